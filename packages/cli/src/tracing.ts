@@ -11,7 +11,6 @@ const SERVICES: Record<string, string> = {
   watch: 'mex',
 };
 
-/** Runs the command. Traces it as a single span, unless it is in SERVICES. */
 export async function traced(words: readonly string[], run: () => Promise<unknown>): Promise<void> {
   if (!isTelemetryOn()) {
     await run();

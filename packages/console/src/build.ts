@@ -11,18 +11,18 @@ import { promisify } from 'node:util';
 import { FOLDER } from './files.ts';
 
 const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
-/** Everything that the build reads, from the folder of all packages. */
+/** The files that the build reads, relative to the folder of all packages. */
 const SOURCES = [
   ...['console/index.html', 'console/package.json', 'console/vite.config.ts', 'console/src/**/*.*'],
   ...['consent', 'contract', 'mpc', 'sdk'].map((name) => `${name}/src/**/*.ts`),
   '../package-lock.json',
 ];
-/** Another process takes less than this for its build, unless it was killed. */
+/** A lock older than this is removed, because its process must have been killed. A build takes less time. */
 const STALE_LOCK_MS = 180_000;
 
 /**
- * Builds the console, unless the last build is of the same sources. A published package is built already, and an image
- * without development tools has what was built before. Calls `onBuild` before it builds, which takes seconds.
+ * Builds the console if its sources have changed. Does nothing in a published package, or where the build tool is not
+ * installed.
  */
 export async function ensureBuilt(onBuild: () => void = () => {}): Promise<void> {
   if (!existsSync(join(PACKAGE, 'vite.config.ts')) || vite() === undefined) return;
@@ -43,7 +43,10 @@ async function isCurrent(sources: string): Promise<boolean> {
   return (await readFile(stampOf(FOLDER), 'utf8').catch(() => '')) === sources;
 }
 
-/** The hash of the sources lies beside the folder, because the folder has only what is served. */
+/**
+ * Returns the path of the file with the sources' hash. The file is beside the folder, because every file in the folder is
+ * served.
+ */
 const stampOf = (folder: string) => `${folder.replace(/\/$/, '')}.sources`;
 
 async function take(lock: string): Promise<boolean> {
@@ -58,7 +61,7 @@ async function take(lock: string): Promise<boolean> {
   );
 }
 
-/** Builds in another folder and moves it, so that nobody reads half of a build. */
+/** Builds in a temporary folder and then renames the folder, so that a server never reads half of a build. */
 async function build(sources: string): Promise<void> {
   const folder = join(PACKAGE, 'dist', `web-${process.pid}`);
   const args = [vite()!, 'build', '--logLevel', 'error', '--outDir', folder, '--emptyOutDir', PACKAGE];
@@ -74,7 +77,6 @@ async function build(sources: string): Promise<void> {
   }
 }
 
-/** Returns the path of the build tool, or undefined if it is not installed. */
 function vite(): string | undefined {
   try {
     return join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin', 'vite.js');

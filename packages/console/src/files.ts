@@ -1,12 +1,12 @@
-/** The built files of the console, as a server sends them. Runs on Node. */
+/** Reads the built files of the console, and prepares responses with them. Runs on Node. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder with the built files. It is the same for the sources and for the published package. */
+/** The folder with the built files. The path is the same in the repository and in the published package. */
 export const FOLDER = fileURLToPath(new URL('../dist/web/', import.meta.url));
-/** Lists the SHA-256 of every file in the folder, in base64. */
+/** The file that lists the SHA-256 of every other file in the folder, in base64. */
 export const LIST = 'files.json';
 
 const TYPES: Record<string, string> = {
@@ -15,7 +15,7 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-/** The extension of a compressed copy, by its encoding, best first. */
+/** The file extension of each encoding, best encoding first. */
 export const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 type Encoding = keyof typeof ENCODINGS;
 
@@ -25,7 +25,6 @@ interface StoredFile {
 }
 
 export interface FileRequest {
-  /** The path of the URL, without the query. */
   path: string;
   accept: string | undefined;
   acceptEncoding: string | undefined;
@@ -37,11 +36,11 @@ export interface FileResponse {
 }
 
 export interface ConsoleFiles {
-  /** Returns undefined if there is no such file, unless the caller is a browser that opens a page of the console. */
+  /** Returns undefined if the file does not exist. A browser that opens a page of the console gets index.html instead. */
   respond(request: FileRequest): FileResponse | undefined;
 }
 
-/** Reads all files, and checks them against the list. `connectTo` are the origins that the page may call. */
+/** Reads all files, and checks them against the list. The page may call its own origin and the origins in `connectTo`. */
 export async function readConsole(connectTo: readonly string[] = [], folder = FOLDER): Promise<ConsoleFiles> {
   const list = await readFile(join(folder, LIST), 'utf8').catch(() => {
     throw new Error(`The console is not built: ${folder} is missing. Run npm run build.`);
@@ -94,7 +93,7 @@ async function readChecked(folder: string, name: string, sum: string): Promise<B
 export const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('base64');
 
 /**
- * Returns the headers of every file. The policy lets the page load and call only its own origin, and `connectTo`: the
+ * Returns the headers of every response. The policy allows only the page's own origin and `connectTo`, which contains the
  * issuers where people sign in.
  */
 export function headersOf(connectTo: readonly string[]): Record<string, string> {
@@ -111,7 +110,8 @@ export function headersOf(connectTo: readonly string[]): Record<string, string> 
   ];
   return {
     'content-security-policy': policy.join('; '),
-    // A page that signs in keeps its hold on the window of the issuer. No other page may hold this one.
+    // If people sign in at an issuer, the page must be able to control the issuer's window. No other page may control this
+    // one.
     'cross-origin-opener-policy': connectTo.length > 0 ? 'same-origin-allow-popups' : 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=()',

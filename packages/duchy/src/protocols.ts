@@ -18,7 +18,6 @@ const PROTOCOLS: { [P in MpcProtocol]: DuchyProtocol<MpcStage<P>> } = {
 /** The protocols whose stages run in the thread pool. */
 const POOLED: MpcProtocol[] = ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'];
 
-/** Runs the current stage of the computation. */
 export function runStage(work: Work): Promise<Uint8Array | undefined> {
   const stages: Readonly<Record<string, StageFunction>> = PROTOCOLS[work.computation.protocol].stages;
   return stages[rowOf(work.computation)!.run!]!(work);
@@ -30,16 +29,15 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
 
 /** The maximum size of everything in a message other than its data. */
 const ENVELOPE_BYTES = 64 * 1024;
-/** An upper bound for the ratio of encrypted size to plain size. */
+/** An upper bound on the ratio of encrypted size to plain size. */
 const ENCRYPTION = 1.02;
 
-/** Returns the maximum size of this message after encryption. */
 export function largestMessage(computation: StoredComputation, message: string, sender: string): number {
   const { most } = PROTOCOLS[computation.protocol].messageSize(computation, message, sender);
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads alive while a computation may need them soon. Call the returned function to cancel this. */
+/** Keeps idle threads alive while a computation may need them soon. The returned function stops this. */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

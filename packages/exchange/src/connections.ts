@@ -1,4 +1,4 @@
-/** Opens the database: the server that `databaseUrl` names, or the embedded server in the data directory. */
+/** Opens the database: the server at `databaseUrl`, or the embedded server in the data directory. */
 import type pg from 'pg';
 import { type Logger, pino } from 'pino';
 import type { Config } from './config/config.ts';
@@ -6,9 +6,7 @@ import { ensureRole } from './database/roles.ts';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 
 export interface Connections {
-  /** Connects as the schema's owner. */
   owner: pg.ClientConfig;
-  /** Connects as the role that serves requests. */
   app: pg.ClientConfig;
   appRole: string | undefined;
   embedded: boolean;
@@ -18,8 +16,8 @@ export interface Connections {
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**
- * Opens the database. If `databaseUrl` is not set, starts the embedded server, and adds two functions to `opened`: one
- * stops the server, and the other releases the lock on the data directory.
+ * Without `databaseUrl`, starts the embedded server. Disposing of `opened` then stops the server and releases the lock on
+ * the data directory.
  */
 export async function openDatabase(
   config: Config,
@@ -47,15 +45,12 @@ export async function openDatabase(
   return embeddedConnections(server.connection);
 }
 
-/**
- * Throws if the text is not a PostgreSQL URL. The error does not contain the text, because the text may include a password.
- */
+/** The error does not contain the text, because a URL may contain a password. */
 function requireUrl(setting: string, text: string): void {
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return;
   throw new Error(`${setting} must be a URL such as postgres://user:password@host:5432/database.`);
 }
 
-/** Runs a command's work on the database, whether or not an exchange is running. */
 export async function withDatabase<T>(
   config: Config,
   work: (connections: Connections) => Promise<T>,
@@ -65,7 +60,7 @@ export async function withDatabase<T>(
     return await work(await openDatabase(config, pino({ level: 'warn' }), opened));
   } catch (error) {
     if (!(error instanceof DataDirInUse)) throw error;
-    // Another process holds the lock on the data directory. Connect to its PostgreSQL server, and leave the server running.
+    // Another process has locked the data directory. Connect to its PostgreSQL server, and leave that server running.
     const { connection } = await startPostgres({ dataDir: config.dataDir });
     return await work(embeddedConnections(connection));
   }

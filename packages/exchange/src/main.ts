@@ -43,15 +43,13 @@ export interface Running {
   url: string;
   /** Undefined in production mode. */
   development: Development | undefined;
-  /** Reports that the exchange is not ready, lets requests in progress finish, and then closes everything. */
   stop(): Promise<void>;
 }
 
-/** Adds pages that are not part of the exchange, such as the console. They begin at `/`. */
+/** Adds pages that are not part of the exchange, such as the console at `/`. */
 export type AddPages = (app: FastifyInstance, context: PageContext) => void;
 
 export interface PageContext {
-  /** Returns the name of the caller whom the request's bearer token identifies. Throws if the token is bad. */
   callerOf(request: FastifyRequest): Promise<string>;
   /** Undefined in production mode, and until the server is listening. */
   development(): Development | undefined;
@@ -100,7 +98,7 @@ export async function start(
   let tokens: TokenVerifier | undefined;
   const pipeline = new Pipeline({
     exchange,
-    // `tokens` is set later, because in development mode the issuer's address is known only once the server is listening.
+    // `tokens` is set later, because in development mode the issuer's address is known only when the server is listening.
     tokens: {
       verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
       recall: (token) => tokens?.recall(token),
@@ -139,8 +137,8 @@ export async function start(
     development = await startDevelopment({ dataDir, baseUrl, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
   }
-  // Check the duchies after the demo duchies were created. Until `tokens` is set, every request gets an error that asks the
-  // caller to retry.
+  // Check the duchies after the demo duchies were created. Until `tokens` is set, every request gets an error that asks
+  // the caller to retry.
   await requireDuchies(db, protocols);
   const devIssuers = development ? [development.issuer.issuerConfig] : [];
   tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });
@@ -150,7 +148,6 @@ export async function start(
   return { url, development, stop: () => running.disposeAsync() };
 }
 
-/** Opens the database. Checks it in production mode, and migrates it in development mode. */
 async function openStorage(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Connections> {
   const production = config.mode === 'production';
   if (production) requireProductionConfig(config, process);

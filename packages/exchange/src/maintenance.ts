@@ -1,7 +1,4 @@
-/**
- * Tasks that work directly on the database, whether or not its exchange is running. This entry point does not load the HTTP
- * server.
- */
+/** Tasks that work on the database without the HTTP server, whether or not the exchange is running. */
 import { randomUUID } from 'node:crypto';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';
@@ -23,7 +20,7 @@ export type { RetentionCounts } from './jobs/retention.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 
-/** Binds the first operator directly in the database, because the API lets only an operator bind an operator. */
+/** Writes to the database directly, because the API lets only an existing operator bind an operator. */
 export function bindOperator(
   config: Config,
   { issuer, subject }: { issuer: string; subject: string },
@@ -61,17 +58,17 @@ export function bindOperator(
 
 const sum = ({ cancel, remove }: RetentionCounts) => cancel + remove;
 
-/** The minimum time between two counts of the remaining measurements, because counting a large table is slow. */
+/** The minimum time between two counts of the remaining measurements. Counting a large table is slow. */
 const COUNT_EVERY_MS = 1_000;
 
-/** Counts the measurements that retention would cancel and remove. With `apply`, actually cancels and removes them. */
+/** Counts the measurements that retention would cancel and remove. With `apply`, also cancels and removes them. */
 export function runRetention(
   config: Config,
   retention: Retention,
   options: { apply: boolean; onProgress?: (done: number, total: number) => void },
 ): Promise<RetentionCounts> {
   const { apply, onProgress } = options;
-  // Connect as the role that serves requests, because it has all the rights that retention needs.
+  // Connect as the role that serves requests, because it has all rights that retention needs.
   return withDatabase(config, ({ app }) =>
     withConnection(app, async (db) => {
       const exchange = { db, clock };

@@ -1,6 +1,6 @@
 /**
- * Entry point for differential privacy: how much noise a result needs, how to draw the noise, what a release costs in
- * privacy, and how large the error of a result is.
+ * Entry point for differential privacy. Computes the noise that a result needs, draws the noise, and computes the privacy
+ * cost and the error of a result.
  */
 
 export type { MpcRelease } from './privacy/countCost.ts';

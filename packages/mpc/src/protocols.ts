@@ -25,7 +25,6 @@ export const PROTOCOL_MATH = {
 
 export const MPC_PROTOCOLS = PROTOCOLS.filter((name) => name !== 'direct');
 
-/** The parameters that all duchies of a computation must agree on. */
 export type MpcParameters<P extends MpcProtocol> = ReturnType<(typeof PROTOCOL_MATH)[P]['parametersOf']>;
 
 /** The names of the functions that mills run for a protocol. */

@@ -1,5 +1,5 @@
 /**
- * Entry point for Honest Majority Share Shuffle. Data providers and duchies use it, on Node. A provider counts how often it
+ * Entry point for Honest Majority Share Shuffle, for data providers and duchies on Node. A provider counts how often it
  * reached each person in a sample, and splits the counts into two shares. Each share alone looks random.
  */
 export {

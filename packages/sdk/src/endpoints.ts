@@ -12,8 +12,8 @@ export class EndpointRefused extends Error {
 }
 
 /**
- * Parses an endpoint. An endpoint is an https URL, or an http URL if `allowHttp` is set. It has no path, so that callers
- * can append one. Throws `EndpointRefused` for anything else.
+ * Parses an endpoint: an https URL, or an http URL if `allowHttp` is set. An endpoint has no path, so that callers can
+ * append one. Throws `EndpointRefused` for anything else.
  */
 export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
   const url = URL.parse(endpoint);

@@ -16,27 +16,21 @@ import { type TracedRequest, traceRequests } from './traceRequests.ts';
 
 export interface AppOptions {
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** The proxies whose X-Forwarded-For header is trusted, as CIDRs. */
+  /** CIDRs of proxies whose X-Forwarded-For header is trusted. */
   trustedProxies: string[] | undefined;
-  /** Headers to add to every response. */
   headers?: Record<string, string>;
   limits: {
     http: Pick<ServerOptions, 'headersTimeout' | 'requestTimeout' | 'maxHeaderSize'>;
-    /** How long a connection may be idle before it is closed. */
     idleMs: number;
     maxUrl: number;
     maxHeaders: number;
     maxConnections: number;
   };
-  /** Describes a request for its trace span. */
   trace(request: FastifyRequest): TracedRequest;
-  /** Called for every request, before any other hook. */
   onRequest(request: FastifyRequest): void;
   toError(error: unknown): ExchangeError;
-  /** Called before the error response is sent. */
   onError(request: FastifyRequest, error: ExchangeError): undefined | Promise<void>;
   onResponse(request: FastifyRequest, reply: FastifyReply): void;
-  /** Called after the server has sent an error response to input that is not a complete HTTP request. */
   onClientError(requestId: string, error: ExchangeError): void;
 }
 
@@ -51,14 +45,13 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // Do not await if onError returned no promise, because sendError should check right away whether the whole request has
-    // arrived.
+    // Do not await when onError is synchronous: sendError must check at once whether the whole request has arrived.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));
   };
-  // Check timeouts every second, because Node's default is 30 s. Turn off Node's check of the Host header, because Node's
-  // error response has no body. framingError checks the header instead.
+  // Check timeouts every second (Node's default is 30 s). framingError checks the Host header, because Node's own error
+  // response has no body.
   const http = { ...limits.http, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const app = Fastify({
     // Fastify's log is off, because its lines would contain URLs.
@@ -69,18 +62,18 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' } } : { http }),
     requestTimeout: limits.http.requestTimeout!,
     keepAliveTimeout: 60_000,
-    // Close idle connections. Otherwise, a response that the caller never reads would stay in memory forever.
+    // Close idle connections. Otherwise a response that its caller never reads would stay in memory.
     connectionTimeout: limits.idleMs,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
     // Respond normally to requests on open connections while the server is stopping. Fastify would send a 503 without a
     // body.
     return503OnClosing: false,
-    // Route all API requests to one handler, which reads the raw path, because Fastify's router would decode `%2F` and
-    // `%3A`. A URL that is not a path becomes `/`, and framingError rejects it.
+    // One handler serves all API requests and reads the raw path, because Fastify's router would decode `%2F` and `%3A`.
+    // A URL that is not a path becomes `/`, and framingError rejects it.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
-    // Do the work of the onRequest and onResponse hooks here, because Fastify runs no hooks for a URL that its router
-    // cannot parse.
+    // Fastify runs no hooks for a URL that its router cannot parse. So this function does the work of the onRequest and
+    // onResponse hooks.
     frameworkErrors: (error, unread, reply) => {
       const request = unread as FastifyRequest;
       options.onRequest(request);
@@ -102,7 +95,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     options.onRequest(request);
     reply.headers(everywhere).header('x-request-id', request.id);
     const malformed = framingError(request, limits.maxUrl);
-    // Close the connection, because a proxy may have read the bytes after a malformed request as another request.
+    // Close the connection, because a proxy may treat the bytes after a malformed request as another request.
     if (malformed !== undefined) reply.header('connection', 'close');
     done(malformed);
   });
@@ -138,7 +131,6 @@ function watchStop(app: FastifyInstance): () => boolean {
 
 export type MetricsPage = Pick<MetricsRegistry, 'contentType' | 'text'>;
 
-/** Adds health and metrics pages for load balancers and Prometheus. */
 export function addStatusPages(
   app: FastifyInstance,
   isReady: () => Promise<boolean>,
@@ -156,7 +148,7 @@ export function addStatusPages(
 const REQUEST_ID_BYTES = 12;
 let drawn = Buffer.alloc(0);
 
-/** Returns a random ID. Draws random bytes for 256 IDs at a time, because a larger draw takes no longer. */
+/** Returns a random ID. Random bytes are drawn for 256 IDs at a time, which takes no longer than a draw for one ID. */
 export function newRequestId(): string {
   if (drawn.length === 0) drawn = randomBytes(REQUEST_ID_BYTES * 256);
   const id = drawn.toString('hex', 0, REQUEST_ID_BYTES);

@@ -5,12 +5,10 @@ import { ExchangeError, type Reason } from '@measurement-exchange/contract';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Headers on every response. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /**
- * Sends an error response after Node's parser or a timeout ended a request. Returns the error that was sent, or undefined
- * if nothing was sent.
+ * Responds to a request that Node's parser or a timeout ended. Returns the error sent, or undefined if nothing was sent.
  */
 export function sendClientError(
   error: Error & { code?: string },
@@ -41,12 +39,11 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Returns true if a complete request still awaits its response, or if a response has begun. The connection then ends after
- * that response. An error response is not sent, because the caller could mistake it for that response.
+ * Returns true if a response has begun, or if a complete request waits for its response. In both cases, the connection
+ * ends after that response. An error response could be mistaken for it.
  */
 function endsAfterResponse(socket: Socket): boolean {
-  // Read the response in progress from a private property, because Node has no public property for it. Node's default error
-  // handler reads the same private property.
+  // Node has no public property for the response in progress. Node's own error handler reads this private property too.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');

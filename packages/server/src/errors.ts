@@ -3,7 +3,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from './clientErrors.ts';
 
-/** Translates a Fastify error into an API error. Returns undefined if the error is not the caller's fault. */
+/** Translates a Fastify error. Returns undefined if the error is not the caller's fault. */
 export function callerError(error: unknown, mediaTypeMessage: string): ExchangeError | undefined {
   if (error instanceof ExchangeError) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
@@ -18,14 +18,14 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
   if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  // Close the connection after this response, because the server does not read the rest of the request body.
+  // Close the connection, because the server does not read the rest of the request body.
   if (hasBody(request) && !request.raw.complete) reply.header('connection', 'close');
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
 }
 
 /**
- * Returns whether the request has a body. `raw.complete` alone is not enough: Node sets it only after it calls the handler,
- * even for a request without a body.
+ * Node sets `raw.complete` only after it calls the handler, even for a request without a body. So the headers must tell
+ * whether a body exists.
  */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -2,7 +2,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Headers that a request may have only once. Node ignores a second value, but a proxy may have used that value. */
+/** Headers that a request may contain once. Node ignores a second value, but a proxy may have used the second value. */
 const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
 const LONGEST = Math.max(...ONCE.map((name) => name.length));
 
@@ -15,7 +15,6 @@ export function framingError(
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
   const { rawHeaders } = raw;
-  // A bit mask of the headers found so far, with one bit per name in ONCE.
   let seen = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length > LONGEST) continue;
@@ -28,7 +27,7 @@ export function framingError(
   // RFC 9112, section 3.2, requires a Host header.
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     return malformed('The header host is missing.');
-  // Reject other transfer codings, because Node can decode only chunked bodies.
+  // Node can decode only chunked bodies.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

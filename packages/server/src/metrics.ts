@@ -18,7 +18,7 @@ export class MetricsRegistry {
     ]);
   }
 
-  /** Adds a gauge whose values are read when Prometheus scrapes the metrics, but at most once per `everyMs`. */
+  /** Adds a gauge. Its values are read when Prometheus scrapes the metrics, but at most once per `everyMs`. */
   watch(
     gauge: { name: string; help: string; labelNames?: string[] },
     everyMs: number,
@@ -31,7 +31,7 @@ export class MetricsRegistry {
       collect: async () => {
         if (performance.now() - readAt < everyMs) return;
         readAt = performance.now();
-        // If the database is unreachable, the gauge keeps its last values, and the other metrics are still served.
+        // If the database is unreachable, the gauge keeps its last values and the page still serves the other metrics.
         const numbers = await read().catch(() => undefined);
         if (numbers === undefined) return;
         watched.reset();
@@ -44,7 +44,6 @@ export class MetricsRegistry {
     return this.registry.metrics();
   }
 
-  /** Returns the metrics for OpenTelemetry. */
   values(): ReturnType<Registry['getMetricsAsJSON']> {
     return this.registry.getMetricsAsJSON();
   }

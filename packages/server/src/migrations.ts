@@ -24,7 +24,7 @@ export function readMigrations(directory: URL): Migration[] {
 export interface SchemaState {
   applied: Migration['name'][];
   pending: Migration[];
-  /** Applied migrations that this version does not have, or that have different contents in this version. */
+  /** Applied migrations that are unknown to this version, or whose contents differ in this version. */
   foreign: string[];
 }
 

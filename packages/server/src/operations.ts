@@ -6,9 +6,8 @@ import { type Listening, listenAt, NO_SCHEMAS } from './listen.ts';
 
 export interface OperationsOptions {
   host: string;
-  /** Port 0 means any free port. */
+  /** 0 means any free port. */
   port: number;
-  /** Returns whether the process can do its work now. */
   isReady(): Promise<boolean>;
   metrics: MetricsPage;
 }

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 
 /**
- * The minimum prefix length of a range. The largest private network is fc00::/7, so any larger range would include part of
- * the Internet.
+ * The shortest prefix that a range may have. The largest private network is fc00::/7, so a shorter prefix would include
+ * part of the Internet.
  */
 const SHORTEST_PREFIX = 7;
 
@@ -14,10 +14,7 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
   });
 }
 
-/**
- * Returns the problem with a range, or undefined if it is valid. Ranges must be small, because a trusted proxy can claim
- * any address for its client.
- */
+/** Returns why a range is rejected. Ranges must be small, because a trusted proxy can claim any address for its client. */
 function rangeProblem(range: string): string | undefined {
   const [address = '', prefix, ...rest] = range.split('/');
   const version = isIP(address);
@@ -26,7 +23,7 @@ function rangeProblem(range: string): string | undefined {
     return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
   }
   if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
-  // Reject IPv4 addresses in IPv6 form, because ::ffff:0:0/96 would include every IPv4 address.
+  // ::ffff:0:0/96 would include every IPv4 address.
   if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {
     return 'is an IPv4 address written as IPv6. Write it as IPv4.';
   }

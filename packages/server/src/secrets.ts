@@ -7,8 +7,8 @@ const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
 /**
- * Encrypts ("seals") values with AES-256-GCM. A sealed value consists of the nonce, ciphertext, and tag. `place` says where
- * the value is stored, such as a webhook's ID. Decryption with a different `place` fails.
+ * Encrypts ("seals") values with AES-256-GCM. A sealed value has the nonce, the ciphertext, and the tag. `place` is where
+ * the value is stored, such as a webhook's ID. A sealed value that is copied to another place cannot be decrypted.
  */
 export class Secrets {
   private readonly key: Uint8Array;

@@ -5,13 +5,12 @@ export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTel
 
 export let telemetry: Telemetry | undefined;
 
-/** Returns whether the standard environment variables name an endpoint and do not disable telemetry. */
 export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
   const endpoints = ['', 'TRACES_', 'METRICS_'].map((signal) => env[`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`]);
   return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Starts telemetry. Call this function before creating the servers to be traced. */
+/** Call this function before creating the servers that it should trace. */
 export async function startTelemetry(
   service: string,
   onWarning: (message: string) => void,
@@ -23,7 +22,6 @@ export async function startTelemetry(
   return telemetry;
 }
 
-/** Runs `work`. If telemetry is on, runs it in a span. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   return telemetry === undefined ? work() : telemetry.span(options, work);
 }
@@ -32,7 +30,7 @@ export function outsideSpans<T>(work: () => T): T {
   return telemetry === undefined ? work() : telemetry.outside(work);
 }
 
-/** Opens a span for statements that share a round trip. The span does not record the statements' values. */
+/** The span does not record the statements' values, because they may contain a caller's data. */
 export function openStatements(names: string[]): OpenSpan | undefined {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
   return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });

@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type SpanAttributes, telemetry } from './telemetry.ts';
 
 export interface TracedRequest {
-  /** The name of the operation, which becomes the span's name. */
   operation: string | undefined;
   attributes: SpanAttributes;
   failure: unknown;
@@ -29,7 +28,8 @@ export function traceRequests(
       attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
-    // Use the `close` event, because `onResponse` does not run if the caller disconnects before the response.
+    // Node also emits `close` if the caller disconnects before the response. Fastify does not call the `onResponse` hook
+    // in that case.
     reply.raw.once('close', () => {
       const { operation, attributes, failure } = describe(request);
       const status = { 'http.response.status_code': reply.raw.statusCode };

@@ -9,7 +9,6 @@ export interface CallOptions extends ClientOptions {
   json?: boolean;
 }
 
-/** Creates a command with subcommands, such as `mex admin parties …`. */
 export function group(name: string, description: string, commands: Command[]): Command {
   const command = new Command(name).description(description);
   for (const sub of commands) command.addCommand(sub);
@@ -68,7 +67,6 @@ export interface Table<T> {
   none: string;
 }
 
-/** Prints a whole list, as JSON or as a table. */
 export async function showList<T>(
   options: CallOptions,
   member: string,

@@ -1,6 +1,6 @@
 /**
- * Generates completion scripts for shells. A script contains tables of all commands, and shell code that looks up words in
- * the tables.
+ * Generates completion scripts for shells. A script contains tables of all commands, and shell code that finds words in
+ * them.
  */
 import type { Node, Values, Word } from './tree.ts';
 
@@ -8,8 +8,8 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Returns a script that contains every command and option, because running `mex` on each keystroke would take a second.
- * Only party names are looked up later, in the development exchange's dev.json.
+ * Returns a script with every command and option, because running `mex` on each keystroke would take a second. The script
+ * looks up party names in dev.json.
  */
 export function completionScript(shell: Shell, tree: Node[]): string {
   return { bash, zsh, fish }[shell](tree);
@@ -18,7 +18,6 @@ export function completionScript(shell: Shell, tree: Node[]): string {
 /** One row of a table: a shell pattern to match, and the words to suggest. */
 type Row = [key: string, words: Word[]];
 
-/** Returns the subcommands and options of each command. The key is the path of the command. */
 function wordRows(tree: Node[]): Row[] {
   return tree.map((node) => [node.path, [...node.commands, ...node.options]]);
 }

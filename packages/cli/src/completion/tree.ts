@@ -1,7 +1,6 @@
 /** Lists the commands, options, and arguments of `mex`, for shell completion. */
 import type { Argument, Command, Option } from 'commander';
 
-/** The possible values of an argument or option. */
 export type Values = { choices: string[] } | { parties: string } | 'file' | 'anything';
 
 export interface Word {
@@ -10,14 +9,13 @@ export interface Word {
 }
 
 export interface Node {
-  /** The path of the command, such as `measurements list`; '' for mex itself. */
+  /** The path of the command, such as `measurements list`. Empty for mex itself. */
   path: string;
   commands: Word[];
   options: (Word & { value?: Values })[];
   arguments: Values[];
 }
 
-/** Lists every command. Each group comes before its subcommands. */
 export function commandTree(command: Command, path: string[] = []): Node[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);

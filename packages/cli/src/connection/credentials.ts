@@ -22,12 +22,10 @@ import {
 import { readText } from './token.ts';
 
 interface CredentialOptions extends ClientOptions {
-  /** A folder created by `mex identity`. */
   identity?: string;
   /**
-   * Files with trusted roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for that party
-   * only. With `duchies/one=one.pem`, that duchy is also accepted in computations. A folder contains one file per party,
-   * such as `duchies/one.pem`.
+   * Files or folders with trusted roots, in PEM or DER. With a prefix, as in `duchies/one=one.pem`, a root is trusted for
+   * that party only. If the party is a duchy, the prefix also accepts it in computations.
    */
   roots?: string[];
 }
@@ -43,9 +41,7 @@ export interface Acting {
 }
 
 /**
- * Loads the demo party `as` or the party in the `identity` folder. The demo party trusts the demo root and the roots in the
- * data directory, and accepts the demo duchies. Either party also trusts `roots`. Options that are not given come from the
- * chosen profile.
+ * Loads the demo party `as` or the party in the `identity` folder. Options that are not given come from the chosen profile.
  */
 export async function loadCredentials(given: CredentialOptions): Promise<Acting> {
   const options = await withProfile(given);

@@ -2,7 +2,6 @@ import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { readDevFile } from '../files/devFile.ts';
 
-/** Creates a token for the development exchange in the data directory. */
 export async function mintDevToken(name: string, hours = 12): Promise<string> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const { baseUrl } = await readDevFile(dataDir);

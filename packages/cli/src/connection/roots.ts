@@ -1,4 +1,4 @@
-/** Reads the root certificates that a party trusts from files and folders, and rereads them when they change. */
+/** Reads a party's trusted root certificates from files and folders, and rereads them when the files change. */
 import { readdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { PARTY_COLLECTIONS, parsePartyName } from '@measurement-exchange/contract';
@@ -6,7 +6,9 @@ import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createTrustStore, type TrustedRoot, type TrustStore } from '@measurement-exchange/sdk';
 import { readCertificates } from '../files/keyFiles.ts';
 
-/** A file with roots. If `party` is undefined, the roots may issue for every party that has no root of its own. */
+/**
+ * A file with roots. If `party` is undefined, the roots may issue certificates for every party that has no root of its own.
+ */
 interface RootFile {
   path: string;
   party?: string;
@@ -34,7 +36,6 @@ export async function readRoots(given: readonly string[]): Promise<RootsFound> {
   return { roots, problems };
 }
 
-/** Returns the roots in the development exchange's data directory, which the demo parties trust. */
 export async function readDevRoots(): Promise<TrustedRoot[]> {
   return (await readRoots(await devRootFolders())).roots;
 }
@@ -44,7 +45,6 @@ export function devRootFolder(): string {
   return join(loadConfig(process.env, { mode: 'development' }).dataDir, 'roots');
 }
 
-/** Returns the folder from `devRootFolder`, or nothing if it does not exist. */
 async function devRootFolders(): Promise<string[]> {
   const folder = devRootFolder();
   return (await isFolder(folder)) ? [folder] : [];
@@ -55,10 +55,6 @@ export interface ListedTrustStore extends TrustStore {
   roots(): Promise<readonly TrustedRoot[]>;
 }
 
-/**
- * Creates the demo parties' trust store. It contains the demo root, the roots in `given`, and the roots in the data
- * directory.
- */
 export function createDemoTrustStore(
   demoRootPem: string,
   given: readonly string[],
@@ -72,8 +68,8 @@ export function createDemoTrustStore(
 const LOOK_MS = 1_000;
 
 /**
- * Creates a trust store that follows changes to these files and folders. Added roots become trusted, and removed or damaged
- * roots are no longer trusted. Calls `onProblem` once for each problem.
+ * Creates a trust store that rereads these files and folders when they change. Removed or damaged roots are no longer
+ * trusted.
  */
 export function createRereadTrustStore(
   given: () => Promise<readonly string[]>,
@@ -162,7 +158,6 @@ async function listFolder(folder: string, files: RootFile[], problems: string[])
   }
 }
 
-/** Returns the sorted names in a folder, without hidden files. */
 async function namesIn(folder: string, problems: string[]): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
@@ -172,7 +167,6 @@ async function namesIn(folder: string, problems: string[]): Promise<string[]> {
   }
 }
 
-/** Reads a root file. Throws unless its certificates can be roots. */
 async function readRoot({ path, party }: RootFile): Promise<TrustedRoot> {
   const pem = (await readCertificates(path)).join('');
   const root = party === undefined ? { pem } : { party, pem };

@@ -6,7 +6,6 @@ type TokenSource = string | (() => string | Promise<string>);
 
 let lastToken: string | undefined;
 
-/** Wraps a token source, and remembers the last token that it returned. */
 export function remembering(source: TokenSource): () => Promise<string> {
   return async () => {
     lastToken = typeof source === 'string' ? source : await source();

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.ts';
 
-/** Reads a request's body. Throws if it is longer than `limit` bytes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -46,7 +46,7 @@ gets neither keys nor tokens. The link works once, in one browser: press Enter f
 
 async function run(options: ConsoleCommandOptions): Promise<void> {
   const { port, open, ledger, ...identityOptions } = options;
-  // Import these only here, because completion loads every command.
+  // Import these modules only here, because shell completion loads every command but does not run it.
   const [{ findIdentities }, { loadConsole }, { startConsole }] = await Promise.all([
     import('./identities.ts'),
     import('./load.ts'),

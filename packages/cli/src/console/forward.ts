@@ -1,4 +1,4 @@
-/** Forwards calls of the API to the exchange. The token is added here, so that the page never has it. */
+/** Forwards API calls to the exchange. This code adds the token, so that the page never sees the token. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import type { Identity } from './identities.ts';
 import { Refusal } from './refusal.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-/** No other headers reach the exchange, or come back from it. */
+/** Only these headers are sent to the exchange, and only RESPONSE_HEADERS are sent back to the page. */
 const REQUEST_HEADERS = ['accept', 'content-type', 'last-event-id', 'traceparent'];
 const RESPONSE_HEADERS = [
   ...['content-type', 'retry-after', 'x-mex-findings', 'x-mex-mode', 'x-request-id'],
@@ -50,14 +50,14 @@ export async function forward(
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   });
-  // An event stream may send its first event only minutes later.
+  // Send the headers now, because an event stream may send its first event minutes later.
   response.flushHeaders();
   if (answer.body === null) return void response.end();
   // Ignore errors here, because either side may end the stream.
   await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => {});
 }
 
-/** Throws unless the address is one of the API. `new URL` resolves `..`, also where it is encoded. */
+/** Throws unless the URL is in the exchange's API. Parsing resolves `..`, even if it is percent-encoded. */
 export function targetOf(baseUrl: string, path: string): URL {
   const base = new URL(baseUrl);
   const url = URL.parse(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
@@ -66,7 +66,7 @@ export function targetOf(baseUrl: string, path: string): URL {
   throw new Refusal(404, 'ROUTE_NOT_FOUND', 'No operation has this path.');
 }
 
-/** Asks for the token again after a 401, because it may have been renewed. */
+/** Sends the request again after a 401, if the token has been renewed meanwhile. */
 async function withToken(
   token: Identity['token'],
   send: (bearer: string) => Promise<Response>,
@@ -80,7 +80,7 @@ async function withToken(
   return send(renewed);
 }
 
-/** An error says which command signs in again. */
+/** Throws a Refusal if there is no valid token. Its message says which command signs in again. */
 function tokenOf(token: Identity['token']): Promise<string> {
   return token().catch((error: Error) => {
     throw new Refusal(401, 'SIGN_IN_EXPIRED', error.message);

@@ -1,6 +1,6 @@
 /**
  * Rejects requests that do not come from the console's own page. Other pages in the same browser and other users of this
- * machine can reach its port. The browser must also have opened a link that works once.
+ * machine can reach the console's port. The browser must therefore also have opened a one-time link.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -15,9 +15,9 @@ const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
 
 export class Guard {
   private readonly origin: URL;
-  /** The hashes of all links, and whether each of them was used. */
+  /** Links by the hash of their token. */
   private readonly links = new Map<string, { used: boolean }>();
-  /** The hashes of the secrets in cookies. */
+  /** Hashes of the session secrets in cookies. */
   private readonly sessions = new Set<string>();
 
   /** `origin` is the console's address as browsers know it. */
@@ -25,14 +25,14 @@ export class Guard {
     this.origin = new URL(origin);
   }
 
-  /** Returns an address that opens the console in one browser. */
+  /** Returns a link that opens the console in one browser only. */
   newLink(): string {
     const token = newSecret();
     this.links.set(digest(token), { used: false });
     return `${this.origin.origin}${OPEN_PATH}?token=${token}`;
   }
 
-  /** Throws if the request was made for another host, or by another page. */
+  /** Throws if the request is for another host, or comes from another page. */
   checkOrigin({ headers }: IncomingMessage): void {
     const { host, origin, 'sec-fetch-site': site } = headers;
     if (host !== this.origin.host) {

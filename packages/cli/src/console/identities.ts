@@ -8,7 +8,7 @@ import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { chosenProfile } from '../signIn/profiles.ts';
 
 export interface Identity {
-  /** The page names the identity by this ID. */
+  /** The page sends this ID to choose the identity. */
   id: string;
   principal: string;
   baseUrl: string;
@@ -22,7 +22,10 @@ export interface IdentityOptions extends Omit<ActingOptions, 'as' | 'json'> {
   as?: string[];
 }
 
-/** Returns at least one identity. Without options and a profile, returns everybody of the development exchange here. */
+/**
+ * Returns at least one identity. If no option, environment variable or profile names a caller, returns all demo parties and
+ * the operator.
+ */
 export async function findIdentities({ as, ...options }: IdentityOptions): Promise<Identity[]> {
   const names = as ?? ((await isNamed(options)) ? undefined : await everybody());
   if (names !== undefined) return Promise.all(names.map((name) => demoIdentity(name, options)));

@@ -10,7 +10,6 @@ export async function loadConsole(connectTo: readonly string[] = []): Promise<Co
   return readConsole(connectTo);
 }
 
-/** Explains an import that failed because the console is not installed. */
 export function missingConsole(error: NodeJS.ErrnoException): never {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
   throw new Error('The console is not installed here: npm install @measurement-exchange/console');

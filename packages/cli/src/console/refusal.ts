@@ -1,4 +1,4 @@
-/** Errors that the console's own server sends, each in the form that its reader expects. */
+/** Errors of the console's own server. Callers of the API get them in the exchange's format. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_PREFIX, ExchangeError } from '@measurement-exchange/contract';
 
@@ -21,7 +21,7 @@ export class Refusal extends Error {
 
 const API_REASONS = { 401: 'TOKEN_INVALID', 403: 'PERMISSION_DENIED' } as const;
 
-/** Sends an error: to callers of the API as the exchange does, to callers of the companion as JSON, and else as text. */
+/** Sends the error in the format that the caller expects: an API error, JSON for the companion, or plain text. */
 export function sendRefusal({ url = '' }: IncomingMessage, response: ServerResponse, error: Refusal): void {
   if (response.headersSent) return void response.destroy();
   const { status, reason, message } = error;
@@ -32,7 +32,7 @@ export function sendRefusal({ url = '' }: IncomingMessage, response: ServerRespo
   response.writeHead(status, {
     ...SAFE,
     'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8',
-    // The rest of the request is not read.
+    // Close the connection, because the rest of the request is not read.
     connection: 'close',
   });
   response.end(isText ? `${message}\n` : JSON.stringify(isApi ? asApi() : { reason, message }));

@@ -8,8 +8,8 @@ import { acquireDataDirLock, DataDirInUse, startPostgres } from '@measurement-ex
 import { type DuchyOptions, loadDuchy } from './settings.ts';
 
 /**
- * Returns the connection to the duchy's database. A server that this function starts is stopped when `opened` is disposed.
- * A server that another process started keeps running.
+ * Returns the connection to the duchy's database. If this function starts a server, the server stops when `opened` is
+ * disposed.
  */
 export async function openDuchyDatabase(
   { databaseUrl, dataDir }: DuchyConfig,
@@ -32,11 +32,10 @@ export async function openDuchyDatabase(
   return { ...server.connection, database: name };
 }
 
-/** Creates a demo duchy's database on the exchange's server if it does not exist, and returns its URL. */
 export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
   const url = new URL(exchangeUrl);
-  // The name contains the name of the exchange's database, because several exchanges may share the server. PostgreSQL
-  // allows only 63 characters, so keep the end of the name, which identifies the duchy.
+  // The name contains the name of the exchange's database, because several exchanges may share the server. If it is too
+  // long for PostgreSQL, keep its end, which identifies the duchy.
   const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
   const { ensureDatabase } = await loadDuchy();
   await ensureDatabase({ connectionString: exchangeUrl }, name).catch((cause: Error & { code?: string }) => {
@@ -49,7 +48,6 @@ export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Pr
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Thrown if the role in DATABASE_URL is not allowed to create a database. */
 export class NoDemoDatabase extends Error {
   constructor(name: string, role: string, cause: Error) {
     super(

@@ -23,7 +23,6 @@ export async function duchySettings(options: DuchyOptions): Promise<DuchyConfig>
   return config;
 }
 
-/** Returns the valid settings, and all problems. */
 export async function examineSettings({
   config: path,
   as,
@@ -35,10 +34,10 @@ export async function examineSettings({
   const { readDuchyConfig } = await loadDuchy();
   const { config, problems, invalid } = readDuchyConfig(path);
   const others = [...(await productionProblemsOf(config)), ...(await fileProblems(config))];
-  // Report only one problem per invalid setting. Later checks would report it as missing, too.
+  // Report only one problem per invalid setting. Later checks would also report the setting as missing.
   const isNew = (problem: string) => !invalid.has(/^\w*/.exec(problem)![0]);
-  // Put the file's path before problems with its settings or with the file itself. Problems of the process begin
-  // differently.
+  // Prefix the file's path to messages about the file or its settings. A message about a setting starts with the setting's
+  // name, which begins with a lowercase letter.
   const located = (problem: string) => (/^[a-z]|^The file/.test(problem) ? `${path}: ${problem}` : problem);
   return { config, problems: [...problems, ...others.filter(isNew)].map(located) };
 }
@@ -63,7 +62,6 @@ async function productionProblemsOf(config: DuchyConfig): Promise<string[]> {
   return [...hostProblems(config.databaseUrl, process), ...productionProblems(config, modeOf)];
 }
 
-/** Returns problems with the contents of the files that the settings name. */
 async function fileProblems(config: DuchyConfig): Promise<string[]> {
   const { readSecretsKey } = await loadDuchy();
   const { identity, roots, secretsKeyFile } = config;
@@ -71,7 +69,7 @@ async function fileProblems(config: DuchyConfig): Promise<string[]> {
   const check = async (setting: string, read: Promise<unknown>) =>
     read.catch((error: Error) => problems.push(`${setting}${error.message}`));
   if (identity !== undefined) await check('identity: ', readPartyFile(join(identity, 'party.json')));
-  // Skip a missing file. In development, the duchy creates it. In production, productionProblems reports it.
+  // Skip a missing file. In development, the duchy creates it, and in production, productionProblems reports it.
   if (modeOf(secretsKeyFile) !== undefined) await check('', readSecretsKey(config));
   return problems;
 }

@@ -4,7 +4,6 @@ import { mintDevToken } from '../connection/devToken.ts';
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { print } from '../terminal/output.ts';
 
-/** The maximum lifetime of a token: one year. */
 const MAX_HOURS = 24 * 366;
 
 export function tokenCommand(): Command {
@@ -13,7 +12,7 @@ export function tokenCommand(): Command {
     .argument('<party>', 'a demo party such as acme, a full name such as dataProviders/…, or operator')
     .option('--hours <hours>', 'how long it is valid', parseHours, 12)
     .action(async (name: string, options: { hours: number }) => {
-      // Do not look up a full name in dev.json, because the party may have been onboarded later.
+      // Do not look up a full name in dev.json, because dev.json may not list parties that were onboarded by the operator.
       const subject =
         name === 'operator'
           ? name

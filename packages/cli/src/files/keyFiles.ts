@@ -39,7 +39,6 @@ function isCertificate(der: Uint8Array): boolean {
   }
 }
 
-/** Parses a private key in PKCS #8, SEC 1, or PKCS #1. Returns undefined if it has another format. */
 function privateKeyFromDer(der: Uint8Array): KeyObject | undefined {
   for (const type of ['pkcs8', 'sec1', 'pkcs1'] as const) {
     try {
@@ -74,7 +73,6 @@ export async function readCertificates(path: string): Promise<string[]> {
   }
 }
 
-/** Returns the only certificate in a file, as PEM. */
 export async function readCertificate(path: string): Promise<string> {
   const [certificate, ...more] = await readCertificates(path);
   if (more.length === 0) return certificate!;
@@ -88,7 +86,7 @@ function certificatePem({ der }: Block): string {
   throw new Error('its certificate is damaged');
 }
 
-/** Reads a Tink keyset, either in binary or in base64, which is how `mex identity` writes it. */
+/** Reads a Tink keyset in binary or in base64. `mex identity` writes base64. */
 export function keysetBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1').trim();
   return (/^[\x20-\x7e\s]+$/.test(text) && fromBase64(text)) || bytes;

@@ -24,7 +24,6 @@ export function certificateName(name: string): string {
 export const inFull = (collection: string) => (text: string) =>
   text.includes('/') ? text : `${collection}/${text}`;
 
-/** Returns the name if it is in the collection, such as `principals/x` or `trustedRoots/x`. Throws otherwise. */
 export function nameIn(collection: string, name: string): string {
   const [first, id, ...rest] = name.split('/');
   if (first === collection && isId(id ?? '') && rest.length === 0) return name;

@@ -15,7 +15,6 @@ interface IdentityFiles {
   /** An imported identity may have a root without its private key, or no root at all. */
   root?: { certificatePem: string; privateKeyPem?: string };
   keysets: EncryptionKeysets;
-  /** The public keyset, signed with the private key. */
   publicKey: SignedMessage;
 }
 
@@ -63,7 +62,6 @@ export async function writeIdentity(directory: string, identity: IdentityFiles):
   return party;
 }
 
-/** Prints a summary of the new identity. `next` tells the user what to do with the folder. */
 export function report(
   party: PartyFile,
   { out, json }: { out: string; json?: boolean },

@@ -127,7 +127,6 @@ async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Pr
   return { privateKeyset, publicKeyset };
 }
 
-/** Prints a warning if other parties would reject the certificate. */
 async function warnIfUntrusted(name: string, certificatePem: string, rootPem: string): Promise<void> {
   try {
     const { raw } = new X509Certificate(certificatePem);

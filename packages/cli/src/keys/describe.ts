@@ -23,7 +23,6 @@ export interface KeysetFacts {
 
 export type KeyFacts = CertificateFacts | PrivateKeyFacts | KeysetFacts;
 
-/** Describes everything in the file. Throws an Error with the reason if the file is invalid. */
 export async function describeKeys(bytes: Uint8Array): Promise<KeyFacts[]> {
   const blocks = blocksIn(bytes);
   if (blocks === undefined) return [await describeKeyset(keysetBytes(bytes))];

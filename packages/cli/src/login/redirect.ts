@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isLoopback } from '../signIn/addresses.ts';
 
-/** The default redirect address. It has no port, so any free port is used. Some issuers require an address with a port. */
+/** The default redirect address. It has no port, so any free port is used. */
 export const DEFAULT_REDIRECT = 'http://127.0.0.1/callback';
 
 interface Redirect extends AsyncDisposable {
@@ -12,7 +12,6 @@ interface Redirect extends AsyncDisposable {
   received: (timeoutSeconds: number) => Promise<URL>;
 }
 
-/** Parses a redirect address. Throws unless it is an http address on this machine. */
 export function redirectAddress(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' && isLoopback(url) && url.search === '' && url.hash === '') return url;
@@ -45,7 +44,7 @@ export async function awaitRedirect(redirect: string, state: string): Promise<Re
     response.end(page(text), () => isExpected && resolve(received));
   };
   const server = createServer(listener);
-  // Listen on 127.0.0.1 for `localhost`, because browsers also try this address.
+  // Listen on 127.0.0.1 for `localhost`, because browsers try this address even if they try ::1 first.
   const host = url.hostname === 'localhost' ? '127.0.0.1' : url.hostname.replace(/^\[|\]$/g, '');
   await new Promise<void>((listening, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

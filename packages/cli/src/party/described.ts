@@ -12,7 +12,7 @@ export interface ProviderChoice {
 
 /**
  * Returns the chosen event groups of each provider. Throws an error that lists all unknown providers and event groups, and
- * what exists instead.
+ * those that exist.
  */
 export async function chosenGroups(
   client: ExchangeClient,
@@ -105,7 +105,6 @@ function listed(names: string[]): string {
   return visible(names.slice(0, MAX_LISTED).join(', ') || 'none') + more;
 }
 
-/** A request names providers or event groups that do not exist. */
 export class UnknownChoice extends Error {
   override name = 'UnknownChoice';
 }

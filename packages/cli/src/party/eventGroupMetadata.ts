@@ -2,7 +2,6 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { DescribedEventGroup } from '@measurement-exchange/sdk';
 
-/** An event group from the API, with its decoded metadata or the error from decoding it. */
 export type DecodedEventGroup = EventGroup & {
   decodedMetadata?: { eventGroupMetadataDescriptor: string; typeUrl: string; message: unknown };
   metadataError?: { code: string; message: string };
@@ -37,7 +36,6 @@ export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) 
   yield { eventGroups };
 }
 
-/** Describes the metadata in a few words, for a table. */
 export function metadataKind(group: DecodedEventGroup): string | undefined {
   const { encryptedMetadata, decodedMetadata, metadataError } = group;
   if (metadataError) return `unreadable: ${metadataError.code}`;

@@ -56,7 +56,6 @@ function describing(command: Command): Command {
     .option('--validate-only', 'only print the findings of the exchange; write nothing');
 }
 
-/** Parses an attribute, such as `age_group:STRING` or `age_group:string`. */
 function parseAttribute(text: string, earlier: EventGroupAttribute[] = []): EventGroupAttribute[] {
   const [name, word = '', ...rest] = text.split(':');
   const type = ATTRIBUTE_TYPES.find((known) => known === word.toUpperCase());

@@ -85,7 +85,10 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
 /** Error codes for a measurement that does not exist or that the caller may not see. */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
-/** Adds the command that shows the measurement to an error that interrupted the wait. Returns other errors unchanged. */
+/**
+ * Adds a hint to an error that interrupted the wait: the command that shows the measurement. Returns other errors
+ * unchanged.
+ */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;
   if (error instanceof ExchangeError && UNKNOWN_CODES.includes(error.code)) return error;
@@ -117,7 +120,6 @@ function failedText(
   ]);
 }
 
-/** Returns what the consumer can do about a refusal. `verify` is the command that verifies the measurement. */
 export function refusalAdvice({ justification, message = '' }: Refusal, verify: string): string {
   const code = refusalCodeOf(message);
   if (code === undefined) return ADVICE[justification].replace('VERIFY', verify);
@@ -130,7 +132,6 @@ function visibleLines(lines: string[]): string {
   return lines.map(visible).join('\n');
 }
 
-/** Returns a hint for the user: the command that shows this measurement, which is still running. */
 export function comeBack(name: string, options: CallOptions): string {
   return `It continues. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
 }

@@ -43,7 +43,6 @@ export async function* pagesWithQuestions<Page extends { measurements: Measureme
   }
 }
 
-/** Returns the title for a table, or the error code if the question was rejected. */
 export function titleOf({ question, questionError }: AskedMeasurement): string | undefined {
   return questionError ? `rejected: ${questionError.code}` : question?.title;
 }
@@ -59,7 +58,6 @@ export function partsOf({ eventGroups, population }: RequestedDataProvider): Ask
   return eventGroups?.map(({ name, ...rest }) => ({ eventGroup: name, ...rest })) ?? [population ?? {}];
 }
 
-/** Returns the days from the first start to the last end in a question. */
 export function daysOf({ dataProviders }: Question): string | undefined {
   const intervals = dataProviders.flatMap(partsOf).flatMap(({ interval }) => interval ?? []);
   if (intervals.length === 0) return undefined;

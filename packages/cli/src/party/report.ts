@@ -13,7 +13,6 @@ const LABELS = {
 } as const;
 const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length));
 
-/** A result with the title of its question, which the consumer stored with the measurement. */
 export type TitledResult = MeasurementResult & { title?: string };
 
 export function printResult(result: TitledResult): void {

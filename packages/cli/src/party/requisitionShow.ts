@@ -52,7 +52,6 @@ export interface Asked {
   questionError?: { code: string; message: string };
 }
 
-/** Decrypts the provider's part of the question. */
 export async function readAsked(
   { encryptedRequisitionSpec }: Requisition,
   { credentials }: { credentials: Credentials },
@@ -85,7 +84,6 @@ function describe(r: Requisition, questionError: Asked['questionError']): void {
   });
 }
 
-/** Describes the duchies that compute the measurement. Returns no facts for a direct measurement, which has no duchies. */
 function duchyFacts(r: Requisition): Record<string, string | undefined> {
   const computed = duchyProtocolOf(r.protocolConfig);
   if (computed === undefined) return {};

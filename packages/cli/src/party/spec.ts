@@ -17,7 +17,6 @@ export function duchiesOf(protocolConfig: Measurement['protocolConfig']): string
   return computed === undefined ? [] : [computed.aggregator, ...computed.workers];
 }
 
-/** Describes a spec for people, one fact per line. */
 export function specFacts(message: Uint8Array | undefined): Record<string, string | undefined> {
   if (message === undefined) return {};
   const decoded = decodeMeasurementSpec(message);

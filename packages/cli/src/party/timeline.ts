@@ -4,7 +4,6 @@ import { type CallOptions, showResource } from '../calls/command.ts';
 import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
 
-/** Reads all pages of a timeline. */
 export async function wholeTimeline(listing: Listing<unknown, Timeline>): Promise<Timeline> {
   const pages = await Array.fromAsync(listing.pages());
   const progress = pages[0]?.progress;

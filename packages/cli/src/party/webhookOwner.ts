@@ -9,14 +9,12 @@ export interface WebhookOptions extends CallOptions {
   description?: string;
 }
 
-/** Returns the caller. Throws unless it is a party, because only parties have webhooks. */
 export async function ownerOf(options: CallOptions): Promise<calls.Caller> {
   const caller = await calls.callerOf(options);
   calls.requireParty(caller, 'mex webhooks');
   return caller;
 }
 
-/** Creates a command for one webhook. */
 export function one<O extends WebhookOptions>(
   verb: string,
   description: string,

@@ -11,10 +11,9 @@ export function amountText(amount: PrivacyAmount): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
-/** Returns one table cell for each measure. */
 export const amountCells = (amount: PrivacyAmount) => MEASURES.map((measure) => String(amount[measure]));
 
-/** Formats a share of the budget, rounded down. The unspent share is 100 % only if nothing is spent. */
+/** Formats a share of the budget. Rounds down, so that an unspent share of 100 % means that nothing is spent. */
 export function shareText(ratio: number | undefined): string {
   return ratio === undefined ? '' : `${Math.floor(ratio * 1000 + 1e-9) / 10} %`;
 }

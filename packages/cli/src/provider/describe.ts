@@ -2,10 +2,8 @@
 import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../terminal/output.ts';
 
-/** The minimum time between two progress lines for the same requisition. */
 const PROGRESS_MS = 5000;
 
-/** An agent's event, or a warning that is not about a requisition. */
 export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
 
 /** Returns a function that describes an event. That function returns undefined if the event should not be logged. */
@@ -23,7 +21,6 @@ export function describeEvent(): (event: LoggedEvent, now: number) => string | u
   };
 }
 
-/** Maps each event type to a function that describes such an event. */
 type Descriptions<E extends { type: string }> = {
   [T in E['type']]: (event: Extract<E, { type: T }>) => string;
 };

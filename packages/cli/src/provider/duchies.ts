@@ -8,7 +8,7 @@ import { readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
 
-/** Both members are absent if the provider computes only direct results. */
+/** Both members are absent if the provider gives only direct results, without duchies. */
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
 /** Returns the settings of the accepted duchies. By default, pending uploads are stored in a folder next to the ledger. */
@@ -31,7 +31,6 @@ export async function duchySettingsOf(
   };
 }
 
-/** Replaces the paths of certificate files with their contents. */
 async function configured<C extends ComputationConfig>(
   config: C,
   folder: string,

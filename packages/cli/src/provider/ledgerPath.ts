@@ -17,7 +17,6 @@ export interface LedgerOptions {
   json?: boolean;
 }
 
-/** Creates a command with the options that select a ledger. */
 export function ledgerCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -27,7 +26,6 @@ export function ledgerCommand(name: string, description: string): Command {
     .option('--json', 'print it as JSON');
 }
 
-/** Reads the ledger that the options select, even while the agent is running. */
 export async function withLedger(
   options: LedgerOptions,
   read: (ledger: LedgerReader, path: string) => void,
@@ -58,7 +56,6 @@ export async function namedLedger({ config, ledger, as }: LedgerOptions): Promis
   );
 }
 
-/** Returns the budget and the path of the agent's ledger. */
 export async function ledgerOf(settings: Settings, provider: string) {
   const { budget, ledger, as } = settings;
   if (as !== undefined)
@@ -70,7 +67,6 @@ export async function ledgerOf(settings: Settings, provider: string) {
   return { budget, path: ledger };
 }
 
-/** Returns the path of a demo provider's ledger, which is in the development exchange's data directory. */
 export async function demoLedger(provider: string): Promise<string> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const path = join(dataDir, 'ledgers', `${provider.split('/').at(-1)}.sqlite`);

@@ -97,7 +97,7 @@ async function run(options: RunOptions): Promise<void> {
   await agent.run(stopped.signal);
 }
 
-/** Loads the module of the metrics. Most agents need neither it nor the HTTP server that it imports. */
+/** Imports the metrics only if needed, because they import an HTTP server that most agents do not use. */
 async function createMetrics(): Promise<AgentMetrics> {
   const { AgentMetrics } = await import('./operations.ts');
   return new AgentMetrics();

@@ -1,10 +1,6 @@
 /** Checks and compares addresses to which tokens and secrets are sent. */
 import { isLoopbackAddress } from '@measurement-exchange/contract';
 
-/**
- * Returns the address if it uses https, or http on this machine. Throws otherwise. `what` is the setting that contains the
- * address.
- */
 export function safeAddress(text: string, what: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return url;

@@ -12,7 +12,6 @@ export interface Claims {
   iat?: number;
 }
 
-/** Returns the claims in a token, or undefined if the token is not a JWT. */
 export function claimsOf(token: string): Claims | undefined {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return undefined;

@@ -15,7 +15,6 @@ interface Issued {
   expiresAt: number;
 }
 
-/** Returns a function that returns a valid token. The function asks the issuer for a new token when necessary. */
 export function clientCredentials(signIn: SignIn): () => Promise<string> {
   let issued: Issued | undefined;
   let renewing: Promise<Issued> | undefined;
@@ -37,8 +36,7 @@ export function clientCredentials(signIn: SignIn): () => Promise<string> {
 }
 
 async function issue(signIn: SignIn): Promise<Issued> {
-  // Send the secret in a header first, and then in the body. Issuers differ in where they expect it, and otherwise return
-  // invalid_client.
+  // Send the secret in a header first. Issuers that expect the secret in the body respond with invalid_client.
   const response = await request(signIn, 'header').catch((error: unknown) => {
     if (error instanceof IssuerError && error.reason === 'invalid_client') return request(signIn, 'body');
     throw error;

@@ -3,14 +3,10 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * The age at which a lock is removed. A renewal takes less time, so the process that created the lock must have been
- * killed.
- */
+/** The age at which a lock is removed. Renewing a token never takes this long, so its process must have been killed. */
 const STALE_MS = 45_000;
 const POLL_MS = 50;
 
-/** Runs `work` while no other process holds the lock file. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   while (!(await acquired(path))) await sleep(POLL_MS);

@@ -20,7 +20,7 @@ const loginFile = (profile: string) => join(configFolder(), 'logins', `${profile
 
 /**
  * Returns the profile's login. Returns undefined if nobody signed in, or if the profile's exchange, issuer, or client has
- * changed since.
+ * changed since the sign-in.
  */
 export async function readLogin(profile: NamedProfile): Promise<Login | undefined> {
   const json = await readIfExists(loginFile(profile.name));
@@ -52,7 +52,6 @@ export function loginCommand({ name }: { name: string }): string {
   return name === DEFAULT_PROFILE ? 'mex login' : `mex --profile ${name} login`;
 }
 
-/** Returns the ID token of the profile's login. Renews the token first if it has expired or is about to. */
 export async function loginToken(profile: NamedProfile): Promise<string> {
   const login = await readLogin(profile);
   if (login === undefined) {

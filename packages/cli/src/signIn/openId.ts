@@ -4,7 +4,6 @@ import type { Configuration } from 'openid-client';
 import { visible } from '../terminal/output.ts';
 import { isLoopback, safeAddress } from './addresses.ts';
 
-/** A client that is registered at an issuer. */
 export interface OpenIdClient {
   issuer: string;
   clientId: string;
@@ -12,7 +11,8 @@ export interface OpenIdClient {
 }
 
 /**
- * The tokens that are kept from an issuer's response. Access tokens are not kept, because the exchange accepts ID tokens.
+ * The tokens that are kept from an issuer's response. Access tokens are not kept, because `mex` sends ID tokens to the
+ * exchange.
  */
 export interface Tokens {
   idToken: string;
@@ -71,7 +71,6 @@ export async function asking<T>(client: OpenIdClient, secrets: string[], ask: ()
   }
 }
 
-/** An error from the OpenID library. `error` and `error_description` come from the issuer. */
 interface LibraryError extends Error {
   code?: string;
   error?: unknown;
@@ -79,14 +78,12 @@ interface LibraryError extends Error {
   cause?: { code?: string; message?: string; status?: number };
 }
 
-/** Returns the OAuth error code, if the issuer sent one. */
 function reasonOf({ code, error }: LibraryError): string | undefined {
   // The library reports this code if the issuer rejects a client secret that was sent in a header.
   if (code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE') return 'invalid_client';
   return typeof error === 'string' ? error : undefined;
 }
 
-/** Messages for OAuth error codes that the user can act on. */
 const REASONS: Record<string, (client: OpenIdClient) => string> = {
   access_denied: ({ issuer }) => `The login was denied at ${issuer}.`,
   expired_token: ({ issuer }) => `The login at ${issuer} timed out: run mex login again.`,

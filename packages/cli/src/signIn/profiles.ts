@@ -10,20 +10,18 @@ const text = () => s.text(4096, 1);
 /** The settings in a profile. Paths are absolute, because commands run in any folder. */
 const Profile = s.object(
   s.partial({
-    /** The exchange's address. */
     url: text(),
     /** A demo party of the development exchange, instead of an identity and a login. */
     as: text(),
-    /** A folder created by `mex identity`. */
     identity: text(),
-    /** Files with trusted roots. `duchies/one=one.pem` also accepts that duchy in computations. */
+    /** Files with trusted roots. With `duchies/one=one.pem`, the user also accepts that duchy in computations. */
     roots: s.array(text()),
     /** The OpenID issuer, and the client ID that `mex login` uses there. */
     issuer: text(),
     clientId: text(),
     /** A file with the client's secret. Only some issuers, such as Google, give a secret to clients on users' machines. */
     clientSecretFile: text(),
-    /** Defaults to `openid`, and adds `offline_access` if the issuer supports it. */
+    /** The OAuth scope. Defaults to `openid`, plus `offline_access` if the issuer supports it. */
     scope: text(),
     /** The local address to which the issuer redirects the browser. Without a port, any free port is used. */
     redirect: text(),
@@ -37,14 +35,12 @@ const Profiles = s.recordOf(Profile);
 /** The profile that commands use if neither --profile nor MEX_PROFILE names another one. It need not exist. */
 export const DEFAULT_PROFILE = 'default';
 
-/** Returns the user's folder for profiles and logins. */
 export function configFolder(): string {
   return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'mex');
 }
 
 const profilesFile = () => join(configFolder(), 'profiles.json');
 
-/** Returns the name from MEX_PROFILE, which --profile sets, or the default name. */
 export function chosenName(): string {
   return requireProfileName(process.env.MEX_PROFILE || DEFAULT_PROFILE);
 }
@@ -76,7 +72,6 @@ function parsed(json: string, file: string) {
   }
 }
 
-/** Returns the profile with this name, or undefined if it does not exist. */
 export async function findProfile(name: string): Promise<NamedProfile | undefined> {
   const profiles = await readProfiles();
   return Object.hasOwn(profiles, name) ? { ...profiles[name], name } : undefined;
@@ -109,7 +104,6 @@ function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
   return writeOwnJson(profilesFile(), profiles);
 }
 
-/** Writes a JSON file that only the user can read. */
 export async function writeOwnJson(file: string, value: object): Promise<void> {
   await writePrivateFile(file, `${JSON.stringify(value, null, 2)}\n`).catch(
     (error: NodeJS.ErrnoException) => {

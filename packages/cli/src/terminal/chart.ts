@@ -15,7 +15,6 @@ export function bar(part: number, width: number): string {
 export interface Bar {
   label: string;
   value: number;
-  /** The text after the bar. */
   text: string;
 }
 

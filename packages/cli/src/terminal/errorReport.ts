@@ -19,7 +19,6 @@ interface ErrorJson {
   code: string;
   reason: string;
   message: string;
-  /** The fields or options that are wrong. */
   fields: { field: string; description: string }[];
 }
 

@@ -10,7 +10,6 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Formats a count with its noun: `1 requisition`, `2 requisitions`. */
 export function counted(value: number, noun: string, nouns = `${noun}s`): string {
   return `${count(value)} ${value === 1 ? noun : nouns}`;
 }

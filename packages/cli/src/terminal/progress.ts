@@ -7,7 +7,6 @@ export interface Progress {
 }
 
 const WIDTH = 30;
-/** The minimum time between two terminal repaints. */
 const REPAINT_MS = 100;
 
 export function startProgress(label: string, unit: 'measurements' | 'MB'): Progress {
@@ -41,7 +40,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Shows several activities at once. On a terminal, their lines are repainted; in a pipe, each change is a new line. */
+/** Shows several activities: on a terminal by repainting their lines, and in a pipe by printing a line for each change. */
 interface Live {
   /** Shows these lines. The key of each entry is the label of its line. */
   show: (lines: Map<string, string>) => void;

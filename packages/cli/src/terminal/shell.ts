@@ -1,7 +1,6 @@
 /** Formats commands that users can paste into the shell from which they started `mex`. */
 import { basename, delimiter, dirname, relative } from 'node:path';
 
-/** Quotes a word for POSIX shells if necessary. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -18,15 +17,14 @@ export function programName(argv: readonly string[] = process.argv, env = proces
   return isOnPath ? 'mex' : quoteWord(shortest(path));
 }
 
-/** Returns the path relative to the current folder, if that is shorter. */
 function shortest(path: string): string {
   const below = `./${relative('', path)}`;
   return below.startsWith('./../') || below.length > path.length ? path : below;
 }
 
 /**
- * Formats the command line `mex <command> <options>`. An option may have several values, and undefined options are omitted.
- * If MEX_DATA_DIR is set, the line sets it too, because another shell may not have this variable.
+ * Formats `mex <command> <options>`, without undefined options. Sets MEX_DATA_DIR if it is set now, because another shell
+ * may not have this variable.
  */
 export function commandLine(
   command: string,
@@ -39,7 +37,6 @@ export function commandLine(
   return [...setting, programName(), command, ...words].join(' ');
 }
 
-/** Returns `MEX_DATA_DIR=…` if that variable is set. */
 export function dataDirSetting(): string[] {
   const { MEX_DATA_DIR: dataDir } = process.env;
   return dataDir === undefined ? [] : [`MEX_DATA_DIR=${quoteWord(dataDir)}`];

@@ -11,7 +11,6 @@ type SystemError = NodeJS.ErrnoException & {
 
 const DATABASE_URL = 'the database URL (DATABASE_URL, or databaseUrl in the settings)';
 
-/** Returns a sentence about an error of the operating system or of PostgreSQL, or undefined for any other error. */
 export function systemSentence(error: unknown): string | undefined {
   // If a host name has several addresses, Node combines the errors of all addresses into one.
   const failure: SystemError = error instanceof AggregateError ? error.errors[0] : error;
@@ -59,8 +58,8 @@ function listenSentence({ code, address = '', port = 0 }: SystemError): string |
 }
 
 /**
- * Describes a failed connection to PostgreSQL. Commands connect to the exchange with fetch, whose errors have a different
- * form.
+ * Describes a failed connection to PostgreSQL. The connection cannot be to the exchange, because commands call the exchange
+ * with fetch, whose errors have a different form.
  */
 function connectSentence({ code, address, port, hostname, path }: SystemError): string {
   const where = hostname ?? path ?? (port === undefined ? address : `${address}:${port}`);

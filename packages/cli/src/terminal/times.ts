@@ -16,12 +16,10 @@ export function parseTime(text: string): Timestamp {
   );
 }
 
-/** Formats a time as date, hours, minutes, and seconds. */
 export function shortTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }
 
-/** Returns when a resource was created and last updated, as facts to print. */
 export function timeFacts({ createTime, updateTime }: { createTime?: Timestamp; updateTime?: Timestamp }) {
   return { created: `${shortTime(createTime)} UTC`, updated: `${shortTime(updateTime)} UTC` };
 }

@@ -14,7 +14,6 @@ export function stepPrinter({ json }: { json?: boolean }): (step: VerificationSt
   };
 }
 
-/** Prints the verdict. Throws unless every step passed. */
 export function printVerdict(what: string, steps: VerificationStep[], { json }: { json?: boolean }): void {
   const holds = steps.every((step) => step.holds === true);
   if (json) printJson({ verified: what, holds, steps });

@@ -27,8 +27,8 @@ export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
 }
 
 /**
- * Reads a big-endian integer. Its length must be a multiple of eight bytes, because reading eight bytes at a time is ten
- * times as fast as reading single bytes.
+ * Reads a big-endian integer whose length is a multiple of eight bytes. Reading eight bytes at a time is ten times as fast
+ * as reading single bytes.
  */
 export function bigEndian(integer: Uint8Array): bigint {
   const view = new DataView(integer.buffer, integer.byteOffset, integer.byteLength);

@@ -1,18 +1,18 @@
 /** Caches for certificates and keys. Parsing a certificate or importing a key takes longer than using it. */
 import { LRUCache } from 'lru-cache';
 
-/** The maximum number of entries in a cache. An entry takes a few kilobytes. */
+/** An entry takes a few kilobytes. */
 const MAX_ENTRIES = 2_000;
 /**
- * The maximum length of a cache key. Entries with longer keys are not cached. Certificates and even large keysets are
- * shorter in base64.
+ * The maximum length of a cache key. Values with longer keys are not cached. Certificates and large keysets, in base64,
+ * stay below this length.
  */
 const MAX_KEY_LENGTH = 20_000;
 
 /**
- * Returns a function that looks up the value for a key. If the value is not cached, the function creates and caches it. The
- * key must contain everything that the value depends on. Values must not contain secrets, because entries are kept after
- * the caller is done.
+ * Returns a function that looks up the value for a key. If the value is not cached, the function creates and caches it.
+ * The key must contain everything that the value depends on. Values must not contain secrets, because an entry outlives the
+ * call that created it.
  */
 export function cache<Value extends object>(): (key: string, make: () => Value) => Value {
   const entries = new LRUCache<string, Value>({ max: MAX_ENTRIES });

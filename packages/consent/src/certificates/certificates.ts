@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 requires this import.
 import { equalBytes, fromHex, toBase64 } from '@measurement-exchange/contract';
 import * as x509 from '@peculiar/x509';
 import { asBytes } from '../base/bytes.ts';
@@ -16,7 +16,6 @@ export interface CertificateKey extends KeyKind {
 /** A parsed X.509 certificate. Parsing does not mean that the certificate is trusted. */
 export interface X509 {
   der: Uint8Array;
-  /** The subject as text, for example `CN=Streamly TV`. */
   subject: string;
   issuer: string;
   /**
@@ -56,7 +55,9 @@ const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/** The extensions that this package knows. It evaluates all of them except extKeyUsage, which does not restrict signing. */
+/**
+ * The extensions that this package knows. All of them are evaluated except extKeyUsage, which does not restrict signing.
+ */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage
@@ -104,7 +105,6 @@ export function parseCertificate(der: Uint8Array): X509 {
   }
 }
 
-/** Parses the first certificate in a PEM text. */
 export function parseCertificatePem(pem: string): X509 {
   const block = pemBlocks(pem)?.find(({ label }) => label === 'CERTIFICATE');
   if (block !== undefined) return parseCertificate(block.bytes);
@@ -121,7 +121,9 @@ export function cachedCertificate(der: Uint8Array): X509 {
   return certificates(toBase64(der), () => parseCertificate(Uint8Array.from(der)));
 }
 
-/** Returns a certificate's raw parts, for checking its signature and comparing it with other certificates. */
+/**
+ * Returns a certificate's raw parts, which callers use to check its signature and to compare it with other certificates.
+ */
 export function certificateParts(der: Uint8Array) {
   requireDer(der);
   const [tbs, algorithm, signature, ...more] = derSequence(der);
@@ -135,7 +137,7 @@ export function certificateParts(der: Uint8Array) {
   if (!inner || !issuer || !subject || !spki || !equalBytes(inner.bytes, algorithm.bytes)) {
     throw new Error('The signature algorithm is not the one that was signed.');
   }
-  // A BIT STRING starts with the number of unused bits in its last byte. That number must be 0.
+  // A BIT STRING starts with the number of unused bits in its last byte, which must be 0 here.
   if (signature.tag !== 3 || signature.content[0] !== 0) throw new Error('The signature is not whole bytes.');
   return {
     tbs: tbs.bytes,
@@ -147,7 +149,6 @@ export function certificateParts(der: Uint8Array) {
   };
 }
 
-/** Returns the subject alternative name for a party's certificates, such as `mex:dataProviders/streamly`. */
 export function partyUri(party: string): string {
   return `${PARTY_URI}${party}`;
 }

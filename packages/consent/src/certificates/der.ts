@@ -17,7 +17,6 @@ export interface Der {
 
 export class DerFault extends Error {}
 
-/** Splits bytes into consecutive DER elements. */
 export function derElements(bytes: Uint8Array): Der[] {
   const elements: Der[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -28,7 +27,7 @@ export function derElements(bytes: Uint8Array): Der[] {
   return elements;
 }
 
-/** Returns the elements of a SEQUENCE. Throws unless the bytes are exactly one SEQUENCE. */
+/** Throws unless the bytes are exactly one SEQUENCE. */
 export function derSequence(bytes: Uint8Array): Der[] {
   const [sequence, ...more] = derElements(bytes);
   if (sequence?.tag !== SEQUENCE || more.length > 0) throw new DerFault('is not one SEQUENCE');
@@ -60,7 +59,6 @@ function elementAt(bytes: Uint8Array, start: number): Der {
   return { tag, content: bytes.subarray(at, at + length), bytes: bytes.subarray(start, at + length) };
 }
 
-/** Returns an object identifier in dotted notation. */
 export function oidText(element: Der | undefined): string {
   if (element?.tag !== OBJECT_IDENTIFIER) throw new DerFault('lacks an object identifier');
   const arcs: number[] = [];
@@ -99,7 +97,6 @@ export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   }
 }
 
-/** Returns whether the element is a positive INTEGER in its shortest form. */
 function isPositive({ tag, content: [first, second] }: Der): boolean {
   if (tag !== INTEGER || first === undefined || first >= 0x80) return false;
   return first !== 0 || (second !== undefined && second >= 0x80);

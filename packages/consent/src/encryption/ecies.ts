@@ -36,7 +36,7 @@ export async function seal(key: EciesKey, plaintext: Bytes, contextInfo: Bytes):
   return concat(point, iv, new Uint8Array(sealed));
 }
 
-/** Decrypts a ciphertext. `sealed` must have at least OVERHEAD bytes. */
+/** `sealed` must have at least OVERHEAD bytes. */
 export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): Promise<Bytes> {
   const point = sealed.subarray(0, POINT_BYTES);
   const iv = sealed.subarray(POINT_BYTES, POINT_BYTES + IV_BYTES);
@@ -58,12 +58,10 @@ export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): P
   }
 }
 
-/** Returns the shared secret, an x-coordinate that both sides compute. */
 async function agree(privateKey: CryptoKey, publicKey: CryptoKey): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256));
 }
 
-/** Derives the AES key from the ephemeral point and the shared secret, using HKDF. */
 async function deriveAesKey(
   { hash, salt, aesKeyBytes }: EciesKey,
   point: Bytes,

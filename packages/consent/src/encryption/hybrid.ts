@@ -24,8 +24,8 @@ export async function encrypt(
 }
 
 /**
- * Decrypts with the key of a private Tink keyset that matches the ciphertext's prefix. If that fails, tries the keys
- * without a prefix. Callers should pass the same array each time, because the parsed keyset is cached by array.
+ * Decrypts with a private Tink keyset, using the key that matches the ciphertext's prefix. If decryption fails, tries the
+ * keys without a prefix. Callers should pass the same array each time, because the parsed keyset is cached by array.
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

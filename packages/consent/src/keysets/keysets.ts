@@ -61,8 +61,7 @@ export async function deriveEncryptionKeysets(
 ): Promise<EncryptionKeysets> {
   const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
   const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
-  // Derive the key ID from the public key. All results of one measurement then have the same ID, and other measurements
-  // have other IDs.
+  // Derive the key ID from the public key, so that the same secret always gives the same ID.
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 
@@ -131,7 +130,7 @@ export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<Decryptio
   return entry.keyset;
 }
 
-/** Returns the public keyset of a private keyset. The bytes are the same as when both keysets were created. */
+/** Returns the public keyset of a private keyset. The bytes equal those of the public keyset that was created with it. */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
   const keyset = readKeyset(privateKeyset);
   const key = keyset.key
@@ -291,7 +290,7 @@ function typeUrlOf(schema: DescMessage): string {
   return `type.googleapis.com/${schema.typeName}`;
 }
 
-/** Returns an integer as 33 bytes with a leading zero. This is the only width that every version of Tink can read. */
+/** Returns an integer as 33 bytes with a leading zero, the only width that every version of Tink can read. */
 function integer(base64url: string): Uint8Array {
   return concat(Uint8Array.of(0), fromBase64(base64url)!);
 }

@@ -88,7 +88,7 @@ export function hpkeKey(key: tink.HpkePublicKey, head: KeyHead): HpkeKey {
   return { scheme: 'HPKE', keyId, prefix, publicKey: key.publicKey, aead: name! };
 }
 
-/** Combines a key with its private key. Throws unless the private key is in range and matches the public key. */
+/** Combines a public key with its private key. Throws unless the private key is in range and matches the public key. */
 export async function decryptionKey(key: EncryptionKey, secret: Uint8Array): Promise<DecryptionKey> {
   const privateKey = key.scheme === 'ECIES' ? toWidth(secret, COORDINATE_BYTES) : secret;
   const inRange =

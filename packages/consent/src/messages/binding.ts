@@ -1,6 +1,6 @@
 /**
- * Checks that a key or seed was signed for a given computation. Otherwise, a key or seed from another computation could be
- * reused.
+ * Checks that a key or seed was signed for a given computation. Without this check, a key or seed from another computation
+ * could be reused.
  */
 import { type Binding, equalBytes } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -11,8 +11,8 @@ export const ELGAMAL_KEY_PURPOSE = 'mex.contract.ElGamalPublicKey';
 export const SEED_PURPOSE = 'mex.contract.RandomSeed';
 
 /**
- * The values that a binding must have. A seed's commitment is not included, because the worker that receives the seed
- * checks it separately.
+ * The values that a binding must have. They do not include a seed's commitment, because the worker that receives the seed
+ * checks the commitment separately.
  */
 export type BindingFields = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'> & {
   requisition?: string;

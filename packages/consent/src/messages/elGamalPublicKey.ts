@@ -8,7 +8,6 @@ import { fromWire } from '../base/wire.ts';
 /** The number of the curve P-256 in OpenSSL. Messages identify the curve by this number. */
 const PRIME256V1 = 415;
 const COMPRESSED_POINT_BYTES = 33;
-/** The curve's standard generator, compressed. */
 const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
 
 export function packElGamalPublicKey({

@@ -1,4 +1,4 @@
-/** Nonces, nonce hashes, and fingerprints. They bind a requisition to its measurement. */
+/** Nonces, nonce hashes, and fingerprints, which bind a requisition to its measurement. */
 import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
 import { concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';

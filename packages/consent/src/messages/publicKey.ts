@@ -19,7 +19,6 @@ export function unpackEncryptionPublicKey(bytes: Uint8Array): Uint8Array {
   return unpackBoundPublicKey(bytes).keyset;
 }
 
-/** Returns the Tink keyset and the binding in a serialized EncryptionPublicKey. */
 export function unpackBoundPublicKey(bytes: Uint8Array) {
   const { format, data, binding } = fromWire(
     specs.EncryptionPublicKeySchema,

@@ -3,7 +3,7 @@ import { canonicalJson, ProtocolConfig } from '@measurement-exchange/contract';
 import { type Bytes, concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
 
-/** The terms of a computation. Data providers and duchies must agree on them before any of them contributes data. */
+/** The terms of a computation. Data providers and duchies must agree on the terms before any party contributes data. */
 export interface Terms {
   /** The ID of the computation, which is the same at all duchies. */
   computation: string;

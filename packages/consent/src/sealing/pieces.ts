@@ -1,7 +1,7 @@
 /**
- * Encrypts bytes of any length, piece by piece, so that neither side needs all of them in memory. The nonce of a piece
- * contains its number and whether it is the last piece. Missing, duplicate, or reordered pieces therefore fail to decrypt.
- * Every piece also authenticates the context, so it fails to decrypt in any other context.
+ * Encrypts bytes of any length, piece by piece, so that neither side needs all bytes in memory. The nonce of a piece
+ * contains the piece's number and whether the piece is the last, so missing, duplicate, or reordered pieces fail to
+ * decrypt. A piece also fails to decrypt in a context other than its own.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 

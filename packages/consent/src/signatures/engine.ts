@@ -63,7 +63,6 @@ export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
 
 export const verify = node === undefined ? verifyByWebCrypto : verifyByNode;
 
-/** Returns the parameters for importing the key with WebCrypto. */
 export function importAlgorithm(kind: KeyKind, hash: Hash) {
   return kind.keyType === 'EC'
     ? { name: 'ECDSA', namedCurve: kind.curve! }

@@ -33,7 +33,6 @@ export async function createSigner(privateKeyPem: string): Promise<Signer> {
   };
 }
 
-/** Returns the public key for a PKCS #8 private key in PEM. */
 export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey> {
   const { key, kind, algorithm } = await importPrivateKey(privateKeyPem, true);
   const { subtle } = crypto;

@@ -15,8 +15,8 @@ import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
 /** Root certificates (one or more, in PEM) and the party that they are trusted for. */
 export interface TrustedRoot {
   /**
-   * The party for which the root may issue certificates. If undefined, the root may issue for every party that has no root
-   * of its own. Each certificate must then name its party in a subject alternative name, such as
+   * The party for which the root may issue certificates. If undefined, the root may issue certificates for every party that
+   * has no root of its own. Each certificate must then name its party in a subject alternative name, such as
    * `mex:dataProviders/streamly`.
    */
   party?: string;
@@ -56,8 +56,8 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Throws if the certificate does not name its party although its root may also issue for other parties. Nobody but the
- * exchange could then tell whose certificate it is.
+ * Throws if the certificate does not name its party, unless its root is trusted for this party alone. Without the name,
+ * only the exchange could tell which party the certificate belongs to.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
@@ -73,8 +73,8 @@ function requirePartyName(certificate: X509, party: string, issuers: X509[], kno
 
 /**
  * Throws unless the certificate is for signing and was issued by a root that is trusted for the party and valid at `now`.
- * Does not check whether the certificate itself is valid at `now`. The root must have issued it directly, without an
- * intermediate authority.
+ * The root must have issued the certificate directly, without an intermediate authority.
+ * This function does not check whether the certificate itself is valid at `now`.
  */
 export async function requireTrusted(
   certificate: X509,
@@ -158,7 +158,6 @@ export async function isIssuedBy(certificate: X509, issuer: X509): Promise<boole
   return isNamed && (await isIssuedWith(certificate, issuer));
 }
 
-/** Returns whether the issuer's key signed the certificate. */
 async function isIssuedWith(certificate: X509, { publicKey }: X509): Promise<boolean> {
   const { tbs, signature, signatureAlgorithm } = certificateParts(certificate.der);
   const hash = signatureHash(signatureAlgorithm, publicKey);

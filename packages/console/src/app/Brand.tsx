@@ -1,6 +1,5 @@
 import { A } from '../parts/A.tsx';
 
-/** The mark of the product, with a link to the first page. */
 export function Brand({ link = true }: { link?: boolean }) {
   const content = (
     <>

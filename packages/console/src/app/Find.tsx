@@ -1,4 +1,4 @@
-/** Find: pages, and measurements by title, name and reference. Opens with `/` or Ctrl K. */
+/** The search dialog. It finds pages, and measurements by title, name and reference. It opens with `/` or Ctrl K. */
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';

@@ -10,7 +10,7 @@ import { toggleTheme } from './theme.tsx';
 import './shortcuts.css';
 
 const NEW_MEASUREMENT = '/new';
-/** How long the second key of `G` may take. */
+/** The maximum time between the key `G` and the second key. */
 const SECOND_KEY_MS = 1500;
 
 let openDialog = () => {};
@@ -45,7 +45,7 @@ export function Shortcuts() {
   return isOpen ? <ShortcutsDialog role={role} onClose={() => setOpen(false)} /> : null;
 }
 
-/** Whether a key is meant for the page: not for a field, and not while a dialog is open. */
+/** Returns false if the key was typed in a field, or while a dialog is open. */
 function isForPage(event: KeyboardEvent): boolean {
   if (!areLettersOn() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;
   const { target } = event;
@@ -54,7 +54,6 @@ function isForPage(event: KeyboardEvent): boolean {
   return !isField && document.querySelector('dialog[open]') === null;
 }
 
-/** Runs the shortcut. Returns false if the key has no meaning here. */
 function run(key: string, role: Role, go: (path: string) => void, showAll: () => void): boolean {
   switch (key.toUpperCase()) {
     case '/':

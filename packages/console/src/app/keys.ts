@@ -1,27 +1,25 @@
-/** Keys that act on the page that is open. A page gives a control a key with `data-key="C"`. */
+/** Keys for the controls of the current page. A control with `data-key="C"` is clicked by the key C. */
 
 const STORED = 'single-keys';
 
-/** Single keys can be turned off, because they get in the way of speech input. */
+/** Users can turn off single-key shortcuts, because speech input can trigger them. */
 export const areLettersOn = () => localStorage.getItem(STORED) !== 'off';
 export const setLetters = (isOn: boolean) => localStorage.setItem(STORED, isOn ? 'on' : 'off');
 
 const keyed = () =>
   [...document.querySelectorAll<HTMLElement>('main [data-key]')].filter((each) => each.checkVisibility());
 
-/** Clicks the control that has this key. Returns false if the page has none. */
 export function press(key: string): boolean {
   const control = keyed().find((each) => each.dataset.key === key);
   control?.click();
   return control !== undefined;
 }
 
-/** The keys of the page that is open, with the words on their controls. */
 export function keysOnPage(): [key: string, words: string][] {
   return keyed().map((each) => [each.dataset.key!, each.textContent.trim()]);
 }
 
-/** Moves the focus to the next link of a list or table. Returns false if the page has no rows. */
+/** Moves the focus to the next or previous row of a list or table. Returns false if the page has no rows. */
 export function moveRow(step: 1 | -1): boolean {
   const selector = 'main tbody tr:not([aria-hidden]), main .att > li';
   const links = [...document.querySelectorAll(selector)].flatMap(

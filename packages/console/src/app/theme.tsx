@@ -1,4 +1,4 @@
-/** Light and dark. The choice is kept in this browser; without one, the page follows the system. */
+/** The light and dark theme. The browser stores the user's choice. Without a choice, the page follows the system. */
 import { Icon } from '../parts/Icon.tsx';
 
 const KEY = 'theme';

@@ -1,4 +1,4 @@
-/** Searches pages and resources for what somebody types. */
+/** Finds the pages and resources that match the search text. */
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -54,7 +54,7 @@ function stateText(
   return isBusy ? 'Searching' : `Nothing found.${searched}`;
 }
 
-/** Titles are sealed, so only the companion can search them. It searches older ones when it is called again. */
+/** Only the companion can decrypt and search titles. Each repeated call searches older titles. */
 function useTitles(wanted: string) {
   const { companion, principal, role } = useSession();
   return useQuery({
@@ -83,10 +83,9 @@ function pagesLike(text: string, role: Role): Found[] {
   );
 }
 
-/** A resource name, or an ID as the exchange makes them. */
+/** Matches a resource name, or an ID in the format that the exchange creates. */
 const ID = /^(?:[\w/-]+\/[\w-]{1,63}|[a-z0-9]{12,63})$/;
 
-/** The resources that have this name, ID or reference. */
 async function byName(session: Session, text: string, signal: AbortSignal): Promise<Found[]> {
   const { client, principal, role } = session;
   const id = ID.test(text) ? idOf(text) : undefined;
@@ -129,7 +128,6 @@ async function byName(session: Session, text: string, signal: AbortSignal): Prom
   }
 }
 
-/** The operator finds parties by any part of their name. */
 async function parties({ client }: Session, text: string, signal: AbortSignal): Promise<Found[]> {
   const wanted = text.toLowerCase();
   const pages = await Promise.all(

@@ -1,22 +1,21 @@
-/** A calendar of days by month. Each day has a number in percent, and a darker color for a higher one. */
+/** A calendar of days by month. Each day has a percentage, and a darker color for a higher percentage. */
 import { percent } from '../parts/format.ts';
 import { type Chart, picture } from './chart.ts';
 import { type Node, node } from './node.ts';
 
 export interface Day {
-  /** The date, such as `2026-11-18`. */
   date: string;
-  /** The share from 0 to 1, such as the part of a budget that is spent. Undefined if the day has none. */
+  /** From 0 to 1, such as the spent part of a budget. */
   share?: number;
 }
 
 const WEEKDAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const DATE = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
-/** The lowest percent of each color. A day above 90 % has a frame, too. */
+/** The lowest percentage of each color. A day above 90 % also has a frame. */
 const LEVELS = [0, 6, 26, 46, 66, 90.5];
 
-/** Draws the days. `about` says in words what a share means, such as `spent`; `none` what a day without one means. */
+/** `about` says what a share means, such as `spent`. `none` says what a day without a share means. */
 export function calendarChart(title: string, days: readonly Day[], about: string, none = 'no events'): Chart {
   const known = days.filter(({ share }) => share !== undefined);
   const highest = known.reduce<Day | undefined>(

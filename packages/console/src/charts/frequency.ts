@@ -1,9 +1,9 @@
-/** How often people were reached: exactly k times, and at least k times. */
+/** Charts of how often people were reached: exactly k times, or at least k times. */
 import { type Bar, barChart } from './bars.ts';
 import type { Chart, Figure } from './chart.ts';
 import { PEOPLE, SHARE } from './units.ts';
 
-/** Draws the share of people who were reached exactly k times. The last figure is for k or more. */
+/** Draws the share of people who were reached exactly k times. The last bar means k or more times. */
 export function frequencyChart(
   title: string,
   shares: readonly (Figure & Pick<Bar, 'truth' | 'claimed'>)[],

@@ -1,4 +1,4 @@
-/** The states of several things over time: each thing has a lane. */
+/** A chart of states over time. Each row shows the states of one thing, such as a measurement. */
 import { type Chart, picture, plot } from './chart.ts';
 import { across, type Node, node } from './node.ts';
 import { axisTexts, type Scale, scaleFromZero } from './scale.ts';
@@ -6,7 +6,7 @@ import type { Unit } from './units.ts';
 
 export interface Lane {
   label: string;
-  /** `from` and `to` are in milliseconds since the start. */
+  /** `from` and `to` are in milliseconds since the start of the chart. */
   spans: readonly { state: string; from: number; to: number }[];
 }
 
@@ -48,7 +48,7 @@ export function laneChart(title: string, lanes: readonly Lane[]): Chart {
   };
 }
 
-/** Draws a state. A state that has not ended has no length, so it is a dot. */
+/** Draws a state as a bar. A state that has not ended is a dot, because its length is unknown. */
 function spanMark({ at }: Scale, { state, from, to }: Lane['spans'][number]): Node {
   const style = `st ${state.toLowerCase()}`;
   const tip = node('title', {}, `${state}, ${SECONDS.text(from)} to ${SECONDS.text(to)}`);

@@ -1,4 +1,4 @@
-/** A small tree of HTML and SVG elements. It becomes elements of a page, or text in a file. */
+/** A tree of HTML and SVG elements. It can be rendered in a page, or written to a file as text. */
 
 export interface Node {
   tag: string;
@@ -8,7 +8,6 @@ export interface Node {
 
 type Child = Node | string | false | undefined;
 
-/** Makes a node. Children that are false or undefined are left out, and lists are flattened. */
 export function node(
   tag: string,
   attributes: Record<string, string | number | undefined> = {},
@@ -22,7 +21,7 @@ export function node(
   };
 }
 
-/** Returns the tree as HTML. Texts and attributes are escaped, so that they are never read as markup. */
+/** Returns the tree as HTML. Escapes texts and attributes, so that they are never read as markup. */
 export function toText(tree: Node | string): string {
   if (typeof tree === 'string') return escapeText(tree);
   const { tag, attributes, children } = tree;
@@ -34,7 +33,7 @@ export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** Writes a position as SVG reads it. Positions across a plot are in percent, and positions down a plot are in pixels. */
+/** Horizontal positions in a plot are in percent, and vertical positions are in pixels. */
 export const across = (percent: number) => `${round(percent)}%`;
 
 export const round = (value: number) => Number(value.toFixed(2));

@@ -1,17 +1,20 @@
-/** The results that noise makes possible, before anything is sent: a curve around the truth, and its 95 % interval. */
+/**
+ * A chart of the possible results of a measurement that has not been sent yet. It shows a curve around the true value, and
+ * the 95 % interval.
+ */
 import { type Chart, picture, plot } from './chart.ts';
 import { across, type Node, node, round } from './node.ts';
 import { axisTexts, scaleBetween } from './scale.ts';
 import type { Unit } from './units.ts';
 import { whisker } from './whisker.ts';
 
-/** The ends of the curve, as a multiple of the margin: 3.2 standard deviations. */
+/** Each end of the curve is 3.2 standard deviations from the true value. The margin is 1.96 standard deviations. */
 const ENDS = 3.2 / 1.96;
 const CURVE = curve();
 
 /**
- * Draws the curve. `margin` is half of the 95 % interval. `limit` is half of the axis, which must stay the same while a
- * slider moves, so that the curve is seen to change.
+ * `margin` is half of the 95 % interval, and `limit` is half of the axis. Keep `limit` constant while a slider moves, so
+ * that only the curve changes.
  */
 export function previewChart(
   title: string,
@@ -58,12 +61,11 @@ export function previewChart(
   };
 }
 
-/** Says that the interval is wider than the axis. */
 function beyond(): Node[] {
   return [node('text', { class: 'k', x: '100%', y: 14, 'text-anchor': 'end' }, 'wider than this axis')];
 }
 
-/** The path of the normal distribution, 1000 wide and 100 high. */
+/** Returns the SVG path of the normal distribution, 1000 wide and 100 high. */
 function curve(): string {
   const points = Array.from({ length: 61 }, (_, i) => {
     const z = (i / 60 - 0.5) * 6.4;

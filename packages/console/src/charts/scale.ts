@@ -1,4 +1,4 @@
-/** Axes: which values they cover, and where a value is. */
+/** Axes. A scale maps values to positions in a plot. */
 import { across, type Node, node } from './node.ts';
 import type { Unit } from './units.ts';
 
@@ -7,18 +7,18 @@ export interface Scale {
   high: number;
   step: number;
   ticks: number[];
-  /** The position of a value in percent of the plot. Values beyond an end are at that end. */
+  /** Returns the position in percent of the plot's width. A value outside the scale gets the position of the nearer end. */
   at(value: number): number;
 }
 
-/** Makes a scale from 0 for bars. Infinite values do not count, but leave room for an arrow. */
+/** Creates a scale that starts at 0, for bars. Infinite values only add room for an arrow. */
 export function scaleFromZero(values: readonly number[], unit: Unit): Scale {
   const most = Math.max(...finite(values), 0);
   const room = values.some((value) => value === Number.POSITIVE_INFINITY) ? 1.25 : 1;
   return scaleBetween(0, most * room || unit.smallest * 4, unit);
 }
 
-/** Makes a scale that covers only the values, for charts without bars. */
+/** Creates a scale that covers only the values, for charts without bars. */
 export function scaleAround(values: readonly number[], unit: Unit): Scale {
   const [low, high] = [Math.min(...finite(values)), Math.max(...finite(values))];
   const isOpen = values.length > finite(values).length;
@@ -30,7 +30,6 @@ export function scaleAround(values: readonly number[], unit: Unit): Scale {
   );
 }
 
-/** Makes a scale with round numbers that covers both ends. */
 export function scaleBetween(low: number, high: number, unit: Unit): Scale {
   const step = stepOf((high - low) / 4, unit.smallest);
   const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
@@ -42,7 +41,7 @@ export function scaleBetween(low: number, high: number, unit: Unit): Scale {
   return { low: start, high: end, step, ticks, at };
 }
 
-/** Returns the smallest round number that is not below `least`: 1, 2, 2.5 or 5 times a power of ten. */
+/** Returns the smallest step that is at least `least`. A step is 1, 2, 2.5 or 5 times a power of ten. */
 function stepOf(least: number, smallest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, smallest)));
   const steps = [1, 2, 2.5, 5, 10].map((times) => times * power);
@@ -55,7 +54,7 @@ function finite(values: readonly number[]): number[] {
   return found.length > 0 ? found : [0];
 }
 
-/** Draws the numbers of an axis across the plot. Every second one is left out where there is no room. */
+/** Draws the numbers of an axis. In a narrow plot, every second number is hidden. */
 export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): Node[] {
   const last = ticks.length - 1;
   return ticks.map((tick, i) => {
@@ -69,7 +68,6 @@ export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): No
   });
 }
 
-/** Draws a thin line down the plot at each number of the axis. */
 export function gridLines({ ticks, at }: Scale, height: number): Node[] {
   return ticks.map((tick) =>
     node('line', { class: 'ax', x1: across(at(tick)), x2: across(at(tick)), y1: 0, y2: height }),

@@ -1,10 +1,10 @@
-/** Opens questions and results with the party's keys. Neither ever changes, so each is opened once and kept. */
+/** Opens questions and results with the party's keys. They never change, so each one is opened once and cached. */
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type Session, useSession } from '../session/session.ts';
 import type { Companion } from './client.ts';
 import type { OpenedQuestion, OpenedResult } from './methods.ts';
 
-/** The question of a measurement. Questions that a page needs at once are opened together. */
+/** Reads the question of a measurement. Questions that are requested at the same time are opened in one call. */
 export function questionQuery({ companion, principal }: Session, name: string) {
   return queryOptions({
     queryKey: ['questions', principal, name],
@@ -14,7 +14,6 @@ export function questionQuery({ companion, principal }: Session, name: string) {
   });
 }
 
-/** The decrypted and verified result of a measurement that succeeded. */
 export function resultQuery({ companion, principal }: Session, name: string) {
   return queryOptions({
     queryKey: ['results', principal, name],
@@ -45,7 +44,9 @@ function questionsOf(companion: Companion): Open {
   return open;
 }
 
-/** Returns a function that opens one question. Calls within a few milliseconds become one call of the companion. */
+/**
+ * Returns a function that opens one question. Calls within a few milliseconds are combined into one call of the companion.
+ */
 export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open {
   let waiting = new Map<string, PromiseWithResolvers<OpenedQuestion>>();
   const flush = async () => {
@@ -68,7 +69,7 @@ export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open 
   };
 }
 
-/** Runs at most three at once, because a browser opens few connections, and the page itself needs some. */
+/** Runs at most three calls at once. A browser opens only a few connections, and the page needs some of them. */
 const atMost3 = limited(3);
 
 export function limited(limit: number): <T>(work: () => Promise<T>) => Promise<T> {

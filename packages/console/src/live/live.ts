@@ -1,12 +1,12 @@
-/** Keeps the page up to date: follows the party's changes, and reads again what changed. */
+/** Keeps the page up to date. Follows the party's changes, and reads changed data again. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { Session } from '../session/session.ts';
 
 export type Connection = 'connecting' | 'live' | 'offline' | 'refreshed';
 
 /**
- * Follows the changes until the signal is aborted. The operator has no feed of changes. A browser has about six connections
- * to a server for all of its tabs together, so only a page that can be seen holds one.
+ * Follows changes until the signal is aborted. Only a visible page keeps a connection, because a browser opens about six
+ * connections to a server for all tabs.
  */
 export async function follow(
   session: Session,
@@ -47,7 +47,8 @@ export async function follow(
       if (signal.aborted) return;
       wasHidden ||= hidden.aborted;
       if (hidden.aborted) continue;
-      // The feed no longer has the changes since the last one that was read, or the token has expired. Read everything again.
+      // The feed may have dropped old changes, or the token may have expired. Read everything again, because the page may
+      // have missed changes.
       wasOffline = true;
       onConnection('offline');
       await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -57,7 +58,7 @@ export async function follow(
   }
 }
 
-/** Waits until the page can be seen. Returns a signal that is aborted when it no longer can, and by `end`. */
+/** Waits until the page is visible. The returned signal is aborted when the page is hidden, or by `end`. */
 async function untilHidden(signal: AbortSignal): Promise<{ hidden: AbortSignal; end: () => void }> {
   const isVisible = () => document.visibilityState === 'visible';
   const ended = new AbortController();
@@ -78,7 +79,6 @@ async function untilHidden(signal: AbortSignal): Promise<{ hidden: AbortSignal; 
 export type ChangeListener = (name: string | undefined) => void;
 const listeners = new Set<ChangeListener>();
 
-/** Calls the listener for every change, until the returned function is called. */
 export function onChange(listener: ChangeListener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -88,8 +88,8 @@ const COLLECT_MS = 50;
 const MAX_READ_MS = 2000;
 
 /**
- * Returns a function that reads a collection again. Changes that arrive during a read lead to one more read after it, so
- * that many changes neither flood the exchange nor keep a read from ending.
+ * Returns a function that reads a collection again. All changes during a read cause only one more read, so that many
+ * changes do not flood the exchange.
  */
 export function refresher(read: (collection: string) => Promise<unknown>): (collection: string) => void {
   const waiting = new Set<string>();

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'react';
 
-/** The current time, which moves on while the page is open. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,23 +1,22 @@
-/** Reads a list page by page, as the reader scrolls, and reads it again when something in it changes. */
+/** Reads a list page by page as the user scrolls. Reads it again when something in the list changes. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type Session, useSession } from '../session/session.ts';
 import { useChangedNames } from './useChangedNames.ts';
 
-/** A longer list is read again only when the reader wants it, because all of its pages would be read. */
+/** A list with more pages than this is read again only on request, because all of its pages would have to be read. */
 const MAX_PAGES_AGAIN = 5;
 
 export interface Pages<Row> {
   rows: Row[] | undefined;
   error: Error | null;
   isComplete: boolean;
-  /** Whether something has changed since the list was read. */
   isStale: boolean;
   readMore: () => void;
   readAgain: () => void;
 }
 
-/** `key` tells different lists of one collection apart. */
+/** `key` distinguishes lists of the same collection. */
 export function usePages<Row>(
   collection: string,
   key: readonly unknown[],
@@ -33,7 +32,7 @@ export function usePages<Row>(
     queryFn: ({ pageParam, signal }) => readPage(session, { pageToken: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextPageToken }) => nextPageToken,
-    // Changes are followed only while the list is shown.
+    // Read again on every mount, because changes are followed only while the list is shown.
     refetchOnMount: 'always',
   });
   const readAgain = useCoalesced(async () => {
@@ -54,7 +53,7 @@ export function usePages<Row>(
   };
 }
 
-/** Returns a function that runs the work. Calls while it runs become one more run at its end. */
+/** Returns a function that runs `work`. All calls during a run cause one more run afterwards. */
 function useCoalesced(work: () => Promise<unknown>): () => void {
   const state = useRef<'idle' | 'running' | 'again'>('idle');
   const latest = useRef(work);

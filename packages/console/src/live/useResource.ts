@@ -1,10 +1,10 @@
-/** Reads from the exchange or the companion, and reads again when a change arrives. */
+/** Reads data from the exchange or the companion, and reads it again when a change arrives. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type Session, useSession } from '../session/session.ts';
 
 /**
- * Reads something that belongs to a collection, such as `measurements`. The page reads it again when a resource of that
- * collection changes. `key` tells different reads of one collection apart.
+ * Reads data of a collection, such as `measurements`, and reads it again when a resource in the collection changes. `key`
+ * distinguishes reads of the same collection.
  */
 export function useResource<T>(
   collection: string,

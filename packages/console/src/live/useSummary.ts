@@ -5,11 +5,11 @@ import { useSession } from '../session/session.ts';
 import { onChange } from './live.ts';
 import { useResource } from './useResource.ts';
 
-/** A summary counts everything, so it is read again only some time after a change. */
+/** The delay between a change and the next read. A summary counts everything, so reading it is expensive. */
 const WAIT_MS = 3_000;
 const REFRESH_MS = 60_000;
 
-/** The party's summary: counts by state, and what needs attention. The operator has no summary. */
+/** Reads the party's summary: counts by state, and resources that need attention. The operator has no summary. */
 export function useSummary(): UseQueryResult<PartySummary> {
   const { principal, role } = useSession();
   const queries = useQueryClient();

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** A link to a page of the console. `to` is a path, and may have a query. */
+/** A link to a page of the console. `to` is a path, optionally with a query. */
 export function A({
   to,
   className,

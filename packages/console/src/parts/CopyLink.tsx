@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { Icon } from './Icon.tsx';
 
-/** Copies the address of this page. */
 export function CopyLink() {
   const [copied, setCopied] = useState(false);
   const copy = async () => {

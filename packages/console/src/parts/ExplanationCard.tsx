@@ -1,4 +1,4 @@
-/** Why something waits, or how it ended: who, since when, until when, and what to do. The code comes last. */
+/** Explains why a resource waits, or how it ended: the party, the times, and advice. The code comes last. */
 import type { Ending, Explanation, Wait } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
 import { Chip, type ChipTone } from './Chip.tsx';
@@ -13,11 +13,9 @@ export function ExplanationCard({
   children,
 }: {
   explanation: Explanation;
-  /** The first sentence, in the words of the page. */
   title: string;
-  /** The advice, if the page has a better one than the exchange. */
+  /** Replaces the exchange's advice, if the page has better advice. */
   remedy?: string | undefined;
-  /** The actions. */
   children?: ReactNode;
 }) {
   const { waitingFor, ending, risks, nextDeadline, since } = explanation;

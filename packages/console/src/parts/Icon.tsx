@@ -1,4 +1,4 @@
-/** The icons of the console, drawn in a square of 16 by 16. */
+/** The icons of the console, in a square of 16 by 16. */
 
 const PATHS = {
   agent: 'M3.5 5.5h9v7h-9zM8 5.5V3M6 8.5v1M10 8.5v1',
@@ -41,7 +41,7 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 export type Tone = 'ok' | 'warn' | 'bad';
 
-/** Draws an icon. It is hidden from screen readers, so the text beside it must say the same. */
+/** Draws an icon. Screen readers ignore it, so the text beside it must have the same meaning. */
 export function Icon({ name, tone }: { name: IconName; tone?: Tone }) {
   return (
     <svg className={tone ? `i ${tone}` : 'i'} viewBox="0 0 16 16" aria-hidden="true">

@@ -1,7 +1,7 @@
-/** The stages of several duchies as lanes, one beside the other. */
+/** Shows the stages of several duchies. Each duchy has a row, and each stage has a column. */
 import './lanes.css';
 
-/** `done`, `running`, `failed`, `none` (not this duchy's part), or `waits`. */
+/** `none` means that the duchy does not take part in this stage. */
 export type StageState = 'done' | 'running' | 'failed' | 'none' | 'waits';
 
 export interface StageCell {

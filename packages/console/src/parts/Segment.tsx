@@ -1,7 +1,7 @@
 import { A } from './A.tsx';
 import './segment.css';
 
-/** A choice of views, each with its own address. */
+/** Links to the views of a page. Each view has its own address. */
 export function Segment({
   label,
   options,

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-/** A word that explains itself on hover, focus and tap. */
+/** A word whose explanation opens on hover, focus and tap. */
 export function Term({ word, children }: { word: string; children: ReactNode }) {
   const id = useId();
   return (

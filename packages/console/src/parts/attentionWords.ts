@@ -1,4 +1,4 @@
-/** The headings of what needs attention, in words. */
+/** Text about problems that need attention. */
 import type { Attention, AttentionCode } from '@measurement-exchange/contract';
 import { idOf } from '../session/roles.ts';
 import type { IconName, Tone } from './Icon.tsx';
@@ -7,7 +7,6 @@ export interface AttentionWords {
   heading: string;
   icon: IconName;
   tone: Tone;
-  /** The words on the link to the resource. */
   action: string;
 }
 
@@ -26,7 +25,7 @@ const FAILED: readonly AttentionCode[] = [
   'CERTIFICATE_MISSING',
 ];
 
-/** `party` names a party in a sentence. `title` is the decrypted title of the measurement. */
+/** `party` returns the display name of a party. `title` is the decrypted title of the measurement. */
 export function attentionWords(
   one: Pick<Attention, 'code' | 'name' | 'party' | 'until'>,
   { party, title, now }: { party: (name: string) => string; title?: string | undefined; now: number },
@@ -56,7 +55,7 @@ function certificateHeading({ code, until }: Pick<Attention, 'code' | 'until'>, 
   return `Your certificate ends in ${days === 1 ? '1 day' : `${days} days`}`;
 }
 
-/** For all other codes, the resource waits for the party. */
+/** Headings by code. A code without a heading means that the resource waits for a party. */
 const HEADINGS: Partial<Record<AttentionCode, (subject: string, late: string) => string>> = {
   REFUSED: (subject) => `${subject} was refused`,
   CERTIFICATE_REVOKED: (subject) => `${subject} ended because a certificate was revoked`,
@@ -70,5 +69,5 @@ const HEADINGS: Partial<Record<AttentionCode, (subject: string, late: string) =>
   DEADLINE_NEAR: (subject) => `${subject} ends soon without an answer`,
 };
 
-/** Removes the commands from a sentence of the exchange, because the page has a link instead. */
+/** Removes commands from the exchange's text, because the page has a link instead. */
 export const withoutCommands = (sentence: string) => sentence.replaceAll(/ \(mex [^)]*\)/g, '');

@@ -1,4 +1,4 @@
-/** Draws a part of the page on a canvas, with the colors, sizes and places that it has on the screen. */
+/** Draws a part of the page on a canvas, exactly as it is on the screen. */
 
 const SCALE = 2;
 const PAD = 24;
@@ -29,7 +29,6 @@ export function toPng(root: Element, title: string): Promise<Blob> {
   });
 }
 
-/** Returns the color behind an element. */
 function groundOf(element: Element | null): string {
   if (element === null) return 'white';
   const { backgroundColor } = getComputedStyle(element);
@@ -77,7 +76,7 @@ function drawShape(
   context.globalAlpha = 1;
 }
 
-/** Returns the outline of a shape. The browser has turned percent into pixels. */
+/** Returns the outline of a shape. `baseVal.value` is in pixels, even for a percentage. */
 function pathOf(shape: SVGGeometryElement): Path2D {
   const path = new Path2D(shape.getAttribute('d') ?? '');
   if (shape instanceof SVGLineElement) {
@@ -112,7 +111,7 @@ function drawBox(context: CanvasRenderingContext2D, element: HTMLElement, style:
   }
 }
 
-/** Draws each word at its place, so that lines break where the page breaks them. */
+/** Draws each word at its position on the screen, so that lines break in the same places. */
 function drawWords(context: CanvasRenderingContext2D, text: Text): void {
   const parent = text.parentElement!;
   const style = getComputedStyle(parent);

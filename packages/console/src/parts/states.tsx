@@ -1,4 +1,4 @@
-/** What a part of a page shows while it has no data: loading, failed, empty, or a key that is missing. */
+/** Content for a part of a page without data: loading, failed, empty, or without a key. */
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -8,7 +8,7 @@ import { useSession } from '../session/session.ts';
 import { CommandLine } from './CommandLine.tsx';
 import { Icon } from './Icon.tsx';
 
-/** Shows the data of a query, or what keeps it from being shown. */
+/** Shows the data of a query. Until the data arrives, shows the loading state or the error. */
 export function Loaded<T>({
   query,
   children,
@@ -35,7 +35,6 @@ export function Skeleton({ rows = 4 }: { rows?: number }) {
   );
 }
 
-/** An error for people: what happened, what to do, and the identifiers that help an operator. */
 export function ErrorNote({ error, retry }: { error: Error; retry?: () => void }) {
   const known = error instanceof ExchangeError || error instanceof CompanionError ? error : undefined;
   const { reason, requestId } = known ?? { reason: error.name, requestId: undefined };
@@ -67,7 +66,6 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** Shown where a key is needed that this page does not have. */
 export function NeedsKey({ what }: { what: string }) {
   const { principal } = useSession();
   return (

@@ -1,10 +1,9 @@
-/** The filters of a page. They are part of its address, so that each view can be linked and found again. */
+/** The filters of a page. They are part of the page's address, so that each view has a link. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 export interface Filters {
-  /** Returns a filter, or an empty string. */
   get(name: string): string;
-  /** Sets filters in the address. An empty string removes a filter. */
+  /** Changes filters in the address. An empty string removes a filter. */
   set(changes: Record<string, string>): void;
 }
 

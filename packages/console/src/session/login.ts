@@ -1,22 +1,20 @@
-/** The tokens of somebody who signed in. They are kept in memory only, and renewed when they end. */
+/** The tokens of a signed-in user. They are kept in memory only, and renewed before they expire. */
 
 export interface Tokens {
   idToken: string;
   refreshToken: string | undefined;
-  /** The subject that the ID token identifies. */
   sub: string;
   /** Epoch milliseconds. */
   expiresAt: number;
 }
 
 export interface Renewal {
-  /** Gets tokens for a refresh token. */
   refresh: (refreshToken: string) => Promise<Tokens>;
-  /** Lets the person sign in again. */
+  /** Asks the user to sign in again. */
   again: (signal: AbortSignal) => Promise<Tokens>;
 }
 
-/** A token is replaced this long before it expires. */
+/** A token is renewed this long before it expires. */
 const EARLY_MS = 30_000;
 
 export class SignInExpired extends Error {
@@ -30,7 +28,7 @@ export class Login {
   tokens: Tokens;
   private readonly renewal: Renewal;
   private renewing: Promise<void> | undefined;
-  /** Called when only the person can renew the tokens. Calls wait until it resolves, and fail if it rejects. */
+  /** Called when only the user can renew the tokens. API calls wait until the promise resolves, and fail if it rejects. */
   onExpired: (() => Promise<void>) | undefined;
 
   constructor(tokens: Tokens, renewal: Renewal) {
@@ -42,7 +40,7 @@ export class Login {
     return this.tokens.sub;
   }
 
-  /** Returns a token that is valid for a while. */
+  /** Returns a valid token. Renews it first if it is about to expire. */
   token = async (): Promise<string> => {
     if (this.tokens.expiresAt - EARLY_MS <= Date.now()) {
       this.renewing ??= this.renew().finally(() => {
@@ -53,7 +51,7 @@ export class Login {
     return this.tokens.idToken;
   };
 
-  /** The exchange has rejected the token: the next call renews it first. */
+  /** Called after the exchange has rejected the token. The next call of `token` renews it first. */
   reject(): void {
     if (this.onExpired) this.tokens = { ...this.tokens, expiresAt: 0 };
   }
@@ -70,7 +68,7 @@ export class Login {
         this.tokens = refreshed;
         return;
       }
-      // The refresh token has ended, too.
+      // Drop the refresh token, because it has also expired.
       this.tokens = { ...this.tokens, refreshToken: undefined };
     }
     if (this.onExpired === undefined) throw new SignInExpired();

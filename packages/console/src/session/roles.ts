@@ -1,4 +1,4 @@
-/** The roles of the people who use the console. */
+/** The roles of the console's users. */
 
 export type Role = 'consumer' | 'provider' | 'duchy' | 'operator';
 
@@ -9,7 +9,6 @@ const ROLES: Record<string, Role> = {
   operator: 'operator',
 };
 
-/** The words for each role in the console. */
 export const ROLE_WORDS: Record<Role, string> = {
   consumer: 'Advertiser',
   provider: 'Publisher',
@@ -21,5 +20,4 @@ export function roleOf(principal: string): Role {
   return ROLES[principal.split('/')[0]!] ?? 'operator';
 }
 
-/** Returns the last part of a resource name, such as `acme` for `measurementConsumers/acme`. */
 export const idOf = (name: string) => name.split('/').at(-1)!;

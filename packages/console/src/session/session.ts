@@ -1,4 +1,4 @@
-/** The party or operator that uses this page, and the page's connection to the exchange. */
+/** The caller that uses this page, and its connection to the exchange. */
 import { createClient, type ExchangeClient } from '@measurement-exchange/sdk/client';
 import { createContext, useContext } from 'react';
 import { type Companion, createCompanion } from '../companion/client.ts';
@@ -12,29 +12,29 @@ export interface Session {
   principal: string;
   role: Role;
   client: ExchangeClient;
-  /** Absent where no key is available. Pages then show the command that opens them in `mex console`. */
+  /** Undefined if no key is available. Pages then show the command that opens them in `mex console`. */
   companion: Companion | undefined;
-  /** Absent where `mex console` holds the token. */
+  /** Undefined if `mex console` holds the token. */
   login: Login | undefined;
 }
 
-/** Either somebody who signed in here, or an identity of `mex console`, which holds the token. */
+/** A user who signed in here, or an identity of `mex console`, which holds the token. */
 export type Caller = Login | { identity: string };
 
-/** Connects to the exchange through the page's own origin, and asks it for the caller's name. */
+/** Connects to the exchange, and asks it for the caller's name. */
 export async function openSession(servedBy: ServedBy, caller: Caller): Promise<Session> {
   const login = caller instanceof Login ? caller : undefined;
   const identity = caller instanceof Login ? undefined : caller.identity;
   const client = createClient({
     baseUrl: servedBy.api || location.origin,
-    // `mex console` replaces this text by the token, which never reaches the page.
+    // `mex console` replaces this text with the token, so that the token never reaches the page.
     token: login?.token ?? 'held-by-mex-console',
     async fetch(input, init) {
       const headers = {
         ...(init?.headers as object),
         ...(identity !== undefined && { 'mex-identity': identity }),
       };
-      // The client leaves cookies out. `mex console` knows its page by a cookie.
+      // Send cookies, because `mex console` identifies its page by a cookie. The client sends none by default.
       const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
       if (response.status === 401) login?.reject();
       return response;

@@ -1,6 +1,6 @@
 /**
- * Signs in with OpenID Connect: the authorization code flow with PKCE, in a window of the issuer. The page itself stays open,
- * so the verifier and the tokens stay in its memory, and nothing that was typed is lost.
+ * Signs in with OpenID Connect: the authorization code flow with PKCE, in a separate window. The page stays open, so the
+ * verifier and the tokens stay in its memory, and no input is lost.
  */
 import * as oauth from 'oauth4webapi';
 import type { ServedBy } from '../companion/methods.ts';
@@ -8,14 +8,14 @@ import { Login, type Tokens } from './login.ts';
 
 export type Issuer = NonNullable<ServedBy['issuers']>[number];
 
-/** The page that the issuer returns to. It passes its address on, and closes. */
+/** The page to which the issuer redirects. It sends its address to the console's page, and closes. */
 export const RETURN_PATH = '/signed-in';
 const CHANNEL = 'mex-sign-in';
 
 export interface SignInOptions {
-  /** The demo party that was picked. The development issuer asks nothing more, so no window is needed. */
+  /** A demo party that the user has picked. No window is needed, because the development issuer asks no questions. */
   principal?: string;
-  /** Aborted if the person gives up. A closed window alone is not noticed, because issuers may hide it from the page. */
+  /** Aborted if the user cancels. A closed window alone is not noticed, because issuers may hide it from the page. */
   signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export class SignInCancelled extends Error {
   override name = 'SignInCancelled';
 }
 
-/** Signs in. Must be called from a click, so that the browser allows the window. */
+/** Signs in. Call this from a click handler, because browsers block windows that do not open in response to a click. */
 export async function signIn(issuer: Issuer, options: SignInOptions): Promise<Login> {
   const popup = options.principal === undefined ? openWindow() : undefined;
   try {
@@ -51,7 +51,7 @@ interface Provider {
   client: oauth.Client;
 }
 
-/** A development exchange has no https. */
+/** Allow http, because a development exchange has no https. */
 const INSECURE = { [oauth.allowInsecureRequests]: location.protocol === 'http:' };
 
 function openWindow(): Window {
@@ -95,18 +95,18 @@ async function grant(
   );
 }
 
-/** Asks for a refresh token where the issuer has them. Without one, people sign in again when the token ends. */
+/** Requests a refresh token if the issuer supports it. Otherwise, users sign in again when the token expires. */
 function scopeOf({ scopes_supported = [] }: oauth.AuthorizationServer): string {
   return scopes_supported.includes('offline_access') ? 'openid offline_access' : 'openid';
 }
 
-/** Sends the window to the issuer, and waits until it comes back to `RETURN_PATH`. */
+/** Sends the window to the issuer, and waits until the issuer redirects it to `RETURN_PATH`. */
 function answerOf(popup: Window, authorize: URL, state: string, signal: AbortSignal): Promise<URL> {
   const { promise, resolve, reject } = Promise.withResolvers<URL>();
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => {
     const url = new URL(String(data), location.origin);
-    // Another tab may be signing in at the same time.
+    // Ignore other states, because another tab may be signing in at the same time.
     if (url.searchParams.get('state') === state) resolve(url);
   };
   const cancel = () => reject(new SignInCancelled('The sign-in was canceled.'));
@@ -116,18 +116,21 @@ function answerOf(popup: Window, authorize: URL, state: string, signal: AbortSig
   return promise.finally(() => channel.close());
 }
 
-/** The development issuer is on the page's own origin and asks nothing, so the page itself can follow its redirect. */
+/**
+ * Signs in without a window. The development issuer has the page's own origin and asks no questions, so `fetch` can follow
+ * its redirect.
+ */
 async function answerHere(authorize: URL, signal: AbortSignal): Promise<URL> {
   const response = await fetch(authorize, { signal, headers: { accept: 'text/html' }, cache: 'no-store' });
   if (response.ok) return new URL(response.url);
   throw new SignInCancelled(`The development issuer answered ${response.status}: ${await response.text()}`);
 }
 
-/** Called on `RETURN_PATH`: passes the issuer's answer to the page that opened this window. */
+/** Runs on `RETURN_PATH`. Sends the issuer's response to the page that opened this window. */
 export function passOn(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(location.href);
-  // Leave no code in this window's address or history.
+  // Remove the code from this window's address and history.
   history.replaceState(null, '', RETURN_PATH);
   channel.close();
   window.close();
@@ -139,7 +142,7 @@ async function refresh({ server, client }: Provider, refreshToken: string): Prom
   return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
 }
 
-/** The exchange accepts ID tokens, not access tokens. */
+/** Keeps the ID token, because the exchange does not accept access tokens. */
 function tokensOf(response: oauth.TokenEndpointResponse): Tokens {
   const { id_token: idToken, refresh_token: refreshToken } = response;
   const claims = oauth.getValidatedIdTokenClaims(response);

@@ -29,16 +29,16 @@ export function findSignatureAlgorithm(nameOrOid: string): SignatureAlgorithm | 
   return Object.entries(SIGNATURE_ALGORITHMS).find(([name, { oid }]) => [name, oid].includes(nameOrOid))?.[1];
 }
 
-/** Returns the algorithm to assume if a message signed with this key does not name one. */
+/** Returns the algorithm of a message that was signed with this key but does not name an algorithm. */
 export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmName | undefined {
   const names = Object.keys(SIGNATURE_ALGORITHMS) as SignatureAlgorithmName[];
   return names.find((name) => isOfKey(SIGNATURE_ALGORITHMS[name], key));
 }
 
 /**
- * Returns the hash for verifying a signature by this key, or undefined if the algorithm does not fit the key. `named` is
- * the algorithm's name or OID from the message; without it, the key's default algorithm applies. An OID must match only the
- * key's type; a name must also match the key's curve.
+ * Returns the hash that verifies a signature by this key, or undefined if the algorithm does not match the key. `named` is
+ * the algorithm's name or OID, and defaults to the key's default algorithm. A name must match the key's type and curve, but
+ * an OID must match only the key's type.
  */
 export function signatureHash(
   named: string | undefined,

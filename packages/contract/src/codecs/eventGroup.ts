@@ -63,7 +63,7 @@ const input = {
 };
 
 const output = {
-  /** The data provider has its own field, because the event group's name under a consumer does not contain it. */
+  /** The event group's owner. The event group's name under a measurement consumer does not contain the owner. */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   ...written,

@@ -3,7 +3,7 @@ import { Count, StateCount } from './summary.ts';
 
 const DOCTOR_SEVERITIES = ['error', 'warning'] as const;
 
-/** Rows or settings that a check of the doctor found wrong. */
+/** Database rows or settings that failed one check of the doctor, the exchange's consistency checker. */
 export const DoctorFinding = s.object({
   check: s.text(100),
   severity: s.enumOf(DOCTOR_SEVERITIES),
@@ -14,7 +14,7 @@ export const DoctorFinding = s.object({
 });
 export type DoctorFinding = s.Static<typeof DoctorFinding>;
 
-/** The last run of the doctor at this exchange. A run of `mex doctor` is not recorded. */
+/** The last run of the doctor inside this exchange. A run from the command line (`mex doctor`) is not recorded. */
 export const Doctor = s.object({
   running: s.boolean(),
   startTime: s.optional(s.timestamp(), 'When the latest run began; absent before the first one.'),
@@ -36,7 +36,6 @@ export type Replica = s.Static<typeof Replica>;
 
 export const ExchangeStatus = s.object({
   time: s.timestamp(),
-  /** The version of the replica that responds. */
   version: s.text(100),
   mode: s.enumOf(['development', 'production']),
   schema: s.object(

@@ -1,6 +1,5 @@
 import * as s from '../json/schema.ts';
 
-/** Codes that say why a party has not acted yet. */
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',

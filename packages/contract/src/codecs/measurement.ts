@@ -20,7 +20,9 @@ export type DataProviderEntry = s.Static<typeof DataProviderEntry>;
 
 export const MAX_QUESTION_BYTES = 64 * 1024;
 
-/** The consumer's question, which only the consumer can decrypt. The exchange returns it to nobody else. */
+/**
+ * The consumer's question, which only the consumer can decrypt. The exchange returns the question to this consumer only.
+ */
 export const EncryptedQuestion = s.object(
   { ciphertext: s.bytes({ min: 1, max: MAX_QUESTION_BYTES }), typeUrl: s.text(512, 1) },
   'The question as the measurement consumer asked it, signed by it and encrypted for its own result key.',

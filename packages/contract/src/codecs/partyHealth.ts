@@ -3,9 +3,8 @@ import { certificateName } from './common.ts';
 import { PARTY_STATES } from './party.ts';
 import { Count, CountsByAge, WebhookCounts } from './summary.ts';
 
-/** The health of a party, as the operator sees it: times and counts, and nothing that the party measures. */
+/** A party's health, for the operator. It contains times and counts, but no measured data. */
 export const PartyHealth = s.object({
-  /** The name of the party. */
   name: s.nameOf('measurementConsumer', 'dataProvider', 'duchy'),
   displayName: s.text(255),
   state: s.enumOf(PARTY_STATES),
@@ -21,7 +20,9 @@ export const PartyHealth = s.object({
     }),
     'The preferred certificate, and the whole days until it expires, below 0 once it has; absent where there is none that is in force.',
   ),
-  /** Measurements of a consumer, requisitions of a data provider or computations of a duchy that have not ended. */
+  /**
+   * The number of a consumer's measurements, a data provider's requisitions, or a duchy's computations that have not ended.
+   */
   open: Count,
   openByAge: CountsByAge,
   oldestOpenTime: s.optional(

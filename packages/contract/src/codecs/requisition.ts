@@ -28,7 +28,6 @@ export type FulfillmentContext = s.Static<typeof FulfillmentContext>;
 
 const elGamalKey = s.object({ elGamalPublicKey: SignedMessage });
 
-/** A duchy in a multi-party protocol, as the data provider sees it. */
 const DuchyEntry = s.object({
   duchyCertificate: s.nameOf('duchyCertificate'),
   liquidLegionsV2: s.optional(elGamalKey),

@@ -2,7 +2,7 @@ import * as s from '../json/schema.ts';
 import { certificateName } from './common.ts';
 import { MAX_WORDS } from './explanation.ts';
 
-/** Counts stop here, so that the cost of a summary does not grow with the number of resources. */
+/** Counting stops at this number, so that the cost of a summary does not grow with the number of resources. */
 export const MAX_COUNT = 1000;
 
 const count = {
@@ -36,7 +36,9 @@ export const WorkSummary = s.object({
 });
 export type WorkSummary = s.Static<typeof WorkSummary>;
 
-/** The codes of explanations that need attention, and codes for certificates and webhooks. */
+/**
+ * Reasons that a resource can need attention: some of the codes of explanations, plus codes for certificates and webhooks.
+ */
 export const ATTENTION_CODES = [
   'REFUSED',
   'CERTIFICATE_REVOKED',
@@ -66,7 +68,7 @@ export const Attention = s.object({
   /** The resource that needs attention, under the name that the caller knows. */
   name: s.text(300, 1),
   party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy'), 'Whom it waits for.'),
-  /** Since when it is so, or when it happened. */
+  /** When the problem began, or when the event happened. */
   time: s.timestamp(),
   until: s.optional(
     s.timestamp(),

@@ -1,7 +1,6 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** A logged change of the state of a measurement, of its requisition, or of a duchy's computation. */
 const Transition = s.object({
   resource: s.nameOf('measurement', 'measurementRequisition', 'requisition', 'computation'),
   from: s.optional(s.text(100)),
@@ -10,7 +9,6 @@ const Transition = s.object({
   actor: s.text(200),
   cause: s.text(100),
   requestId: s.text(100),
-  /** Findings about the request that caused this transition. */
   findings: s.optional(s.array(Finding)),
 });
 

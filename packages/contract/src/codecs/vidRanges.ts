@@ -28,7 +28,7 @@ export function populationSize(ranges: readonly VidRange[]): number {
 
 /**
  * Returns the bytes whose SHA-256 is a population's fingerprint: the canonical ranges, each as two big-endian uint32
- * values. The fingerprint does not depend on how a population's VIDs are split into ranges.
+ * values. Splitting a range in two does not change the fingerprint.
  */
 export function populationBytes(ranges: readonly VidRange[]): Uint8Array {
   const canonical = canonicalRanges(ranges);

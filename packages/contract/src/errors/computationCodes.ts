@@ -11,7 +11,7 @@ const DUCHIES =
   'Tell the operator of the exchange, who knows the operators of the duchies: their logs say more.';
 const TRUST = 'Check the certificate, and ask the operator of the duchy whether it trusts the root.';
 
-/** The reasons why a duchy fails a computation. */
+/** The reasons that a duchy can give for failing a computation. */
 export const FAILURE_CODES = {
   PROTOCOL_UNKNOWN: entry('The duchy does not know the protocol, or this stage of it.', DUCHIES),
   PROTOCOL_INVALID: entry('A parameter of the protocol is out of range.', OPERATOR),
@@ -126,7 +126,6 @@ export interface Position {
 
 /** Matches field paths such as `measurementSpec.reach.privacyParams.epsilon` and `measurementSpec.nonceHashes[2]`. */
 const FIELD = /^[A-Za-z][A-Za-z0-9]{0,63}(\.[A-Za-z][A-Za-z0-9]{0,63}|\[[0-9]{1,4}\]){0,15}$/;
-/** Matches stage names such as `SETUP_PHASE_INPUT`. */
 const STAGE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 /** Rejects a field or stage that does not look like a name, because a participant may have written the text. */

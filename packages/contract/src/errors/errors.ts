@@ -16,7 +16,7 @@ interface ErrorOptions {
   retryAfterSeconds?: number | undefined;
   /** The `x-request-id` header of the response. The exchange's log contains the same ID. */
   requestId?: string | undefined;
-  /** The cause of the error. It is logged, but never included in a response. */
+  /** The exchange logs the cause, but never includes it in a response. */
   cause?: unknown;
 }
 
@@ -59,7 +59,6 @@ export class ExchangeError extends Error {
     return new ExchangeError(this.reason, this.message, { ...this, violations, cause: this.cause });
   }
 
-  /** Returns the response body: a google.rpc.Status in JSON. */
   toJSON() {
     const { reason, metadata, violations, retryAfterSeconds } = this;
     const detail = (type: string, fields: object) => ({ '@type': typeUrl(type), ...fields });
@@ -88,8 +87,8 @@ export function invalid(violations: Violation[]): ExchangeError {
 export const REQUIRED = 'is required';
 
 /**
- * Reads an error that `toJSON` wrote. Returns undefined if the body is not an exchange's error. Keeps an unknown reason,
- * and replaces an unknown code with the code for the body's HTTP status.
+ * Reads an error that `toJSON` wrote, or returns undefined if the body is not an exchange's error. An unknown reason is
+ * kept. An unknown code becomes the code for the body's HTTP status.
  */
 export function errorFromJson(
   body: JsonValue,

@@ -12,13 +12,12 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './s
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 
 /**
- * Whether the value comes from a request or a response. A request must follow every rule. A response may come from a newer
- * exchange, so readers ignore unknown fields, accept unknown enum values, and do not check limits. They also convert
- * untyped JSON in a response to plain JSON values.
+ * The source of the value. A request must follow every rule. A response may come from a newer exchange, so readers ignore
+ * its unknown fields and do not check its enum values and limits.
  */
 type Direction = 'request' | 'response';
 
-/** The schema keywords that readers and writers use: those from JSON Schema, and our own. */
+/** The schema keywords that readers and writers use. They come from JSON Schema, except for our own `x-` keywords. */
 export interface Keywords {
   type?: string | string[];
   format?: string;
@@ -88,7 +87,7 @@ function readerOf(schema: TSchema, direction: Direction): Reader {
   return reader;
 }
 
-/** Returns the parts of a schema that apply to responses: its types and required properties. */
+/** Returns the schema for responses, which keeps the types and required properties but drops all limits. */
 function withoutLimits(schema: Keywords): Keywords {
   const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
   if (isText) return { type: 'string' };

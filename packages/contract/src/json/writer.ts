@@ -1,6 +1,6 @@
 /**
- * Writes typed values as JSON text. The writer for each schema is compiled once and knows every property's type. It
- * therefore does not copy values into plain objects first, and does not search ciphertexts for characters to escape.
+ * Writes typed values as JSON text. The writer for each schema is compiled once and knows every property's type. Writers
+ * therefore do not copy values into plain objects first, and do not search ciphertexts for characters to escape.
  */
 
 import { toBase64 } from '../values/scalars.ts';
@@ -8,12 +8,11 @@ import type { Keywords } from './codec.ts';
 import { JsonDecimal, type JsonValue } from './json.ts';
 import type { Static, TSchema } from './schema.ts';
 
-/** Appends the JSON of a value to `out.text`. */
 type Writer = (value: never, out: Out) => void;
 
 interface Out {
   text: string;
-  /** The finished parts of the output. They come before `text`. */
+  /** The finished output that comes before `text`. */
   readonly parts: string[];
 }
 
@@ -165,7 +164,6 @@ function inOrder<T>(entries: [string, T][], order: Order): [string, T][] {
   return order === 'sorted' ? entries.sort(([a], [b]) => (a < b ? -1 : 1)) : entries;
 }
 
-/** Matches text that needs no JSON escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** Writes text, numbers, booleans, and untyped JSON. Does not round numbers that the parser in json.ts returned. */

@@ -76,10 +76,7 @@ export class ErrorPrinter {
 
 const text: JsonSchema = { type: 'string' };
 
-/**
- * Returns the schema of an object in which all of these properties are required. The schema allows other properties too,
- * because later versions may add some.
- */
+/** Does not forbid other properties, because later versions may add some. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

@@ -28,8 +28,8 @@ function printMessage(
 }
 
 /**
- * Prints a body that is either the resource itself or a message that wraps the resource. Either form may contain `parent`
- * and `requestId`.
+ * The body is either the resource itself or a message that wraps the resource. Either form may contain `parent` and
+ * `requestId`.
  */
 function printResource(
   route: Route,

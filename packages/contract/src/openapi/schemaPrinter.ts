@@ -6,7 +6,6 @@ import { ATTRIBUTE_NAME_PATTERN, MAX_ATTRIBUTE_NAME } from '../values/attributeN
 import { PATTERNS, type PatternName } from '../values/names.ts';
 import type { JsonSchema } from './types.ts';
 
-/** A schema as we declare it: JSON Schema and our own keywords. */
 type Declared = Keywords & Omit<JsonSchema, keyof Keywords>;
 
 export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
@@ -15,8 +14,8 @@ export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
   /**
-   * Schema names, keyed by the schema's `properties` object. An optional copy of a schema shares this object, so it has the
-   * same name.
+   * Schema names, keyed by the schema's `properties` object. An optional copy of a schema shares this object, so the copy
+   * has the same name.
    */
   private readonly names = new Map<unknown, string>();
 

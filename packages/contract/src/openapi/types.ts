@@ -31,7 +31,6 @@ export interface OpenApiOperation {
   description: string;
   parameters: OpenApiParameter[];
   requestBody?: { description: string; required: boolean; content: JsonContent };
-  /** Keyed by HTTP status. */
   responses: Record<string, OpenApiResponse | OpenApiReference>;
 }
 
@@ -57,7 +56,7 @@ export interface OpenApiResponse {
 
 type JsonContent = { 'application/json': { schema: JsonSchema } };
 
-/** The keywords of our schemas, except those that only our codecs understand and those that contain other schemas. */
+/** Keywords of our schemas that are standard JSON Schema and that do not contain other schemas. */
 type Printed = Omit<Keywords, `x-${string}` | 'items' | 'properties' | 'additionalProperties'>;
 
 export interface JsonSchema extends Printed {

@@ -19,7 +19,7 @@ export const MAX_LEGIONS_FREQUENCY = 100;
 export const MAX_LEGIONS_NOISE = 2 ** 20;
 /** The maximum number of registers in a computation, because each duchy keeps all of them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
-/** Upper bounds for histogramPrivacyParams and publisherPrivacyParams. With larger values, noise would hide nothing. */
+/** Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, noise would hide nothing. */
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
@@ -37,9 +37,9 @@ export function legionsNoiseShapes(
 }
 
 /**
- * Returns the minimum number of copies of each special noise register (publisher noise and padding). For frequencies, there
- * must be more copies than sketches, because the aggregator recognizes these registers by the number of copies. For reach
- * alone, one copy is enough, because the aggregator only subtracts them.
+ * Returns the minimum number of copies of each special noise register (publisher noise and padding).
+ * For frequencies, there must be more copies than sketches, because the aggregator recognizes these registers by the number
+ * of copies. For reach alone, one copy is enough, because the aggregator only subtracts the copies.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;

@@ -6,7 +6,6 @@ import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';
 /** A stage that one duchy runs. The stage starts when all stages with a lower `step` are done. */
 export interface ProtocolStep {
   step: number;
-  /** The duchy's name, such as `duchies/x`. */
   duchy: string;
   stage: string;
 }

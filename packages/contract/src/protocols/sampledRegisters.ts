@@ -7,8 +7,8 @@ import type { PlainSpec } from '../specs/measurementSpec.ts';
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
 /**
- * The registers of a sample, one per index. They start with the indexes from `first` on. If the sample wraps around, the
- * indexes from 0 on follow.
+ * The registers of a sample, one per index, in this order: the indexes from `first` on, then the indexes from 0 on if the
+ * sample wraps around.
  */
 export interface SampledRegisters {
   first: number;

@@ -32,7 +32,10 @@ export interface MpcNoiseShape {
   workers: number;
   /** The maximum amount by which one person can change the count. Only GEOMETRIC noise uses it. */
   sensitivity: number;
-  /** Whether the aggregator also adds noise to its result. It adds as much noise as all workers together. */
+  /**
+   * Whether the aggregator also adds noise to its result. The aggregator's noise is as large as the noise of all workers
+   * together.
+   */
   aggregatorAdds?: boolean;
 }
 
@@ -67,8 +70,9 @@ export function mpcNoiseOffset(
 
 /**
  * Returns the number of registers that each worker appends as noise. The number does not depend on the random draws.
- * `frequencyOffset` is 0 if only the reach is measured. A histogram needs noise for every ring value except the last, which
- * marks unused registers, because a lying provider can move a person to any value.
+ * `frequencyOffset` is 0 if only the reach is measured.
+ * A histogram needs noise at every ring value, because a lying provider can move a person to any value. Only the last ring
+ * value gets no noise, because it marks unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

@@ -1,6 +1,6 @@
 /**
- * Determines the errors of each operation: those that its route lists, and those that follow from the route's other
- * properties.
+ * Determines the errors of each operation. The route lists some errors, and the others follow from its path, schemas, and
+ * other properties.
  */
 
 import { type Code, httpStatusOf, REASONS, type Reason } from '../errors/reasons.ts';
@@ -15,7 +15,6 @@ export interface RouteError {
   httpStatus: number;
 }
 
-/** The reasons that follow from a route's properties. */
 const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [
     () => true,
@@ -26,22 +25,22 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'URI_TOO_LONG',
       'HEADERS_TOO_LARGE',
       'UNSUPPORTED_MEDIA_TYPE',
-      // These reasons concern the caller.
+      // Reasons that concern the caller.
       'TOKEN_INVALID',
       'PRINCIPAL_UNKNOWN',
       'PRINCIPAL_SUSPENDED',
       'RATE_LIMITED',
       // Every operation rejects unknown query parameters.
       'INVALID_FIELD_VALUE',
-      // These reasons concern the service.
+      // Reasons that concern the service.
       'INTERNAL',
       'UNAVAILABLE',
       'KEYS_UNAVAILABLE',
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // This rule applies to every operation except whoAmI. Even if all callers are allowed, an ID in the path may be a
-  // forbidden wildcard.
+  // Even if all callers are allowed, a caller may use a forbidden wildcard as an ID in the path. Only whoAmI allows all
+  // callers and has no ID.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],
@@ -67,7 +66,6 @@ function errorOf(error: OperationError): RouteError {
   return { reason, code, httpStatus: httpStatusOf(reason, code) };
 }
 
-/** Returns whether the schema has a required field, at any depth. */
 function requiresFields(schema: TSchema): boolean {
   const { required = [], properties = {}, items, additionalProperties } = schema as Keywords;
   const inner = [...Object.values(properties), items, additionalProperties];

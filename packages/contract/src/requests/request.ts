@@ -127,7 +127,7 @@ export function takesRequestId(route: Route): boolean {
   return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
 }
 
-/** Returns whether a field is output-only. A caller may send such a field back, but it has no effect in a request. */
+/** A caller may send an output-only field back, but the field has no effect in a request. */
 function isOutputOnly(form: Extract<Body, { form: 'resource' }>, key: string): boolean {
   return Object.hasOwn(propertiesOf(form.resource), key) && !Object.hasOwn(propertiesOf(form.schema), key);
 }
@@ -157,8 +157,8 @@ function takeEqual(from: JsonObject, name: string, path: string, at: string, vio
 }
 
 /**
- * Returns a problem if the value is not an object or has too many fields. Our largest message has 20 fields, and each pass
- * over an object with 300,000 fields would take 200 ms.
+ * Limits the number of fields, because each pass over an object with 300,000 fields would take 200 ms. Our largest message
+ * has 20 fields.
  */
 function objectProblem(value: JsonValue): string | undefined {
   if (!isObject(value)) return 'must be an object';
@@ -196,7 +196,6 @@ function readQuery(
   return decode(schema, values, violations) as Record<string, unknown> | undefined;
 }
 
-/** Converts the text of a query parameter to a number or a boolean, if its schema says so. */
 function queryValue(property: Keywords, value: string): JsonValue {
   if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   if (property.type === 'integer' && /^-?\d{1,100}$/.test(value)) {

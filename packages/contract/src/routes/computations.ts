@@ -14,7 +14,6 @@ import { COMPUTATION_STATES } from '../values/states.ts';
 import * as row from './route.ts';
 
 const computation = { path: PATTERNS.computation, access: { duchy: 'own' } } as const;
-/** The properties that are the same in all routes for a duchy's actions on its computation. */
 const act = { ...row.ACT, ...computation, response: Computation } as const;
 const NOT_NOW = ['COMPUTATION_NOT_FOUND', 'COMPUTATION_ETAG_MISMATCH', 'COMPUTATION_STATE_ILLEGAL'] as const;
 const CERTIFICATE = [row.dangling('CERTIFICATE_NOT_FOUND'), 'CERTIFICATE_IS_INVALID'] as const;

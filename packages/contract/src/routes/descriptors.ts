@@ -13,7 +13,6 @@ import * as row from './route.ts';
 const descriptor = PATTERNS.eventGroupMetadataDescriptor;
 const descriptors = 'dataProviders/{dataProvider}/eventGroupMetadataDescriptors' as const;
 const member = 'eventGroupMetadataDescriptor';
-/** Properties of the routes that query a schema. Consumers and the provider that owns the schema have access. */
 const ask = {
   method: 'POST',
   path: descriptor,

@@ -15,7 +15,6 @@ const collection = {
   path: 'dataProviders/{dataProvider}/eventGroups',
   access: { dataProvider: 'own' },
 } as const;
-/** The path of an event group under its measurement consumer, and the callers that have access. */
 const described = {
   path: PATTERNS.measurementConsumerEventGroup,
   access: { measurementConsumer: 'own' },

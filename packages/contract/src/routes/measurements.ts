@@ -27,7 +27,6 @@ const listRequisitions = {
   query: s.object(requisitionFilters),
   response: s.object({ requisitions: s.array(Requisition), nextPageToken: row.nextPageToken }),
 } as const;
-/** The properties that are the same in all routes for a data provider's actions on its requisition. */
 const act = { ...row.ACT, ...requisition, response: Requisition } as const;
 
 export const MEASUREMENT_ROUTES = [

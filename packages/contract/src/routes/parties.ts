@@ -26,7 +26,6 @@ const routesOf = <const C extends string, const M extends string, I extends s.TS
   const party = { path: `${collection}/{${member}}`, response: resource, errors: [notFound] } as const;
   const created = { [`${member}Id`]: chosenId } as Record<`${M}Id`, typeof chosenId>;
   const listed = { [collection]: s.array(resource) } as Record<C, ReturnType<typeof s.array<R>>>;
-  /** Properties of the routes that suspend and resume a party. Only the operator has access. */
   const administer = { ...row.ACT, ...party, access: operator, body: row.NO_MESSAGE } as const;
   return [
     {

@@ -97,7 +97,6 @@ export const created = <S extends s.TSchema, R extends s.TSchema>(member: string
 export const updated = <S extends s.TSchema, R extends s.TSchema>(member: string, schema: S, resource: R) =>
   ({ form: 'resource', member, schema, resource, create: false }) as const;
 
-/** The parts of a route that depend on the kind of party. */
 interface PartyKind {
   own: Access;
   notFound: Reason;

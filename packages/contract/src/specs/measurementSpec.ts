@@ -144,7 +144,6 @@ function privacyParams<K extends string>(
 
 const DURATION = /^(-?\d{1,12})(?:\.(\d{1,9}))?s$/;
 
-/** Returns the seconds in a protobuf Duration or in its JSON text, or undefined if it is absent or empty. */
 function seconds(
   duration: (MeasurementSpec_Duration | MeasurementSpecJson_Duration)['maximumWatchDurationPerUser'],
 ): number | undefined {

@@ -6,12 +6,12 @@ import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
 import { TYPE_URLS } from './typeUrls.ts';
 
 /**
- * The tolerance for comparing `start + width` with 1. Both are 32-bit floats, in which 0.4 and 0.6 add up to 1.00000003. A
- * millionth is more than the rounding error of both, but less than any difference that a person would write.
+ * The tolerance for comparing `start + width` with 1. Both are 32-bit floats, so 0.4 and 0.6 add up to 1.00000003. A
+ * millionth is more than this rounding error, but less than any difference that a person would write.
  */
 const FLOAT_SLACK = 1e-6;
 
-/** Returns whether a sampling interval extends past 1, so that it continues at 0. */
+/** Returns whether a sampling interval extends past 1 and therefore continues at 0. */
 export function wrapsAround({ start, width }: { start: number; width: number }): boolean {
   return start + width > 1 + FLOAT_SLACK;
 }
@@ -42,7 +42,7 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
     const { start, width } = interval;
     check('vidSamplingInterval.start', start >= 0 && start <= 1, 'must be at least 0 and at most 1');
     check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
-    // Only share-shuffle's frequency vector can wrap around the end of the unit interval.
+    // Only share-shuffle's frequency vector can continue at 0 after the end of the unit interval.
     const fits = protocol === 'honestMajorityShareShuffle' || !wrapsAround(interval);
     check(
       'vidSamplingInterval',

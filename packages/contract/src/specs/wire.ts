@@ -1,7 +1,7 @@
 /**
- * Reads protobuf bytes strictly according to a schema, and reports the first error. The protobuf runtime's reader ignores
- * wire types and lets a nested message run past the end of its parent, so corrupt bytes can decode to something else. This
- * reader also limits the depth and the number of messages before anything large is built.
+ * Reads protobuf bytes strictly according to a schema, and reports the first error. The protobuf runtime's own reader can
+ * misread corrupt bytes: it ignores wire types, and lets a nested message run past the end of its parent. This reader also
+ * limits the depth and the number of messages before anything large is built.
  */
 import {
   type DescEnum,
@@ -249,7 +249,6 @@ class WireReader {
     if (this.pos > end) throw new WireFault('is truncated');
   }
 
-  /** Reads a length, and returns the position where the value with this length ends. */
   private end(parentEnd: number): number {
     const length = this.length(parentEnd);
     if (length > parentEnd - this.pos) throw new WireFault('is truncated');

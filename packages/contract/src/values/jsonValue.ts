@@ -1,6 +1,6 @@
 /** The values that the JSON parser returns. */
 
-/** A number with a fraction or an exponent. It is kept as text so that `1.0` is not read as the integer 1. */
+/** A number with a fraction or an exponent, kept as text so that `1.0` is not read as the integer 1. */
 export class JsonDecimal {
   readonly text: string;
   constructor(text: string) {

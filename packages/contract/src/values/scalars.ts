@@ -1,6 +1,6 @@
 /** Converts bytes, timestamps, and 64-bit integers to and from the text that JSON uses for them. */
 
-/** RFC 3339 text in UTC with microseconds. It always has 27 characters, so sorting by text also sorts by time. */
+/** RFC 3339 text in UTC with microseconds. A timestamp always has 27 characters, so sorting by text also sorts by time. */
 export type Timestamp = string;
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;

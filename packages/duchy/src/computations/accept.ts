@@ -41,7 +41,7 @@ export async function accept(duchy: Duchy, view: Computation): Promise<Accepted>
   requireNoise(duchy, configOf(protocol, view).noiseMechanism);
   const registerCount = await requireRegisters(duchy, view, protocol, spec);
   const { message } = view.measurementSpec;
-  // Call `planOf` for its checks: it throws if the parameters do not fit the protocol, or need too much noise.
+  // Call `planOf` for its checks: it throws if the parameters are invalid for the protocol, or need too much noise.
   planOf(protocol, { spec: message, view, registerCount });
   return { role, protocol, spec: message, registerCount };
 }
@@ -88,7 +88,6 @@ function requireRequisitions({ requisitions }: Computation, roles: Roles): void 
   if (!sane) throw new PermanentError('REQUISITIONS_INVALID');
 }
 
-/** Checks that the consumer signed a valid spec, with a certificate that this duchy trusts. Returns the spec. */
 async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
@@ -124,7 +123,6 @@ function requireNoise(duchy: Duchy, noiseMechanism: MpcNoiseMechanism): void {
   }
 }
 
-/** Returns the number of registers in each upload. */
 async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcProtocol, spec: PlainSpec) {
   const { populationOf, registerCountOf } = protocolMath(protocol);
   const config = configOf(protocol, view);
@@ -134,8 +132,8 @@ async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcPr
 }
 
 /**
- * Returns the population's size. Throws if its VID (virtual person ID) ranges do not match the fingerprint in the config,
- * which providers also check.
+ * Returns the population's size. Throws if its VID (virtual person ID) ranges do not match the fingerprint in the config.
+ * Providers check the same fingerprint.
  */
 async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: population.name });

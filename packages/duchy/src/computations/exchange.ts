@@ -31,10 +31,6 @@ export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
  */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 
-/**
- * Returns whether the same call may succeed later, because the exchange, the network, or this duchy's access failed
- * temporarily.
- */
 export function isOutage(error: unknown): boolean {
   return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
@@ -68,7 +64,6 @@ export function reportFulfillment(
   });
 }
 
-/** Confirms that this duchy is ready to compute. */
 export function confirmParticipation(client: ExchangeClient, name: string, duchy: string) {
   return change(client, name, (fresh) => {
     if (hasEnded(fresh) || fresh.participants[duchy]?.state !== 'PARAMS_SET') return fresh;

@@ -1,4 +1,4 @@
-/** Finds the duchies that a protocol's stage table refers to, such as the next duchy in the ring. */
+/** Looks up the duchies that a protocol's stage table refers to by place, such as the next duchy in the ring. */
 import { type Computation, type DuchyRole, parseName } from '@measurement-exchange/contract';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
@@ -8,10 +8,6 @@ import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/**
- * Returns the names of the duchies that `place` refers to. Throws PermanentError if `place` is a role that no participant
- * has.
- */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':

@@ -22,7 +22,7 @@ export interface Plan<P extends MpcProtocol> {
   parameters: MpcParameters<P>;
 }
 
-/** Returns the computation's plan. Throws PermanentError if the protocol cannot compute the measurement. */
+/** Throws PermanentError if the protocol cannot compute the measurement. */
 export function planOf<P extends MpcProtocol>(
   protocol: P,
   computation: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>,
@@ -49,7 +49,6 @@ export function specOf({ spec: bytes }: Pick<StoredComputation, 'spec'>): PlainS
   return decoded.spec;
 }
 
-/** Returns the computation's protocol. Throws PermanentError unless exactly one multi-party protocol is set. */
 export function protocolOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): MpcProtocol {
   const [protocol, ...others] = PROTOCOLS.filter((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined || protocol === 'direct' || others.length > 0) {

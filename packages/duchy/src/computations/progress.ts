@@ -22,7 +22,6 @@ export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   return row;
 }
 
-/** Returns the protocol's first stage, which is the first row of its stage table. */
 export function firstStage(protocol: MpcProtocol): string {
   return protocolMath(protocol).stages[0]!.stage;
 }
@@ -45,14 +44,13 @@ export function sendersOf(
 /** A time in the past, so that the stage is due immediately. */
 const AT_ONCE = new Date(0);
 
-/** Returns the earliest time that a mill may run the stage, or null if the stage has to wait for input. */
 export function runAfter(placed: Placed): Date | null {
   return rowOf(placed)?.run === undefined ? null : AT_ONCE;
 }
 
 /**
- * Starts the next stage once all input of the current stage has arrived. Call this in the transaction that stores an input.
- * That transaction locks the row, so the later of two concurrent transactions sees both inputs.
+ * Starts the next stage once the current stage has all its input. Call this in the transaction that stores an input,
+ * because its row lock ensures that the last transaction sees all inputs.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);

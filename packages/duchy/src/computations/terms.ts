@@ -1,7 +1,6 @@
 import { termsDigest } from '@measurement-exchange/consent';
 import type { StoredComputation } from '../database/index.ts';
 
-/** Returns the digest of a computation's terms: its ID, spec, protocol config, and nonce hashes. */
 export function termsOf(computation: Pick<StoredComputation, 'id' | 'spec' | 'view'>): Promise<Uint8Array> {
   const { id, spec: measurementSpec, view } = computation;
   const nonceHashes = view.requisitions.map(({ nonceHash }) => nonceHash);

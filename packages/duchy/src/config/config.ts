@@ -71,7 +71,6 @@ const peer = object({ endpoint: string() });
 const SCHEMA = object(
   partial({
     mode: enumOf(['development', 'production']),
-    /** The address of the exchange. */
     url: string(),
     /** A file containing the bearer token for the exchange. It is reread on every call, so the token can be rotated. */
     tokenFile: string(),
@@ -80,8 +79,8 @@ const SCHEMA = object(
     /** The folder that `mex identity` created. */
     identity: string(),
     /**
-     * Root certificates of the other parties. An entry is either a folder with one file per party, such as
-     * `dataProviders/streamly.pem`, or one party's file, such as `dataProviders/streamly=streamly.pem`.
+     * Root certificates of the other parties. An entry is a folder with files such as `dataProviders/streamly.pem`, or one
+     * file such as `dataProviders/streamly=streamly.pem`.
      */
     roots: array(string()),
     /** The address at which providers and other duchies reach this duchy. The exchange tells them this address. */
@@ -102,14 +101,12 @@ const SCHEMA = object(
     keepBlobsForHours: integer(0, 24 * 365),
     /** How long to keep all other data of ended computations. */
     keepComputationsForDays: integer(1, 3_650),
-    /** The noise mechanisms that this duchy accepts. */
     noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
     limits: object(partial(limits)),
     logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   }),
 );
 
-/** The settings with defaults and absolute paths. */
 export type DuchyConfig = ReturnType<typeof withDefaults>;
 export type Listen = DuchyConfig['listen'];
 export type FaceLimits = DuchyConfig['limits'];
@@ -138,7 +135,7 @@ export interface Examined {
   invalid: Set<string>;
 }
 
-/** Checks the settings. Ignores the invalid ones, so that the valid ones can be used. Paths are relative to `folder`. */
+/** Checks the settings, and ignores the invalid ones. Paths are relative to `folder`. */
 export function examineDuchyConfig(value: JsonValue, folder: string): Examined {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);
@@ -149,7 +146,6 @@ export function examineDuchyConfig(value: JsonValue, folder: string): Examined {
   return { config: withDefaults(usable, folder), problems, invalid };
 }
 
-/** Throws if a setting is invalid. Paths are relative to `folder`. */
 export function duchyConfig(value: JsonValue, folder: string): DuchyConfig {
   const { config, problems } = examineDuchyConfig(value, folder);
   if (problems.length > 0) throw new DuchyConfigError(problems);

@@ -8,7 +8,6 @@ import { type DuchyConfig, DuchyConfigError } from './config.ts';
 
 const REMEDY = 'Make one, and keep a copy apart from the database: openssl rand -base64 32';
 
-/** Reads the key from its file. In development mode, creates the file if it is missing. */
 export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig): Promise<Uint8Array> {
   if (mode === 'development') await makeSecretsKey(path);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -23,7 +22,6 @@ export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig
   return key;
 }
 
-/** Creates the file with a new key, unless the file exists. */
 export async function makeSecretsKey(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const key = `${toBase64(randomBytes(SECRETS_KEY_BYTES))}\n`;

@@ -20,7 +20,7 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/** Writes a blob. If the source throws, deletes the blob again. The blob is incomplete until `completeBlob` is called. */
+/** Writes a blob, and deletes it again if the source throws. The blob is incomplete until `completeBlob` is called. */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,
@@ -49,14 +49,13 @@ export async function writeBlob(
   }
 }
 
-/** Removes an incomplete blob that is no longer needed. */
 export async function discardBlob(db: Queryable, id: string): Promise<void> {
   await db.query(DISCARD, [id]);
 }
 
 /**
- * Splits the data into chunks of equal size; only the last chunk may be shorter. All chunks share one buffer, so the caller
- * must use each chunk before it requests the next.
+ * Splits the data into equal chunks, except for a shorter last chunk. All chunks share one buffer, so the caller must use
+ * each chunk before it requests the next.
  */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -94,7 +93,6 @@ const READ = sql(
 );
 const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
 
-/** Yields one chunk at a time. Throws if the blob is incomplete or removed, or if a chunk is missing. */
 export async function* readBlob(db: SealingQueryable, id: string): AsyncGenerator<Uint8Array> {
   const [blob] = await db.query(READ, [id]);
   if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);

@@ -23,7 +23,6 @@ export interface StoredComputation {
   role: DuchyRole;
   protocol: Exclude<Protocol, 'direct'>;
   stage: string;
-  /** The latest view of the computation from the exchange. */
   view: Computation;
   /** The serialized MeasurementSpec, whose signature has been verified. */
   spec: Uint8Array;
@@ -31,8 +30,8 @@ export interface StoredComputation {
   registerCount: number;
   attempt: number;
   /**
-   * The earliest time that a mill may run the stage; null while the stage waits for a message or for the computation to
-   * reach a state.
+   * The earliest time that a mill may run the stage. Null while the stage waits for a message, or for a state of the
+   * computation.
    */
   runAfter: Date | null;
   lastError: string | null;
@@ -56,7 +55,6 @@ export interface ComputationSecrets {
 
 export interface NewComputation
   extends Pick<StoredComputation, 'id' | 'role' | 'protocol' | 'stage' | 'view' | 'spec' | 'registerCount'> {
-  /** The earliest time that a mill may run the first stage; null or undefined if the first stage waits for input. */
   runAfter?: Date | null;
   secrets?: ComputationSecrets;
 }
@@ -107,7 +105,6 @@ export async function readComputation(db: Queryable, id: string): Promise<Stored
   return row && computationOf(row);
 }
 
-/** Returns the computation that the requisition belongs to. */
 export async function computationOfRequisition(
   db: Queryable,
   requisition: string,
@@ -116,7 +113,6 @@ export async function computationOfRequisition(
   return row && computationOf(row);
 }
 
-/** Returns a page of computations that have not ended, ordered by ID. The page begins after `afterId`. */
 export async function pendingComputations(
   db: Queryable,
   { afterId = '', limit = 100 } = {},
@@ -215,8 +211,8 @@ const KEEP_INTERIM = sql(
 );
 
 /**
- * Stores a value for a later stage. Call this before storing the stage's output: once the output is stored, a retry sends
- * it and does not compute again.
+ * Stores a value for a later stage. Call this before storing the current stage's output. A retry does not compute a stored
+ * output again, so the value would be lost.
  */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);

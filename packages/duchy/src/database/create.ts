@@ -1,6 +1,5 @@
 import pg from 'pg';
 
-/** Creates a database with this name on the server, unless it already exists. */
 export async function ensureDatabase(server: pg.ClientConfig, database: string): Promise<void> {
   const client = new pg.Client(server);
   await client.connect();

@@ -14,17 +14,14 @@ export type { Queryable, Row, Statement } from '@measurement-exchange/server/dat
 
 export const { sql } = new Statements();
 
-/** A connection for statements that read or write encrypted values. */
 export interface SealingQueryable extends Queryable {
   readonly secrets: Secrets;
 }
 
 export interface DatabaseOptions extends ServerOptions {
-  /** Encrypts values that must not be readable in the database. */
   secrets: Secrets;
 }
 
-/** Converts a row's column names to property names: `create_time` becomes `createTime`. */
 export function camelCase<T>(row: Row): T {
   const memberOf = (column: string) => column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [memberOf(column), value])) as T;

@@ -12,7 +12,6 @@ export interface DuchyProblem {
   rows: number;
   meaning: string;
   remedy: string;
-  /** Identifiers of up to ten affected rows. */
   examples: string[];
 }
 
@@ -118,7 +117,6 @@ const SEALED = {
 
 export const DUCHY_CHECKS = CHECKS.length + 1;
 
-/** Thrown if the database has no tables yet. */
 export class DatabaseUnused extends Error {
   override readonly name = 'DatabaseUnused';
 }

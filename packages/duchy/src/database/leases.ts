@@ -1,6 +1,6 @@
 /**
- * Leases on stages. A mill may work on a stage only while it holds the stage's lease. A lease expires if the mill does not
- * renew it. Each lease has a token, which shows whether the mill still holds it.
+ * Leases on stages. A mill may work on a stage only while it holds the stage's lease, and must renew the lease before it
+ * expires. Each lease has a token, which shows whether the mill still holds it.
  */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
@@ -24,7 +24,7 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** Replaces a time in the past with the current time, so that a new stage runs after the stages that are already due. */
+/** Replaces a time in the past with the current time, so that a new stage runs after all stages that are already due. */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -44,7 +44,7 @@ const CLAIM = sql(
 
 /**
  * Claims a stage that is due and not leased. Consumers take turns, so that a consumer with many computations does not delay
- * the others. Among one consumer's stages, the one that has been due the longest comes first.
+ * the others.
  */
 export async function claimStage(
   db: Queryable,
@@ -74,10 +74,6 @@ const FINISH = sql(
 
 interface NextStage {
   stage: string;
-  /**
-   * The earliest time that a mill may run the stage; null while the stage waits for a message or for the computation to
-   * reach a state.
-   */
   runAfter: Date | null;
 }
 
@@ -114,7 +110,6 @@ const WAKE = sql(
    WHERE id = $1 AND stage = $2 AND run_after IS NULL AND outcome IS NULL RETURNING id`,
 );
 
-/** Starts `toStage` if the computation waits in `fromStage`. Returns false otherwise. */
 export async function wake(db: Queryable, id: string, fromStage: string, toStage: string): Promise<boolean> {
   return (await db.query(WAKE, [id, fromStage, toStage])).length === 1;
 }

@@ -9,7 +9,6 @@ export interface Message {
   direction: 'IN' | 'OUT';
   /** The sender of an incoming message, or the recipient of an outgoing one: a duchy's name, or `exchange`. */
   peer: string;
-  /** The sender's signing certificate. */
   certificate: string;
   /** A serialized SignedMessage that contains a StageMessage, or null for a message to the exchange. */
   signedMessage: Uint8Array | null;
@@ -18,7 +17,6 @@ export interface Message {
 
 export interface StoredMessage extends Message {
   createTime: Date;
-  /** When the recipient acknowledged an outgoing message. */
   acknowledgedTime: Date | null;
 }
 
@@ -45,12 +43,10 @@ const ACKNOWLEDGE = sql(
    WHERE computation = $1 AND stage = $2 AND direction = 'OUT' AND peer = $3 AND acknowledged_time IS NULL`,
 );
 
-/** Returns a computation's messages, oldest first. */
 export async function messagesOf(db: Queryable, computation: string): Promise<StoredMessage[]> {
   return (await db.query(ALL, [computation])).map((row) => camelCase<StoredMessage>(row));
 }
 
-/** Finds a message by its direction, stage and peer. */
 export async function findMessage(
   db: Queryable,
   computation: string,

@@ -33,7 +33,7 @@ function removing(condition: string): string {
 
 /**
  * Removes incomplete blobs older than an hour, and blobs of computations that ended at least `keepHours` ago. Returns the
- * number of removed blobs.
+ * number of blobs removed.
  */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
   const incomplete = await repeatedly(db, INCOMPLETE, []);
@@ -41,7 +41,6 @@ export async function removeBlobs(db: Queryable, keepHours: number): Promise<num
   return incomplete + (await repeatedly(db, BLOBS_OF_ENDED, [keepHours]));
 }
 
-/** Removes the blobs of a computation that has ended. */
 export async function removeBlobsOf(db: Queryable, computation: string): Promise<void> {
   await repeatedly(db, BLOBS_OF, [computation]);
 }
@@ -62,15 +61,11 @@ const ENDED = sql(
    DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
 );
 
-/**
- * Removes computations that ended at least `keepDays` ago. Keeps their IDs, so that no computation is created twice.
- * Returns the number of removed computations.
- */
+/** Removes computations that ended at least `keepDays` ago. Keeps their IDs, so that no computation is created twice. */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);
 }
 
-/** Repeats the statement until it affects no more rows. Returns the total number of affected rows. */
 async function repeatedly(db: Queryable, statement: Parameters<Queryable['query']>[0], values: unknown[]) {
   for (let removed = 0; ; ) {
     const { length } = await db.query(statement, values);

@@ -9,8 +9,8 @@ const WRITE_ONCE = sql(
 const OWNER = 'owner';
 
 /**
- * Makes this duchy the owner of a new database. Throws if the database was first used by another duchy or with another
- * secrets key. Without this check, a wrong key would be noticed only when stored data cannot be decrypted.
+ * Makes this duchy the owner of a new database. Throws if another duchy owns the database, or if it was encrypted with
+ * another secrets key.
  */
 export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);

@@ -7,7 +7,6 @@ export interface Upload {
   requisition: string;
   computation: string;
   dataProvider: string;
-  /** The provider's signing certificate: `dataProviders/…/certificates/…`. */
   certificate: string;
   nonce: bigint;
   registerCount: number;
@@ -20,7 +19,6 @@ export interface Upload {
 
 export interface StoredUpload extends Upload {
   createTime: Date;
-  /** Null until the upload is reported to the exchange. */
   reportedTime: Date | null;
 }
 
@@ -62,14 +60,10 @@ export async function uploadOf(db: Queryable, requisition: string): Promise<Stor
   return row && camelCase(row);
 }
 
-/** Returns a computation's uploads, ordered by requisition. */
 export async function uploadsOf(db: Queryable, computation: string): Promise<StoredUpload[]> {
   return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredUpload>(row));
 }
 
-/**
- * Returns a page of unreported uploads of pending computations, ordered by requisition. The page begins after `afterName`.
- */
 export async function unreportedUploads(
   db: Queryable,
   { afterName = '', limit = 100 } = {},

@@ -34,8 +34,8 @@ export interface CheckedFulfillment {
 }
 
 /**
- * Checks a Fulfillment message. The nonce is checked before the requisition's other values, so that a sender without the
- * nonce learns nothing about them. The certificate is checked late, because that check may call the exchange.
+ * Checks the nonce before the requisition's other values, so that a sender without the nonce learns nothing about them.
+ * Checks the certificate late, because that check may call the exchange.
  */
 export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);
@@ -83,7 +83,6 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** Checks that the message is for this computation, and that the provider signed the same terms that this duchy has. */
 async function requireTerms(
   { computation, termsSha256 }: duchyMessages.Fulfillment,
   stored: StoredComputation,
@@ -98,7 +97,6 @@ async function requireTerms(
   );
 }
 
-/** Checks that the protocol, population, register count, and data length match the computation. */
 function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): void {
   const { protocol, registerCount, view } = computation;
   if (fulfillment.protocol !== protocol) throw mismatch('fulfillment.protocol', `must be ${protocol}`);

@@ -11,12 +11,12 @@ import { Failures } from './slots.ts';
 export interface Sender {
   party: string;
   certificate: string;
-  /** The computation that the message refers to. */
   computation: string;
 }
 
 /**
- * The maximum number of rejected certificates per minute, for one party and computation. Each check may call the exchange.
+ * The maximum number of rejected certificates per minute, for each party and computation. Checking a certificate may
+ * require a call to the exchange.
  */
 const MOST_REJECTED = 10;
 

@@ -4,7 +4,6 @@ import { ExchangeError } from '@measurement-exchange/contract';
 const MINUTE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
-/** Changes a key's count, and removes the key if its count drops to 0. */
 export function addTo(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);
@@ -18,13 +17,11 @@ export class Failures {
   private readonly what: string;
   private since = performance.now();
 
-  /** `what` describes the rejected items in the error message. */
   constructor(mostInMinute: number, what: string) {
     this.most = mostInMinute;
     this.what = what;
   }
 
-  /** Throws RATE_LIMITED if the key has failed too often. */
   requireFew(key: string): void {
     const age = performance.now() - this.since;
     if (age >= MINUTE_MS) {
@@ -43,8 +40,8 @@ export class Failures {
   }
 
   /**
-   * Runs the work. Counts it as a failure while it runs, so that concurrent work is limited too. Keeps the count only if
-   * the work throws an error for which `isFailure` returns true.
+   * Runs the work, and counts it as a failure while it runs, so that concurrent work is limited too. Keeps the count only
+   * if `isFailure` returns true for the error.
    */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
@@ -73,7 +70,6 @@ export class Slots {
     this.mostOfParty = mostOfParty;
   }
 
-  /** Runs the work in one of the party's slots. Throws RATE_LIMITED immediately if no slot is free. */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
     const held = this.held.get(party) ?? 0;
     if (held >= this.mostOfParty) throw busy(`${party} sends ${held} bodies already`);

@@ -91,7 +91,10 @@ function ended({ computation, requisition }: CheckedFulfillment): ExchangeError 
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition.name} is ${how}.`);
 }
 
-/** Compares the signed messages, which include the digest, seed and nonce. The signatures may differ. */
+/**
+ * Throws unless both signed messages are equal. They include the digest, the seed, and the nonce, but not the signatures,
+ * which may differ.
+ */
 function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
   if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;
   throw new ExchangeError(

@@ -18,11 +18,11 @@ import { Postponed } from './postponed.ts';
 import { reportUploads } from './reportUploads.ts';
 
 export interface HeraldOptions {
-  /** The interval between polls of the exchange while its change feed is unavailable; 1 s by default. */
+  /** The interval between polls of the exchange while its change feed is unavailable. Defaults to 1 s. */
   pollMs?: number;
-  /** The interval between comparisons of all pending computations with the exchange; 5 minutes by default. */
+  /** The interval between comparisons of all pending computations with the exchange. Defaults to 5 minutes. */
   reconcileMs?: number;
-  /** The minimum age of an unreported upload before the herald reports it; 10 s by default. */
+  /** The minimum age of an unreported upload before the herald reports it. Defaults to 10 s. */
   reportAfterMs?: number;
 }
 
@@ -39,8 +39,8 @@ const CLOCK_SLACK_MS = 3600_000;
 const REPORT_AFTER_MS = 10_000;
 
 /**
- * Applies changes at the exchange to the database. Keeps no state on disk: at startup, it reads all pending computations.
- * Several heralds may run at the same time.
+ * Applies changes at the exchange to the database. At startup, it reads all pending computations, because it keeps no state
+ * on disk.
  */
 export class Herald {
   private readonly duchy: Duchy;
@@ -151,8 +151,8 @@ export class Herald {
   }
 
   /**
-   * Reads a computation from the exchange and applies it. Throws if the exchange is unreachable. After any other error,
-   * retries this computation later.
+   * Reads a computation from the exchange and applies it. Throws if the exchange is unreachable, and retries later after
+   * any other error.
    */
   private async readAndApply(computation: string): Promise<void> {
     let view: Computation;
@@ -190,7 +190,8 @@ export class Herald {
   }
 
   /**
-   * Ends a computation that the exchange no longer has, and deletes its secrets. Must not be called after any other error.
+   * Ends a computation that the exchange no longer has, and deletes its secrets. Call this only after the error
+   * COMPUTATION_NOT_FOUND.
    */
   private async end(computation: string): Promise<void> {
     const { db, keepsBlobs } = this.duchy;

@@ -9,7 +9,7 @@ export class Postponed {
     this.pauseMs = pauseMs;
   }
 
-  /** Schedules a retry. The first retry is immediate. After that, the pause roughly doubles with each failure. */
+  /** Schedules a retry. The first retry is immediate, and later pauses roughly double with each failure. */
   add(computation: string): void {
     const failures = (this.entries.get(computation)?.failures ?? 0) + 1;
     const pauseMs = Math.min(this.pauseMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);

@@ -3,7 +3,6 @@ import type { Duchy } from '../computations/context.ts';
 import { isOutage, reportFulfillment } from '../computations/exchange.ts';
 import { markReported, unreportedUploads } from '../database/index.ts';
 
-/** Reports to the exchange all uploads that were stored before the time `before` and have not been reported yet. */
 export async function reportUploads({ client, db, name, log }: Duchy, before: number): Promise<void> {
   for (let afterName = ''; ; ) {
     const page = await unreportedUploads(db, { afterName });

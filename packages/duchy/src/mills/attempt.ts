@@ -39,7 +39,6 @@ export class Attempt {
   private readonly stop: AbortSignal;
   private readonly lease: Lease;
   private readonly startTime = performance.now();
-  /** The fields that every log line includes. */
   private readonly about: { computation: string; stage: string; attempt: number };
 
   constructor(duchy: Duchy, claim: Claim, { retryMs, stop }: { retryMs: number; stop: AbortSignal }) {
@@ -100,7 +99,6 @@ export class Attempt {
     return runStage({ duchy, computation, signal: this.lease.signal, onProgress });
   }
 
-  /** Marks the sent message as acknowledged and advances the computation, in one transaction. */
   private async finish(next: string, sent?: StoredMessage): Promise<void> {
     const { claim, computation } = this;
     await this.duchy.db.tx('finishStage', async (tx) => {
@@ -202,7 +200,6 @@ function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'fa
   return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
 
-/** Returns the progress report for a stage that will be retried. */
 function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | 'position'> {
   if (error instanceof NotReady) return { code: error.code, position: error.position };
   return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };

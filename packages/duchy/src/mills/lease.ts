@@ -1,6 +1,5 @@
 import { type Claim, type Queryable, renewLease } from '../database/index.ts';
 
-/** Renews a stage's lease while a mill works on the stage. */
 export class Lease {
   /** Aborted when the lease is lost or `stop` is aborted. */
   readonly signal: AbortSignal;

@@ -11,9 +11,8 @@ export interface PeerAddress {
 }
 
 /**
- * Returns a function that returns the peer's address or throws EndpointRefused. Returns undefined if the peer has no
- * endpoint. In production, an endpoint from the exchange must have a public address; otherwise it could be a service in
- * this duchy's own network. An endpoint from the settings may have any address.
+ * Returns a function that checks the peer's endpoint and returns its address. In production, an endpoint from the exchange
+ * must be public, so that it cannot be a service in this duchy's own network.
  */
 export async function peerAddress(
   { client, peers, requiresPublicPeers }: Pick<Duchy, 'client' | 'peers' | 'requiresPublicPeers'>,

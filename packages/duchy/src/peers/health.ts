@@ -6,7 +6,6 @@ import type { PeerAddress } from './address.ts';
 
 const HEALTH_MS = 5_000;
 
-/** Throws if no duchy answers at the address. */
 export async function requireHealthy({ url, lookup }: PeerAddress): Promise<void> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   const signal = AbortSignal.timeout(HEALTH_MS);

@@ -4,16 +4,14 @@ import { readComputation, type StoredComputation } from '../database/index.ts';
 import { verifiedPeerKey } from './verifiedKey.ts';
 
 /**
- * Returns the keyset for encrypting messages to another duchy, which that duchy created and signed for this computation.
- * The messages are encrypted because the exchange provides the duchy's address, and could redirect them to itself.
+ * Returns another duchy's signed keyset, which encrypts messages to that duchy. Messages are encrypted, because the
+ * exchange provides the addresses and could redirect messages to itself.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/**
- * Returns the stored computation. First updates it from the exchange if any of these duchies has not published its keys.
- */
+/** Returns the stored computation. If it lacks a key of one of these duchies, first updates it from the exchange. */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,

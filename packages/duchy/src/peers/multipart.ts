@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-/** Creates a multipart/form-data body: a JSON part, then a part named `data`, which is streamed. */
 export function multipart(part: string, json: string, data: AsyncIterable<Uint8Array>) {
   const boundary = randomUUID();
   const header = (name: string, type: string) =>

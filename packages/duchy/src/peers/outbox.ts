@@ -24,7 +24,6 @@ type Sends = NonNullable<StageRow['sends']>;
 
 const STAGE_MESSAGE_URL = `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`;
 
-/** Returns the stored output of the stage, or undefined if the stage has not stored one. */
 export async function storedOutput({ db }: Pick<Duchy, 'db'>, { id, view }: StoredComputation, sends: Sends) {
   return findMessage(db, id, { direction: 'OUT', stage: sends.message, peer: receiverOf(sends, view) });
 }

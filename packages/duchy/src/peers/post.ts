@@ -11,8 +11,8 @@ export interface PeerRequest {
 }
 
 /**
- * Sends a POST request without following redirects. `lookup` resolves the host name and checks the address. `fetch` has no
- * such option.
+ * Sends a POST request without following redirects. Replaces `fetch`, which has no `lookup` option to check the resolved
+ * address.
  */
 export async function post(
   url: URL,

@@ -99,7 +99,6 @@ async function sendMessage(
 
 type Send = (path: string, request: PeerRequest) => Promise<Response>;
 
-/** Returns a function that sends requests to a peer. */
 async function senderTo(duchy: Duchy, peer: string): Promise<Send> {
   const address = await peerAddress(duchy, peer);
   if (address === undefined) throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });

@@ -11,12 +11,11 @@ import { NotReady } from '../computations/errors.ts';
 import { termsOf } from '../computations/terms.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** The duchy, computation and terms that a key must have been created for. */
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
- * Returns a participant's key, after verifying that the participant signed it with a trusted certificate. The computation
- * fails if `read` throws ConsentError, because the key is for another computation or different terms.
+ * Verifies that the participant signed its key with a trusted certificate. `read` throws ConsentError if the key is for
+ * another computation or different terms, and the computation then fails.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,

@@ -19,7 +19,7 @@ const SEED_BYTES = 10 * 1024;
 
 /**
  * Publishes the worker's key, together with a commitment to its half of the common seed. The worker sends the half itself
- * only later.
+ * in a later stage.
  */
 const publishKey = publishing(async (secrets, context) => {
   const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);

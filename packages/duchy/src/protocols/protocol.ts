@@ -16,7 +16,6 @@ export interface DuchyProtocol<Stage extends string> {
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }
 
-/** A protocol's rules for uploads, in addition to the rules that apply to every upload. */
 export interface UploadRules {
   dataLength(computation: StoredComputation): number;
   /**
@@ -30,7 +29,6 @@ export interface UploadRules {
     fulfillment: duchyMessages.Fulfillment,
     computation: StoredComputation,
   ): Promise<void>;
-  /** Checks the data, and yields the bytes to store. */
   checked(
     duchy: Duchy,
     data: AsyncIterable<Uint8Array>,

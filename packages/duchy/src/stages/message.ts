@@ -1,7 +1,6 @@
 import { type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import type { PermanentError } from '../computations/errors.ts';
 
-/** Decodes a protobuf message from another party. Throws `invalid` if the message is malformed. */
 export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array, invalid: PermanentError) {
   try {
     return fromBinary(schema, bytes);

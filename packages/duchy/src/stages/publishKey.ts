@@ -18,9 +18,8 @@ import type { StageFunction } from './work.ts';
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Publishes the keys with which providers and other duchies encrypt in this computation. Throws if the exchange already has
- * different keys. In that case, this duchy has another database with other keys and noise, so this process must not
- * continue.
+ * Publishes the keys with which providers and other duchies encrypt. Throws if the exchange already has different keys,
+ * because this process then has the wrong database.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {
@@ -42,7 +41,6 @@ export function publishing(keysOf: KeysOf): StageFunction {
   };
 }
 
-/** Returns the public key that others use to encrypt messages to this duchy. */
 export function encryptionKey(
   { privateKeyset }: ComputationSecrets,
   context: KeyContext & { seedCommitment?: Uint8Array },

@@ -10,7 +10,6 @@ export interface Figures {
   reach: number;
   relativeFrequencyDistribution?: ReadonlyMap<number, number> | undefined;
   noiseMechanism: MpcNoiseMechanism;
-  /** How the reach and the frequencies were computed. */
   methodology: {
     reach: specs.Measurement_Result_Reach['methodology'];
     frequency?: specs.Measurement_Result_Frequency['methodology'];

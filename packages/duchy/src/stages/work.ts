@@ -1,7 +1,6 @@
 import type { Duchy } from '../computations/context.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** The input of a stage. */
 export interface Work {
   duchy: Duchy;
   computation: StoredComputation;

@@ -1,4 +1,4 @@
-/** Generates each operation's example: a curl command, run as a party that is allowed to make the call. */
+/** Generates each operation's example: a curl command that runs as a party with access to the operation. */
 import type { OpenApiOperation, Route } from '@measurement-exchange/contract';
 import { exampleOf, type Schemas } from './schema.ts';
 
@@ -12,17 +12,13 @@ export interface ExampleParties {
   dataProviders: readonly ExampleParty[];
 }
 
-/** An operation with its path and method. */
 export interface Entry extends OpenApiOperation {
   path: string;
   method: string;
   route: Route;
 }
 
-/**
- * Returns the commands that set the variables used in the examples. The commands fetch the tokens, so the page contains no
- * token.
- */
+/** Returns the commands that set the examples' variables. The commands fetch the tokens, so the page contains no token. */
 export function setupOf(parties: ExampleParties | undefined): string {
   if (parties === undefined) return 'TOKEN=… # an ID token from an issuer that this exchange trusts';
   return ['operator', ...callersOf(parties).map(({ name }) => name)]
@@ -30,7 +26,6 @@ export function setupOf(parties: ExampleParties | undefined): string {
     .join('\n');
 }
 
-/** Returns a curl command with only the parameters and fields that the operation requires. */
 export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | undefined): string {
   const { method, path, parameters, requestBody, route } = entry;
   const required = parameters
@@ -55,12 +50,10 @@ export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | u
   return withNames(lines.join(' \\\n  '), parties);
 }
 
-/** Returns the parties that make the example calls: the first consumer and the first provider. */
 function callersOf({ measurementConsumers, dataProviders }: ExampleParties): ExampleParty[] {
   return [...measurementConsumers.slice(0, 1), ...dataProviders.slice(0, 1)];
 }
 
-/** Returns the first example party that may call the operation, or `operator` if no example party may. */
 function callerOf({ access, path }: Route, parties: ExampleParties): string {
   const may = callersOf(parties).filter(({ name }) => {
     const rule = access[name.startsWith('dataProviders/') ? 'dataProvider' : 'measurementConsumer'];
@@ -70,12 +63,11 @@ function callerOf({ access, path }: Route, parties: ExampleParties): string {
   return may[0]?.name ?? 'operator';
 }
 
-/** Returns the name of the variable that `mex env` sets, such as `ACME_TOKEN` for `measurementConsumers/acme`. */
+/** Returns the name of a variable that `mex env` sets, such as `ACME_TOKEN` for `measurementConsumers/acme`. */
 function tokenOf(name: string): string {
   return `${name.split('/').at(-1)!.toUpperCase().replaceAll('-', '_')}_TOKEN`;
 }
 
-/** Replaces the placeholder parties in the schemas' examples with parties that exist. */
 function withNames(text: string, parties: ExampleParties | undefined): string {
   if (parties === undefined) return text;
   const madeUp = ['measurementConsumers/mc1', 'dataProviders/dp1'];

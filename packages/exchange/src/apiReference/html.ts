@@ -1,4 +1,4 @@
-/** HTML that is already escaped. The `html` tag escapes every interpolated value that is not an `Html`. */
+/** HTML that is already escaped. The `html` tag escapes every value that is not an `Html`. */
 export class Html {
   readonly text: string;
 
@@ -13,7 +13,6 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((text, i) => (i === 0 ? text : render(parts[i - 1]) + text)).join(''));
 }
 
-/** Renders text in which `backticks` mark code. */
 export function prose(text: string): Html {
   return html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

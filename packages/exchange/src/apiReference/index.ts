@@ -17,7 +17,6 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** The OpenAPI document, which all exchanges in this process share. */
 let made: ReturnType<typeof makeDocument> | undefined;
 
 function makeDocument() {
@@ -26,8 +25,8 @@ function makeDocument() {
 }
 
 /**
- * Adds the pages to the server. The examples call the API as the parties from `parties()`, which returns undefined in
- * production and until the demo parties exist. `isHome` redirects browsers from `/` to the page.
+ * `parties` returns the parties in the examples, or undefined in production and until the demo parties exist. `isHome`
+ * redirects browsers from `/` to the page.
  */
 export function registerApiReference(
   app: FastifyInstance,
@@ -53,17 +52,13 @@ export function registerApiReference(
     return sendCompressed(request, reply, page(addressOf(request)));
   });
   if (!isHome) return;
-  // Browsers are redirected to the page. Other callers get the same error as for an unknown path.
   app.get('/', (request, reply) => {
     if (/\btext\/html\b/i.test(request.headers.accept ?? '')) return reply.redirect('/docs', 302);
     throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
   });
 }
 
-/**
- * Returns the exchange's URL as the reader's browser sees it. Uses `localhost` if the Host header does not look like an
- * address.
- */
+/** Returns the exchange's URL as the browser sees it, or `localhost` if the Host header does not look like an address. */
 function addressOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 }

@@ -19,13 +19,10 @@ import { findableErrors, findableOperation, searchForm, searchResults } from './
 
 export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
 
-/**
- * A placeholder for the exchange's address until the page is served. The rest of the page never contains this character.
- */
+/** Stands for the exchange's address until the page is served. The page contains this character nowhere else. */
 const ADDRESS = '\u{fffd}';
 
 export interface Reference {
-  /** Returns the whole page, with the address at which the reader reached the exchange. */
   page: (address: string) => string;
   search: (query: string) => string;
 }
@@ -147,7 +144,6 @@ ${operationErrors(route)}</details>
 </article>\n`;
 }
 
-/** Renders a path. IDs are emphasized, and lines can break between segments. */
 function address(path: string): Html {
   const segments = path.split(/(?=[/:])/);
   return html`${segments.map((segment) => html`<wbr>${segment.split(/(\{\w+\})/).map((part, i) => (i % 2 === 0 ? part : html`<i>${part}</i>`))}`)}`;
@@ -165,7 +161,6 @@ ${parameters.map(
 </table>`;
 }
 
-/** Lists the reasons for which an operation can fail, grouped by HTTP status. */
 function operationErrors(route: Route): Html {
   const byStatus = [...Map.groupBy(errorsOf(route), ({ httpStatus }) => httpStatus)].sort(
     ([a], [b]) => a - b,

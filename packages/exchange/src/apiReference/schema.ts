@@ -4,7 +4,6 @@ import { type Html, html, prose } from './html.ts';
 
 export type Schemas = Record<string, JsonSchema>;
 
-/** Lists an object's fields, with nested objects collapsed. If there are alternatives, only the first is expanded. */
 export function fieldsOf(schema: JsonSchema, schemas: Schemas): Html {
   const { oneOf, properties = {}, required = [] } = resolve(schema, schemas);
   if (oneOf !== undefined) {
@@ -13,7 +12,6 @@ export function fieldsOf(schema: JsonSchema, schemas: Schemas): Html {
 ${fieldsOf(one, schemas)}</details>`,
     )}`;
   }
-  // Don't show output-only fields in a request.
   const fields = Object.entries(properties).filter(([, field]) => !field.readOnly);
   if (fields.length === 0) return html`<p class="none">No fields.</p>`;
   return html`<ul class="fields">
@@ -30,7 +28,7 @@ function fieldItem(name: string, field: JsonSchema, required: boolean, schemas: 
   return html`<li><details><summary>${head}</summary>${notes}${fieldsOf(inner, schemas)}</details></li>\n`;
 }
 
-/** Returns the schema of the object in a field. In a list or a map, this is the schema of an item or a value. */
+/** Returns the schema of the object in a field. For a list or a map, this is the schema of an item or a value. */
 function innerOf(field: JsonSchema, schemas: Schemas): JsonSchema | undefined {
   const schema = resolve(field, schemas);
   if (schema.items !== undefined) return innerOf(schema.items, schemas);

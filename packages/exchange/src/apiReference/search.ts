@@ -3,26 +3,22 @@ import { REASONS } from '@measurement-exchange/contract';
 import type { Entry } from './example.ts';
 import { type Html, html, prose } from './html.ts';
 
-/** An operation or an error reason that a search can find. */
 export interface Findable {
   id: string;
-  /** The line that the list of results shows. */
   title: Html;
-  /** The text that ranks a result. Results that have all words of the query in this text come first. */
+  /** Text for ranking. Results in which all words of the query occur in this text come before other results. */
   words: string;
   text: string;
 }
 
 const MAX_QUERY = 100;
 
-/** Renders the search form. `query` is the current search. */
 export function searchForm(query = ''): Html {
   return html`<form action="/docs" role="search">
 <input type="search" name="q" value="${query}" maxlength="${MAX_QUERY}" placeholder="Search" aria-label="Search operations, fields and errors">
 </form>`;
 }
 
-/** Makes a rendered operation findable by the names of all its fields, parameters, and errors. */
 export function findableOperation({ operationId, method, path, summary }: Entry, article: Html): Findable {
   return {
     id: operationId,
@@ -41,7 +37,6 @@ export function findableErrors(): Findable[] {
   }));
 }
 
-/** Renders the results for a query, the best first. Every result contains all words of the query. */
 export function searchResults(all: readonly Findable[], query: string): Html {
   const words = query.slice(0, MAX_QUERY).toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text: string) => words.every((word) => text.includes(word));

@@ -1,15 +1,14 @@
-/** The one-time codes with which the development issuer's page signs somebody in (RFC 6749, with PKCE of RFC 7636). */
+/** One-time codes of the development issuer's sign-in page (RFC 6749, with PKCE from RFC 7636). */
 import { createHash, randomBytes } from 'node:crypto';
 
 const LIFETIME_MS = 60_000;
-/** A page that asks for more codes than this loses the oldest of them. */
 const MAX_CODES = 1000;
 
-/** The parameters that the token request must repeat, or prove to know. */
+/** The token request must contain the same `redirectUri`, and the secret whose hash is `codeChallenge`. */
 export interface Grant {
   principal: string;
   redirectUri: string;
-  /** The SHA-256 of the secret that the token request must contain, in base64url. */
+  /** The SHA-256 of the token request's `code_verifier`, in base64url. */
   codeChallenge: string;
 }
 
@@ -28,7 +27,7 @@ export class DevCodes {
     return code;
   }
 
-  /** Returns the principal, or undefined if the code is unknown, used, expired, or was issued to another page. */
+  /** Returns undefined if the code is unknown, used, expired, or was issued to another page. */
   redeem(code: string, redirectUri: string, codeVerifier: string): string | undefined {
     const grant = this.grants.get(code);
     this.grants.delete(code);

@@ -1,4 +1,4 @@
-/** The token issuer in development mode. The exchange verifies its tokens like those of any other issuer. */
+/** The token issuer of development mode. The exchange verifies its tokens like those of any other issuer. */
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { parsePrincipal } from '../domain/access.ts';
@@ -17,7 +17,7 @@ export function devKeyFile(dataDir: string): string {
 }
 
 /**
- * Creates the issuer. Its key is created on first use and stored in `keyFile`, so that `mex token` can mint tokens for a
+ * The issuer's key is created on first use and stored in `keyFile`. `mex token` reads the key to mint tokens for a
  * running exchange.
  */
 export async function createDevIssuer(options: {
@@ -35,7 +35,6 @@ export async function createDevIssuer(options: {
 
   return {
     issuer,
-    /** Mints a token for a principal such as `dataProviders/x` or `operator`. */
     async mint(principalName: string, lifetimeSeconds = LIFETIME_SECONDS): Promise<string> {
       if (parsePrincipal(principalName) === undefined) {
         throw new Error(

@@ -4,17 +4,16 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
 /**
- * How long fetched keys are used. After an issuer withdraws a key, the key is accepted for up to this long. If the issuer
- * is down for longer, every token is rejected.
+ * The lifetime of fetched keys. A key that the issuer withdraws is accepted for up to this long. If the issuer is down for
+ * longer than this, every token is rejected.
  */
 const MAX_AGE_MS = 10 * 60_000;
-/** The minimum time between two fetches while the cache has no valid keys. During this time, every token is rejected. */
+/** The minimum time between two fetches while the cache has no valid keys. */
 const RETRY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 export interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
-  /** When these keys expire, in epoch milliseconds. */
   validUntil: number;
 }
 
@@ -23,15 +22,14 @@ export type KeySource = ReturnType<typeof keySource>;
 interface RefreshPolicy {
   load: () => Promise<JSONWebKeySet>;
   refreshAfterMs: number;
-  /** The minimum time between two fetches, successful or not, as long as the cached keys are valid. */
+  /** The minimum time between two fetches while the cached keys are valid. */
   cooldownMs: number;
-  /** Whether callers wait for a refresh to finish. If false, they get the cached keys during the refresh. */
   waitForRefresh: boolean;
 }
 
 /**
  * Refreshes keys in the background at half their maximum age, so that a slow issuer does not delay callers. jose's
- * createRemoteJWKSet does not do this, and while the issuer is down, it fetches again for every unknown key ID.
+ * createRemoteJWKSet refreshes only on demand, and fetches for every unknown key ID while the issuer is down.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -52,7 +50,7 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
   );
 }
 
-/** Rereads the file at most once per second, so edits take effect without a file watcher. */
+/** Reads the file again at most once per second. Edits take effect without a file watcher. */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;
   return keySource({ load, refreshAfterMs: 1_000, cooldownMs: 1_000, waitForRefresh: true }, clock);
@@ -85,7 +83,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
   }
 
   /**
-   * Starts a load, or joins the one in progress. The promise never rejects, because `current` and `newerThan` report
+   * Starts a load, or joins a load that is already in progress. The promise never rejects, because `current` and `newerThan` report
    * failures.
    */
   function reload(): Promise<void> {
@@ -94,7 +92,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
   }
 
   return {
-    /** Returns the cached keys, loading them if needed. Rejects with KEYS_UNAVAILABLE if no valid keys can be loaded. */
+    /** Rejects with KEYS_UNAVAILABLE if no valid keys can be loaded. */
     async current(): Promise<KeySet> {
       if (timeLeft() <= 0) {
         if (due(RETRY_MS)) await reload();

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
 import type { VerifiedToken } from './tokens.ts';
 
-/** Finds a principal by the issuer and subject bound to it, or by its name. */
 export type PrincipalQuery = { issuer: string; subject: string } | { name: string };
 export interface PrincipalRecord {
   name: string;
@@ -23,7 +22,7 @@ export function createPrincipalResolver(options: {
   clock?: () => number;
 }) {
   const { lookup, ttlMs = 30_000, clock = Date.now } = options;
-  // Cache promises, so that concurrent lookups of the same principal share one query.
+  // Cache promises, so that concurrent lookups of one principal share a query.
   const cache = new LRUCache<string, Promise<PrincipalRecord | undefined>>({
     max: CACHE_CAPACITY,
     ttl: ttlMs,
@@ -46,7 +45,7 @@ export function createPrincipalResolver(options: {
   }
 
   return {
-    /** Returns the token's principal. Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
+    /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
     async resolve(verified: VerifiedToken): Promise<Principal> {
       const { issuer, subject, claimedPrincipal } = verified;
       if (claimedPrincipal === OPERATOR.name) return OPERATOR;
@@ -60,21 +59,21 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // Use the map from before the lookup. If `invalidate` replaced the map during the lookup, the entry is outdated, and
-      // nobody reads it.
+      // Write to the map that was in use before the lookup. If `invalidate` has replaced that map, nobody reads this
+      // outdated entry.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },
 
-    /** Returns the principal that `resolve` returned for the same token object, as long as it is cached. */
+    /** Returns the principal that `resolve` returned for the same token object, as long as the principal is cached. */
     recall(verified: VerifiedToken): Principal | undefined {
       const known = resolved.get(verified);
       return known !== undefined && clock() < known.until ? known.principal : undefined;
     },
 
     /**
-     * Clears the caches of this replica. Call this after bindings or parties change. The caches of other replicas expire by
-     * themselves.
+     * Clears this replica's caches. Call this after bindings or parties change. Entries in other replicas expire after
+     * `ttlMs`.
      */
     invalidate() {
       cache.clear();

@@ -1,4 +1,4 @@
-/** Reads and writes files with secrets. Only a file's owner can read it, and a write replaces the file atomically. */
+/** Reads and writes files with secrets. Only the owner can read a file, and a write replaces the file atomically. */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,8 +8,8 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * Reads a JSON file, or creates it with `make`. If several processes create the file at once, all of them use the first
- * one's file.
+ * Reads a JSON file, or creates it with `make`. If several processes create the file at once, all of them use the file of
+ * the first process.
  */
 export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
   let text = await readIfExists(path);

@@ -21,37 +21,34 @@ export interface VerifiedToken {
   readonly subject: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /**
-   * The value of the claim that the issuer's `principalClaim` names. Undefined if `principalClaim` is not set, or if the
-   * value is not a string.
-   */
+  /** The value of the issuer's `principalClaim`. Undefined if that setting is not set or the value is not a string. */
   readonly claimedPrincipal?: string;
 }
 
 export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /**
- * Called before the first check of a token's signature, which is expensive. May throw to prevent the check. `knownSubject`
- * is the token's subject, if another token of that subject was accepted before.
+ * Called before the first check of a token's signature, which is expensive. May throw to prevent the check.
+ * `knownSubject` is set if another token of the same subject was accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 
 interface AcceptedToken {
   verified: VerifiedToken;
-  /** When the token must be checked again, in epoch milliseconds. */
+  /** The token must be checked again at this time, in epoch milliseconds. */
   checkAt: number;
 }
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
 const CACHE_MS = 60_000;
 const CACHE_CAPACITY = 10_000;
-/** Matches a signed token: three nonempty parts. Excludes unsigned tokens, JWE (five parts), and the JSON serialization. */
+/**
+ * Matches a signed token, which has three nonempty parts. Excludes unsigned tokens, JWE (five parts), and the JSON
+ * serialization.
+ */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/**
- * Returns the error for a bad token. The caller always sees the same message. `why` goes to the log and contains no
- * secrets.
- */
+/** The caller always gets the same message. `why` goes to the log and contains no secret. */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
@@ -73,8 +70,8 @@ export function createTokenVerifier(options: {
       return [config.issuer, { config, keys }];
     }),
   );
-  // Cache accepted tokens: a signature check takes 150 to 200 µs, a cache hit 3 µs. The cache key is a hash, so no token
-  // stays in memory.
+  // Caches accepted tokens: a signature check takes 150 to 200 µs, a cache hit 3 µs. The cache key is a hash, so that no
+  // token stays in memory.
   const accepted = new LRUCache<string, AcceptedToken>({ max: CACHE_CAPACITY });
   const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
@@ -95,9 +92,9 @@ export function createTokenVerifier(options: {
       const believed = current(known);
       if (believed !== undefined) return believed;
 
-      // Make the checks that need no key first, so that a junk token never causes a fetch of keys.
+      // First make the checks that need no key, so that a junk token never causes a fetch of keys.
       const { header, claims } = decode(token);
-      // Read the issuer before verifying the signature, because the issuer determines which keys are used.
+      // The signature is not verified yet. `iss` only selects the keys.
       const issuer = trusted.get(claims.iss as string);
       if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
       const { config, keys } = issuer;
@@ -119,7 +116,6 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // Don't cache the result for longer than the token and its key are valid.
       const checkAt = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
       accepted.set(digest, { verified, checkAt });
       subjects.set(claimedSubject, true);
@@ -128,7 +124,7 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** Decodes a token. Accepts only strict base64url, so that each token has exactly one encoding. */
+/** Accepts only strict base64url, so that each token has exactly one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
   if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
@@ -148,14 +144,13 @@ function parseObject(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** Verifies the signature, and returns the key set that was used. */
 async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
   const cached = await keys.current();
   const why = await signatureError(token, cached, algorithms);
   if (why === undefined) return cached;
-  // Try newer keys, because the issuer may have added or replaced this key since we loaded its keys.
+  // The issuer may have added or replaced this key since the keys were loaded.
   const newer = await keys.newerThan(cached).catch((unavailable) => {
-    // Without current keys we cannot judge a token with an unknown key ID, but we can reject a bad signature.
+    // A newer key could make a token with an unknown key ID valid, so the caller should retry later.
     throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
   });
   const whyStill = newer === undefined ? why : await signatureError(token, newer, algorithms);
@@ -166,8 +161,8 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
 /**
- * Returns why the signature is rejected, or undefined if it is valid. Returns only the code of a jose error, because the
- * error's message may contain claims.
+ * Returns why the signature is rejected, or undefined. Only the code of a jose error is returned, because its message may
+ * contain claims.
  */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {

@@ -1,6 +1,4 @@
-/**
- * `mex backup` copies the embedded database and the key files next to it into one directory, while the exchange is running.
- */
+/** `mex backup` copies the embedded database and its key files into a directory, while the exchange is running. */
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -14,11 +12,10 @@ import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest
 
 export type { BackupFacts } from './manifest.ts';
 
-/** Files that development mode creates next to the database. Their keys belong to certificates in the database. */
+/** Files that development mode creates next to the database. They contain the keys of certificates in the database. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
 
-/** Creates a backup and flushes it to disk. A failed backup leaves no directory behind. */
 export async function backup(
   config: Config,
   directory: string,

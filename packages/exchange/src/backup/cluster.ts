@@ -1,7 +1,6 @@
 /**
- * Copies the files of a running PostgreSQL server with its low-level backup API (PostgreSQL manual, 25.3.4), so that
- * another server can start from the copy. Pages may change while they are being copied. The server repairs them when it
- * replays the WAL from the time of the copy.
+ * Copies the files of a running PostgreSQL server with its low-level backup API (PostgreSQL manual, 25.3.4). Pages may
+ * change during the copy. A server that starts from the copy repairs them by replaying the WAL.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -23,21 +22,20 @@ const EMPTIED = [
   'pg_subtrans',
 ];
 /**
- * Matches files that are not copied: the running server's own files, files that the backup writes itself, and temporary
- * files.
+ * Matches files that are not copied: temporary files, files of the running server, and files that the backup writes itself.
  */
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
 const CONTROL_FILE = 'global/pg_control';
 
-/** Copies the cluster to the empty directory `into`, with all the WAL needed to recover from the copy. */
+/** The copy includes the WAL that recovery needs. The directory `into` must be empty. */
 export async function copyCluster(connection: pg.ClientConfig, into: string, onProgress: OnProgress) {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
-  client.on('error', () => {}); // Ignore the error, because the running query also rejects.
+  client.on('error', () => {}); // Ignored, because the running query also rejects.
   await client.connect();
   try {
     const facts = await readFacts(client);
-    // Keep all WAL segments that are written during this session.
+    // The slot makes PostgreSQL keep all WAL that is written during this session.
     await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [
       `mex_backup_${randomBytes(6).toString('hex')}`,
     ]);
@@ -94,7 +92,6 @@ async function readFacts(client: pg.Client) {
   };
 }
 
-/** Lists the directories and files to copy, except the control file. */
 async function look(cluster: string): Promise<{ directories: string[]; files: string[]; bytes: number }> {
   const pathOf = (entry: Dirent) => relative(cluster, join(entry.parentPath, entry.name));
   const entries = (await readdir(cluster, { recursive: true, withFileTypes: true })).filter((entry) => {
@@ -109,8 +106,8 @@ async function look(cluster: string): Promise<{ directories: string[]; files: st
 }
 
 /**
- * Copies a file, or returns undefined if it has disappeared because its table was dropped. Replaying the WAL drops the
- * table in the copy too.
+ * Returns undefined if the file has disappeared because its table was dropped. Replaying the WAL drops the table in the
+ * copy too.
  */
 async function copyUnlessGone(from: string, to: string, count: (bytes: number) => void) {
   try {
@@ -123,7 +120,7 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
 }
 
 /**
- * Copies the control file once two reads return the same bytes. Replaying the WAL cannot repair a control file that was
+ * Copies the control file after two reads return the same bytes. Replaying the WAL cannot repair a control file that was
  * read during a write.
  */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
@@ -135,10 +132,7 @@ async function copyControlFile(cluster: string, into: string): Promise<CopiedFil
   }
 }
 
-/**
- * Lists WAL segment names from `first` to `last`. A name has three parts of 8 hexadecimal digits: the timeline, and the
- * high and the low half of the segment number.
- */
+/** A segment's name has three parts of 8 hexadecimal digits: the timeline, and the two halves of the segment number. */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perHalf = 2 ** 32 / segmentBytes;
   const numberOf = (name: string) =>

@@ -5,17 +5,15 @@ import { join } from 'node:path';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Called with the number of bytes copied so far, and the total number of bytes of all files. */
 export type OnProgress = (done: number, total: number) => void;
 
 export interface CopiedFile {
-  /** The path relative to the backup. */
   path: string;
   bytes: number;
   sha256: string;
 }
 
-/** Creates a copy that only its owner may read. Never overwrites a file. */
+/** Only the owner may read the copy. Never overwrites a file. */
 export async function copyFile(
   from: string,
   to: string,
@@ -38,7 +36,6 @@ export async function copyFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Like `copyFile`, but for contents in memory. */
 export async function writeCopy(base: string, path: string, contents: Uint8Array): Promise<CopiedFile> {
   await writeFile(join(base, path), contents, { flag: 'wx', mode: 0o600 });
   return { path, bytes: contents.length, sha256: createHash('sha256').update(contents).digest('hex') };
@@ -48,7 +45,7 @@ export async function makeDirectories(base: string, directories: string[]): Prom
   for (const directory of directories) await mkdir(join(base, directory), { recursive: true, mode: 0o700 });
 }
 
-/** Flushes all files to disk. Doing this at the end is several times faster than flushing each file after copying it. */
+/** Flushing all files at the end is several times faster than flushing each file after its copy. */
 export async function sync(
   base: string,
   { files, directories }: { files: CopiedFile[]; directories: string[] },
@@ -62,7 +59,7 @@ export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<v
   await handle.sync().finally(() => handle.close());
 }
 
-/** Processes a few files concurrently, so that reading overlaps with hashing. After a failure, starts no more files. */
+/** Processes a few files at a time, so that reading overlaps with hashing. After a failure, starts no more files. */
 export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   let failure: unknown;

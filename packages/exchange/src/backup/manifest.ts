@@ -1,4 +1,4 @@
-/** manifest.json contains a backup's time and versions, and the hash of each file. */
+/** manifest.json lists a backup's time, versions, and files with their hashes. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, normalize, sep } from 'node:path';
 import type { CopiedFile } from './files.ts';
@@ -8,7 +8,7 @@ export interface BackupFacts {
   /** For example `18.4`. */
   postgresVersion: string;
   exchangeVersion: string;
-  /** The last migration applied, for example `0002_parties_and_event_groups`. */
+  /** The last applied migration, for example `0002_parties_and_event_groups`. */
   schemaVersion: string;
   fileCount: number;
   bytes: number;
@@ -16,7 +16,7 @@ export interface BackupFacts {
 
 export interface Manifest extends BackupFacts {
   format: 1;
-  /** All directories. PostgreSQL also needs the empty ones. */
+  /** Includes empty directories, because PostgreSQL needs them. */
   directories: string[];
   files: CopiedFile[];
 }
@@ -38,7 +38,7 @@ export function factsOf(manifest: Manifest): BackupFacts {
   return facts;
 }
 
-/** Writes the manifest. Call this last, because a backup without a manifest counts as incomplete. */
+/** Call this last: a backup without a manifest counts as incomplete. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
   await writeFile(join(directory, NAME), text, { mode: 0o600, flag: 'wx', flush: true });
@@ -70,7 +70,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return manifest;
 }
 
-/** Returns whether a path stays inside the backup. A damaged or malicious manifest could contain other paths. */
+/** Returns whether the path stays inside the backup. A damaged or malicious manifest could contain other paths. */
 function isInside(path: unknown): boolean {
   return (
     typeof path === 'string' &&

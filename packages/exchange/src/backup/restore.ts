@@ -17,7 +17,7 @@ import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
 import { copyFile, forEachFile, makeDirectories, type OnProgress, sync, syncPath } from './files.ts';
 import { damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
-/** Restores into a data directory that has no database. A failed restore leaves no database behind. */
+/** The data directory must not have a database. A failed restore leaves no database. */
 export async function restore(config: Config, directory: string, onProgress: OnProgress) {
   requireEmbedded(config);
   const manifest = await readManifest(directory);
@@ -34,7 +34,7 @@ export async function restore(config: Config, directory: string, onProgress: OnP
   }
 }
 
-/** Starts the server, which replays the WAL up to the end of the backup, and runs the doctor. */
+/** PostgreSQL replays the WAL up to the end of the backup when it starts. */
 async function examine(home: string): Promise<DoctorFinding[]> {
   try {
     const server = await startPostgres({ dataDir: home });
@@ -68,8 +68,8 @@ function requireFree(home: string): void {
 }
 
 /**
- * Copies the backup to a temporary directory, and renames its files into the data directory. The cluster is renamed last,
- * so that a failure leaves no database behind.
+ * Copies the backup to a temporary directory, then renames its files into the data directory. The cluster is renamed
+ * last, so that a failure leaves no database.
  */
 async function place(
   manifest: Manifest,
@@ -80,7 +80,7 @@ async function place(
   const temporary = await mkdtemp(join(home, unfinished));
   try {
     await copyAll(manifest, directory, temporary, onProgress);
-    // When running as root, make the data directory's owner the owner of the files.
+    // If the process runs as root, the owner of the data directory becomes the owner of the files.
     const { uid, gid } = await stat(home);
     if (process.geteuid!() === 0) await giveCluster(temporary, { uid, gid });
     for (const name of FILES_BESIDE) {

@@ -1,4 +1,4 @@
-/** A thread for jobs that would block the event loop. It is terminated if a job takes too much time or memory. */
+/** A thread for jobs that would block the event loop. A job that takes too much time or memory ends the thread. */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -6,16 +6,15 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from './jobs.ts';
 import type { Done, Task } from './thread.ts';
 
-/** The thread's source file: thread.ts in the workspace, or thread.js in the published package. */
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
-/** The time limit for a job. Even a malicious 1 MiB descriptor set needs only about a second on an idle machine. */
+/** The time limit of a job. A malicious descriptor set of 1 MiB takes about a second on an idle machine. */
 const MAX_MS = 6_000;
-/** The memory limit for the thread. The cached schemas for 2 MiB of descriptor sets take up to 200 MB. */
+/** The memory limit of the thread. Caching the schemas of descriptor sets of 2 MiB takes up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 export class ComputeThread {
   private worker: Worker | undefined;
-  /** Resolves the promise that `run` awaits. The argument is undefined if the thread exited before the job was done. */
+  /** Resolves the promise that `run` awaits. `done` is undefined if the thread exited before the job was done. */
   private settle: (done: Done | undefined) => void = () => {};
   private readonly maxMs: number;
 
@@ -23,7 +22,7 @@ export class ComputeThread {
     this.maxMs = maxMs;
   }
 
-  /** Runs a job. Callers must not start a job while another job is running. */
+  /** Do not call this while another job is running. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
     const timer = setTimeout(() => void this.stop(), this.maxMs);
@@ -43,10 +42,9 @@ export class ComputeThread {
 
   private async start(): Promise<Worker> {
     const worker = new Worker(THREAD, { resourceLimits: LIMITS });
-    // The thread posts a message when it is ready.
     await once(worker, 'message');
     worker.on('message', (done: Done) => this.settle(done));
-    // Ignore the error that a thread emits when it runs out of memory. The thread then exits, which is handled below.
+    // A thread that runs out of memory emits an error and then exits. The `exit` handler below handles both.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.worker = undefined;
@@ -57,10 +55,7 @@ export class ComputeThread {
   }
 }
 
-/**
- * Translates a job's error for the caller. A RangeError is a stack overflow, so the job was too costly. Any other error is
- * a bug and stays unchanged.
- */
+/** A RangeError is a stack overflow, so the caller's job was too costly. Any other error is a bug and stays unchanged. */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;
 }

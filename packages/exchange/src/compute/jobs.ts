@@ -1,6 +1,7 @@
 /**
- * Jobs that process descriptor sets and metadata. Short jobs run on the event loop. Long jobs run in a worker thread,
- * because a malicious 1 MiB set takes most of a second. Inputs and outputs are plain values that can be sent to a thread.
+ * Jobs that process descriptor sets and metadata. Short jobs run on the event loop, and long ones in a worker thread,
+ * because a malicious set of 1 MiB takes most of a second. Inputs and outputs are plain values that can be sent to a
+ * thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -27,23 +28,22 @@ function diff({ before, after }: { before: Uint8Array; after: Uint8Array }): Set
 }
 
 /**
- * Converts descriptor sets to JSON, or to undefined if that is not possible. Stops before the total size exceeds
- * `maxBytes`.
+ * Prints descriptor sets until the total size would exceed `maxBytes`. The text of a set that cannot be printed is
+ * undefined.
  */
 function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number }): (string | undefined)[] {
   return upTo(maxBytes, sets, printDescriptorSet);
 }
 
-/** The descriptor set that defines a schema. `set` may be omitted if the thread that runs the job has cached the schema. */
+/** A schema's descriptor set. `set` may be omitted if the thread has cached the schema. */
 export interface SchemaSource {
   id: string;
   version: number;
-  /** The size of the descriptor set. */
   bytes: number;
   set?: Uint8Array;
 }
 
-/** The result of a job that needs descriptor sets that are neither given nor cached. Lists the IDs of their descriptors. */
+/** The result of a job that lacks descriptor sets: they were neither given nor cached. */
 export interface Missing {
   missing: string[];
 }
@@ -55,8 +55,8 @@ export interface StoredMessage {
 }
 
 /**
- * Converts each message to a protobuf Any in JSON, or to undefined if the message does not match its schema. Stops before
- * the total size exceeds `maxBytes`.
+ * Prints messages as protobuf Anys in JSON, until the total size would exceed `maxBytes`. The text of a message that does
+ * not match its schema is undefined.
  */
 function printMetadata(input: {
   schemas: SchemaSource[];
@@ -72,7 +72,7 @@ function printMetadata(input: {
   );
 }
 
-/** Converts a message to JSON without `@type`. Returns undefined if the schema cannot be linked. */
+/** Prints a message as JSON without `@type`. Returns undefined if the schema cannot be linked. */
 function decode(input: {
   schema: SchemaSource;
   message: StoredMessage;
@@ -86,13 +86,10 @@ function decode(input: {
   });
 }
 
-/** A message from a request. `text` is the protobuf Any as JSON, including `@type`. */
+/** A message from a request. `text` is a protobuf Any in JSON, with `@type`. */
 export type ReadMessage = Pick<Metadata, 'typeUrl' | 'value' | 'text'>;
 
-/**
- * Parses messages from requests. Each message is a protobuf Any in JSON. Its result is undefined if its schema cannot be
- * linked.
- */
+/** Reads protobuf Anys in JSON. The result for a message is undefined if its schema cannot be linked. */
 function readMetadata(input: {
   schemas: SchemaSource[];
   messages: { descriptor: string; any: string }[];
@@ -125,12 +122,11 @@ function upTo<T>(
   return texts;
 }
 
-/** Schemas by descriptor ID. A schema is undefined if its descriptor set cannot be linked. */
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * Caches compiled schemas by descriptor ID and version. `maxSize` counts the bytes of the descriptor sets; a compiled
- * schema takes up to 100 times as much memory.
+ * Compiled schemas by descriptor ID and version. `maxSize` counts bytes of descriptor sets; a compiled schema takes up to
+ * 100 times as much memory.
  */
 const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 
@@ -160,12 +156,12 @@ export type Output<J extends JobName> = ReturnType<(typeof jobs)[J]>;
 
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 
-/** The maximum input size of a short job. With this size, even the slowest job takes only a few milliseconds. */
+/** The maximum input of a short job. The slowest job of this size takes a few milliseconds. */
 const SHORT_BYTES = 8 * 1024;
 
 /**
- * A descriptor set that imports this file may have custom options. Building a schema with custom options takes tens of
- * milliseconds, even for a small set.
+ * A descriptor set that imports this file may have custom options. Compiling them takes tens of milliseconds, even in a
+ * small set.
  */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>
@@ -173,7 +169,6 @@ const hasOptions = (set: Uint8Array) =>
 
 const sizeOfSchemas = (schemas: SchemaSource[]) => sum(schemas.map(({ bytes }) => bytes));
 
-/** Decides, for each job, whether its input is small enough to run the job on the event loop. */
 export const isShort: { [J in JobName]: (input: Input<J>) => boolean } = {
   readSet: ({ set }) =>
     'bytes' in set

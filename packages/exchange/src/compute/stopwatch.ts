@@ -1,4 +1,4 @@
-/** Measures this thread's CPU time in milliseconds, which does not depend on what else the machine is doing. */
+/** Measures this thread's CPU time in milliseconds. Other work on the machine does not count. */
 export function stopwatch(): () => number {
   const before = process.threadCpuUsage();
   return () => {

@@ -1,4 +1,4 @@
-/** Checks the duchies named in the `protocols` setting, and configures the demo duchies in development mode. */
+/** Checks the duchies in the `protocols` setting, and configures the demo duchies of development mode. */
 import type { Queryable } from '../database/db.ts';
 import { getParties } from '../database/parties.ts';
 import { DUCHIES } from '../dev/duchies.ts';
@@ -7,8 +7,8 @@ import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 /**
- * Throws if a configured duchy does not exist or has no endpoint. Call this before serving requests, so that no measurement
- * is assigned to such a duchy.
+ * Throws if a configured duchy does not exist or has no endpoint. Call this before serving requests, so that no
+ * measurement is assigned to such a duchy.
  */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
   const options = optionsOf(protocols);
@@ -29,7 +29,7 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
 }
 
 /**
- * Returns the protocols of an exchange with demo duchies. Returns undefined if demo duchies are disabled, or if `protocols`
+ * Returns the protocols that the demo duchies run. Returns undefined if demo duchies are disabled, or if `protocols`
  * names only other duchies.
  */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
@@ -45,17 +45,13 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
   };
 }
 
-/**
- * The privacy parameters of demo sketches. The sketches are small and have little noise, so that a computation takes only
- * seconds. The error in reach is about 10%.
- */
+/** Demo sketches are small and have little noise, so that a computation takes seconds. The error in reach is about 10%. */
 const HIDING = { epsilon: 1, delta: 1e-9 };
 const DEMO_SKETCH = {
   ...{ decayRate: 10, maxSize: 1000 },
   ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
 };
 
-/** Returns the names of the demo duchies, or an empty list if this configuration does not use them. */
 export function demoDuchies(config: Config): string[] {
   return demoProtocols(config) === undefined ? [] : DUCHIES.map(({ name }) => name);
 }

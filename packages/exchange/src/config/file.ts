@@ -13,7 +13,6 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 const FILE = object(partial(eachSetting('schema')));
 
-/** Returns the settings in the file, or an empty object if the file cannot be read. */
 export function readConfigFile(path: string | undefined, problems: string[]): Partial<Config> {
   if (path === undefined) return {};
   const report = (problem: string) => problems.push(`MEX_CONFIG ${path}${problem}`);
@@ -31,7 +30,7 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
   return withDefaults((config ?? {}) as Partial<Config>);
 }
 
-/** Fills in defaults for members that the file omits from `computations`, `protocols`, and `webhooks`. */
+/** Adds defaults for members that the file omits inside `computations`, `protocols`, and `webhooks`. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
   const { computations, protocols, webhooks } = file;
   return {

@@ -41,9 +41,7 @@ function storageProblems(config: Config, facts: ProcessFacts): string[] {
   return problems;
 }
 
-/**
- * Throws if the settings or the process do not meet the requirements of production. Call this before opening the database.
- */
+/** Call this before opening the database. */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
   const problems = configProblems(config, factsOf(process));
   if (problems.length > 0) throw new ConfigError(problems);
@@ -67,10 +65,9 @@ function factsOf(process: NodeJS.Process): ProcessFacts {
   };
 }
 
-/** Checks the database before the first request, without writing to it. Returns warnings for the log. */
 export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
   const facts = await readDatabaseFacts(connections).catch((error) => {
-    // If a host name has several addresses, Node's error has a code but no message.
+    // If a host name has several addresses, Node's error has a code but no message. Print the code in that case.
     throw new ConfigError([
       `The database cannot be queried: ${error.message || error.code}. Check databaseUrl.`,
     ]);

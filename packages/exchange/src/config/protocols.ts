@@ -33,7 +33,7 @@ const duchy = nameOf('duchy');
 const { workers, aggregator, decayRate, maxSize, ...withDefault } = sketchMembers;
 const reachOnly = { workers, aggregator, decayRate, maxSize, ...partial(withDefault) };
 
-/** The schema of the `protocols` setting in the configuration file. Members that have a default are optional. */
+/** The `protocols` setting in the configuration file. Members that have a default are optional. */
 export const protocolSettings = object(
   partial({
     honestMajorityShareShuffle: object({
@@ -61,7 +61,7 @@ export function withProtocolDefaults({
   };
 }
 
-/** Returns the path of a protocol's settings, such as `protocols.liquidLegionsV2`, for error messages. */
+/** The path of a protocol's settings for error messages, such as `protocols.liquidLegionsV2`. */
 export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
 
 export function protocolProblems(protocols: Protocols): string[] {
@@ -81,8 +81,8 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // MAX_RING_MODULUS is the only valid value. Reach requires a prime modulus, and some data providers accept no smaller
-    // one.
+    // MAX_RING_MODULUS is the only valid value. Reach requires a prime modulus, and some data providers reject smaller
+    // ones.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
@@ -107,10 +107,7 @@ export function operatorProblems(operators: DuchyOperators): string[] {
     );
 }
 
-/**
- * Returns a warning for each enabled Liquid Legions protocol, because a dishonest aggregator could learn more than the
- * result.
- */
+/** Warns about Liquid Legions protocols: a dishonest aggregator could learn more than the result. */
 export function ringWarnings(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')

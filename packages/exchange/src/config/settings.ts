@@ -1,6 +1,6 @@
 /**
- * Lists every setting with its schema, default, environment variable, and meaning. The `Config` type, the configuration
- * file reader, and the table in docs/production.md are derived from this list.
+ * Every setting with its schema, default, environment variable, and meaning. Three things derive from this list: the
+ * type `Config`, the code that reads the configuration file, and the table in docs/production.md.
  */
 import {
   array,
@@ -26,7 +26,6 @@ interface Setting<T> {
   schema: TSchema;
   initial: T;
   meaning: string;
-  /** The environment variable that overrides the value in the configuration file. */
   variable: string | undefined;
 }
 
@@ -172,7 +171,7 @@ export const SETTINGS = {
 
 export type Config = { -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['initial'] };
 
-/** Returns the given member, such as `schema`, of every setting. The keys are the names of the settings. */
+/** Returns a member, such as `schema`, of every setting. The keys are the names of the settings. */
 export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, one]) => [name, one[member]]);
   return Object.fromEntries(entries) as Record<keyof Config, Setting<unknown>[M]>;

@@ -31,10 +31,7 @@ export const insertCertificate = insertVersion('certificate_insert', certificate
   certificateChange(created, created.createTime),
 ]);
 
-/**
- * Finds a party's certificate by its DER bytes. The caller must lock the party first, so that no other transaction can
- * insert the same certificate.
- */
+/** The caller must lock the party first, so that no other transaction can insert the same certificate. */
 export const findCertificate = read.first(
   ({ party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>) => [party, x509Der],
   'certificate_find',
@@ -43,8 +40,8 @@ export const findCertificate = read.first(
 );
 
 /**
- * Generates an ORDER BY list that puts a party's best certificate first: not revoked or on hold, then valid now, then with
- * the latest validity. `now` is the SQL parameter for the current time, such as `$2`.
+ * Generates an ORDER BY list that puts a party's best certificate first: not revoked or held, then valid now, then the last
+ * to expire. `now` is the SQL parameter of the current time, such as `$2`.
  */
 export function preference(now: string): string {
   return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,
@@ -66,7 +63,7 @@ export const getPreferredCertificate = read.first(
   certificate,
 );
 
-/** The approximate size of a certificate in a response, in bytes. The DER is sent as base64. */
+/** The approximate size of a certificate in a response, in bytes. The response contains the DER as base64. */
 const SIZE = '300 + octet_length(x509_der) * 4 / 3';
 
 function listStatement(name: string, found: string) {
@@ -96,9 +93,8 @@ export const listCertificates = read.filteredPage(
 );
 
 /**
- * SQL for the key of an advisory lock that a transaction acquires before it locks a certificate's row. PostgreSQL grants
- * advisory locks in the order of the requests. With sixteen busy connections, this reduced the longest wait of a revocation
- * from 5 s to 46 ms.
+ * The key of an advisory lock that a transaction takes before it locks a certificate's row. PostgreSQL grants advisory
+ * locks in the order of requests. With 16 busy connections, the longest wait of a revocation fell from 5 s to 46 ms.
  */
 const GATE = `hashtextextended(party || '/' || id, 0)`;
 const QUEUE_AT_GATE = sql(
@@ -129,7 +125,7 @@ export const updateCertificate = saveVersion(
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );
 
-/** Locks the certificates, so that they cannot be revoked until the transaction ends. Returns them, keyed by name. */
+/** Locks certificates, so that they cannot be revoked until the transaction ends. */
 export const lockCertificatesForShare = read.byKey(
   ({ party, id }: CertificateRecord) => certificateName(party, id),
   (wanted: { party: string; id: string }[]) => [wanted.map((c) => c.party), wanted.map((c) => c.id)],
@@ -152,7 +148,6 @@ export const usableCertificates = read.all(
   certificate,
 );
 
-/** Lists the revoked or held certificates that a requisition's measurement depends on. */
 export const revokedCertificates = read.all(
   (provider: string, requisition: string) => [provider, requisition],
   'certificate_get_revoked',
@@ -169,7 +164,6 @@ export const revokedCertificates = read.all(
   certificate,
 );
 
-/** Lists the revoked or held certificates that a computation depends on. */
 export const revokedOfComputation = read.all(
   (id: string) => [id],
   'certificate_get_revoked_of_computation',
@@ -185,7 +179,7 @@ export const revokedOfComputation = read.all(
 );
 
 /**
- * Counts the certificates that expire within `days`. Returns one count for each collection of parties, such as
+ * Counts the certificates that expire within `days`. Returns one count per collection of parties, such as
  * `dataProviders`.
  */
 export const countExpiring = read.byKey(

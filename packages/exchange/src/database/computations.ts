@@ -1,6 +1,6 @@
 /**
- * Reads and locks computations, and stores the progress that duchies report. A computation is a duchy's view of a
- * measurement.
+ * Reads and locks computations, and stores the progress that duchies report. A computation is a measurement as its
+ * duchies see it.
  */
 import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -23,13 +23,10 @@ import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts
 import { inTransaction, lockAndRead, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/**
- * A computation. `M` is the type of its measurement. The default type has no result, because lists of computations omit
- * results.
- */
+/** `M` is the type of the measurement. The default type has no result, because lists of computations omit results. */
 export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {
   aggregate: AggregateOf<M, RequisitionOutline>;
-  /** The SHA-256 hashes of the encrypted requisition specs, in the order of the requisitions. */
+  /** SHA-256 hashes of the encrypted requisition specs, in the order of the requisitions. */
   requisitionSpecHashes: Uint8Array[];
 }
 
@@ -82,18 +79,15 @@ export async function lockComputation(
 }
 
 /**
- * The approximate cost of listing a computation, in bytes: its size in the response, plus the size of its requisition
- * specs. The statement reads the specs to hash them.
+ * The approximate cost of listing a computation, in bytes: its size in the response, plus its requisition specs, which
+ * the statement reads and hashes.
  */
 const SIZE = `
   (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
      FROM requisitions s WHERE s.measurement = m.id)`;
 
-/**
- * Lists a duchy's computations. The statement reads at most one page from the index for each state, so its cost does not
- * grow with the number of computations.
- */
+/** The statement reads at most one page of the index per state. Its cost does not grow with the number of computations. */
 function listStatement(direction: 'ascending' | 'descending') {
   const [after, sorted] =
     direction === 'descending' ? ['<', 'position DESC, id DESC'] : ['>', 'position, id'];
@@ -137,10 +131,7 @@ export async function listComputations(
   return { items: records(items), more };
 }
 
-/**
- * Builds a function that finds overdue computations in one state. A computation has one row per duchy, so the query reads
- * only the row of its aggregator.
- */
+/** A computation has one row per duchy. The query reads only the aggregator's row. */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(
     (cutoff: Timestamp, limit: number) => [cutoff, limit],
@@ -151,12 +142,11 @@ function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   );
 }
 
-/** Each function finds the computations in one state that were created or last updated before the cutoff, oldest first. */
 export const findOverdue = {
   PENDING_PARAMS: overdue('PENDING_PARAMS', 'create_time'),
   PENDING_FULFILLMENT: overdue('PENDING_FULFILLMENT', 'create_time'),
   PENDING_CONFIRMATION: overdue('PENDING_CONFIRMATION', 'update_time'),
-  // Duchies do not update a computation while they compute, so its update time is the time when computing began.
+  // Duchies do not update a computation while they compute, so the update time is when computing began.
   COMPUTING: overdue('COMPUTING', 'update_time'),
 };
 
@@ -174,7 +164,6 @@ const progress = table<ProgressRecord>('computation_log', {
   progress: optional('progress', 'double'),
 });
 
-/** The maximum number of progress reports to keep per duchy and computation. */
 const MAX_REPORTS = 200;
 
 /** Stores a progress report unless it repeats the duchy's last report. The caller must have locked the measurement. */
@@ -195,7 +184,6 @@ export const insertProgress = inTransaction.last(
    SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
 );
 
-/** Reads the latest `limit` progress reports of each duchy for a measurement, the oldest first. */
 export const progressOfMeasurement = read.all(
   (consumer: string, id: string, limit: number) => [consumer, id, limit],
   'computation_log_of_measurement',
@@ -206,7 +194,6 @@ export const progressOfMeasurement = read.all(
   progress.reader(),
 );
 
-/** Reads each duchy's latest progress report for these computations. */
 export const latestReports = read.all(
   (ids: string[]) => [ids],
   'computation_log_latest',

@@ -1,4 +1,4 @@
-/** Reads and stores the deferrals of requisitions. A deferral does not create a new version of the requisition. */
+/** Reads and stores the deferrals of requisitions. `saveDeferral` does not create a new version of the requisition. */
 import type { Deferral, Timestamp } from '@measurement-exchange/contract';
 import type { EarlierDeferrals } from '../domain/measurement.ts';
 import { inTransaction } from './run.ts';
@@ -9,10 +9,7 @@ const earlier = table<EarlierDeferrals>('requisitions', {
   lastTime: optional('deferral_time', 'time'),
 });
 
-/**
- * Counts a requisition's deferrals in the transition log, and reads the time of the last deferral. The caller must have
- * locked the measurement.
- */
+/** Counts deferrals in the transition log. The caller must have locked the measurement. */
 export const earlierDeferrals = inTransaction.one(
   (requisition: string) => [requisition],
   'requisition_earlier_deferrals',

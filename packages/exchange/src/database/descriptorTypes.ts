@@ -1,10 +1,10 @@
-/** Stores which message types each descriptor defines, to detect types that are defined by two descriptors. */
+/** Stores the message types that each descriptor defines, to detect a type that two descriptors define. */
 import type pg from 'pg';
 import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
 
-/** Prevents other transactions from registering types for this provider until the transaction ends. */
+/** Keeps other transactions from registering types of this provider until the transaction ends. */
 export const lockTypes = inTransaction.done(
   (provider: string) => [provider],
   'descriptor_types_take_turns',
@@ -24,8 +24,8 @@ const REGISTERED = sql(
 );
 
 /**
- * Returns the given types that another descriptor already defines. `own` is the ID of the other descriptor, or undefined if
- * that descriptor belongs to another provider.
+ * Returns the given types that another descriptor defines. `own` is that descriptor's ID, or undefined if it belongs to
+ * another provider.
  */
 export async function registeredTypes(
   db: Queryable,
@@ -46,7 +46,7 @@ const INSERT = sql(
     WHERE d.id = $1 ON CONFLICT DO NOTHING`,
 );
 
-/** Inserts the types that a descriptor defines. The descriptor's row must already exist. */
+/** The descriptor's row must already exist. */
 export const insertTypes = inTransaction.last(
   (descriptor: string, types: string[]) => [descriptor, types],
   INSERT,
@@ -58,8 +58,8 @@ export function replaceTypes(tx: Transaction, descriptor: string, types: string[
 }
 
 /**
- * Fills in the types of descriptors that an older version of the exchange stored without types. A migration cannot do this,
- * because SQL cannot parse descriptor sets.
+ * Adds the types of descriptors that an older version of the exchange stored without types. SQL cannot parse descriptor
+ * sets, so a migration cannot do this.
  */
 export async function fillDescriptorTypes(client: pg.ClientBase): Promise<void> {
   for (let after = ''; ; ) {
@@ -83,7 +83,7 @@ function typesOf(descriptorSet: Uint8Array): string[] {
   try {
     return messageTypesOf(descriptorSet);
   } catch {
-    // Skip a damaged descriptor set. If this threw an error, the exchange could not start.
+    // Skip a damaged descriptor set. An error here would keep the exchange from starting.
     return [];
   }
 }

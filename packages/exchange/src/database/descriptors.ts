@@ -12,10 +12,7 @@ export interface DescriptorRecord {
   /** A name such as `dataProviders/x`. */
   provider: string;
   descriptorSet: Uint8Array;
-  /**
-   * The size of the descriptor set as JSON, in bytes. Undefined if a version of the exchange that did not record this size
-   * stored the set.
-   */
+  /** The size of the descriptor set as JSON. Undefined if an older version of the exchange stored the set. */
   jsonBytes: number | undefined;
   version: number;
   createTime: Timestamp;
@@ -58,17 +55,14 @@ export const getDescriptors = read.all(
 );
 
 /**
- * The approximate size of a descriptor in a response, in bytes. A descriptor set can be six times as large in JSON as in
- * binary. A set that cannot be converted to JSON is returned as base64.
+ * The approximate size of a descriptor in a response, in bytes. JSON can be six times as large as binary. A set that
+ * cannot be converted to JSON is returned as base64.
  */
 const SIZE = `300 + CASE WHEN $5 THEN greatest(coalesce(d.json_bytes, 6 * octet_length(d.descriptor_set)),
                                               octet_length(d.descriptor_set) * 4 / 3)
                          ELSE octet_length(d.descriptor_set) * 4 / 3 END`;
 
-/**
- * Builds a list statement. Parameters: `$1, $2` cursor, `$3` limit, `$4` maximum bytes, `$5` whether sets are returned as
- * JSON.
- */
+/** Parameters: `$1, $2` cursor, `$3` limit, `$4` maximum bytes, `$5` whether sets are returned as JSON. */
 function listStatement(name: string, order: string, condition: string) {
   return sql(
     name,
@@ -82,7 +76,6 @@ function listStatement(name: string, order: string, condition: string) {
   );
 }
 
-/** Lists the descriptors of one provider, or of all providers. */
 export const listDescriptors = read.filteredPage(
   (after: Cursor, limit: number, maxBytes: number, isJson: boolean) => [
     ...[after.time, after.id, limit, maxBytes, isJson],
@@ -92,8 +85,8 @@ export const listDescriptors = read.filteredPage(
     'd.create_time, d.id',
     '(d.create_time, d.id) > ($1::timestamptz, $2)',
   ),
-  // The row comparison makes the planner use the index that starts with the provider. With `provider = $6`, the planner
-  // would use the index on time, and read the rows of all providers.
+  // The row comparison makes PostgreSQL use the index that starts with the provider. With `provider = $6`, it would use
+  // the index on time and read the rows of all providers.
   listStatement(
     'descriptor_list_of_provider',
     'd.provider, d.create_time, d.id',

@@ -1,15 +1,14 @@
-/** Stores the last run of the doctor that the exchange made. A lease ensures that only one replica runs it at a time. */
+/** Stores the exchange's last run of the doctor. A lease ensures that only one replica runs the doctor at a time. */
 import type { DoctorFinding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { inTransaction, read } from './run.ts';
 
 export interface DoctorRun {
-  /** How often a run was requested. This is the version in the audit log. */
+  /** The number of runs requested so far. The audit log uses this number as the version. */
   requests: number;
   isRunning: boolean;
-  /** When the latest run began. */
   startTime: Timestamp | null;
-  /** When the last run that ended did so. The members below are about that run. */
+  /** The end of the last finished run. The members below describe that run. */
   endTime: Timestamp | null;
   checks: number | null;
   findings: DoctorFinding[];
@@ -38,14 +37,14 @@ export const lockDoctorRun = inTransaction.one(
 
 const LEASED = `lease_expiry = now() + $2::int * interval '1 millisecond'`;
 
-/** Records that a requested run begins. The caller must lock the row. */
+/** The caller must lock the row. */
 export const startDoctorRun = inTransaction.last(
   (requests: number, now: Timestamp, leaseMs: number) => [now, leaseMs, requests],
   'doctor_run_start',
   `UPDATE doctor_run SET start_time = $1, ${LEASED}, requests = $3`,
 );
 
-/** Begins a run unless one is running or began after `since`. Returns whether it did. */
+/** Starts a run. Returns false if a run is in progress or began after `since`. */
 export const claimDoctorRun = read.exists(
   (since: Timestamp, now: Timestamp, leaseMs: number) => [now, leaseMs, since],
   'doctor_run_claim',
@@ -53,7 +52,7 @@ export const claimDoctorRun = read.exists(
     WHERE coalesce(start_time, create_time) <= $3 AND coalesce(lease_expiry <= now(), true) RETURNING 1`,
 );
 
-/** Stores how the run that began at `startTime` ended, unless another one has begun since. */
+/** Stores the outcome of the run that began at `startTime`. Does nothing if another run has begun since. */
 export const endDoctorRun = read.done(
   (
     startTime: Timestamp,

@@ -1,6 +1,6 @@
 /**
- * Lists event groups. Each combination of filters has its own statement, so that PostgreSQL can choose a separate plan for
- * each combination.
+ * Lists event groups. Each combination of filters has its own statement, so that PostgreSQL plans each combination
+ * separately.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
@@ -8,7 +8,6 @@ import { type Queryable, type Statement, sql, statements } from './db.ts';
 import { COLUMNS, eventGroups, type Side } from './eventGroups.ts';
 import { type Cursor, type Page, type PageRow, pageOf, pageRow } from './page.ts';
 
-/** Sort by creation time, or by start of availability in ascending or descending order. */
 export type EventGroupOrder = 'create' | 'start' | 'start_desc';
 
 /** A time range that includes both ends. */
@@ -25,36 +24,37 @@ export interface EventGroupListQuery {
   after: Cursor;
   limit: number;
   maxBytes: number;
-  /** Filters by the other party: by consumer in a provider's list, or by provider in a consumer's list. */
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
   /**
-   * Filters by the start and the end of availability. An event group without a start matches no `start` range. An event
-   * group without an end counts as ending at infinity.
+   * Filters by the start and the end of availability. A group without a start matches no `start` range. A group without
+   * an end ends at infinity.
    */
   start?: Range | undefined;
   end?: Range | undefined;
-  /** Filters by text. Each word must be a prefix of a word in the brand name or the campaign name. */
+  /** Each word must be a prefix of a word in the brand name or the campaign name. */
   words?: string[] | undefined;
 }
 
 const START = `coalesce(e.availability_start, '-infinity')`;
 
-/** Returns an event group's position in a list with this order. */
 export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Cursor {
   const time = order === 'create' ? group.createTime : (group.availability?.startTime ?? '-infinity');
   return { time, id: group.id };
 }
 
 /**
- * The approximate size of an event group in a response, in bytes. PostgreSQL can tell the length of a long (TOASTed) value
+ * The approximate size of an event group in a response, in bytes. PostgreSQL knows the length of a long (TOASTed) value
  * without reading the value.
  */
 const SIZE = `2000 + coalesce(octet_length(e.attributes), 0) + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
-/** All filters, in the order of their parameters, which start at `$7`. `n` is the number of a filter's first parameter. */
+/**
+ * The filters, in the order of their parameters. The first parameter is `$7`. `n` is the number of a filter's first
+ * parameter.
+ */
 const FILTERS = [
   {
     name: 'of',
@@ -69,8 +69,7 @@ const FILTERS = [
   {
     name: 'from',
     values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
-    // If the list is sorted by START, the condition must also use START, so that PostgreSQL scans only the matching range
-    // of the index.
+    // A list sorted by START needs a condition on START, so that PostgreSQL reads only the matching part of the index.
     condition: (n: number, { order }: EventGroupListQuery) =>
       `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
        AND e.availability_start IS NOT NULL`,
@@ -88,7 +87,7 @@ const FILTERS = [
   },
 ];
 
-/** Builds a tsquery that matches the words as prefixes. Quotes keep a word from being parsed as an operator. */
+/** Matches the words as prefixes. The quotes keep a word from being parsed as an operator. */
 function prefixQuery(words: string[]): string {
   return words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}':*`).join(' & ');
 }
@@ -97,10 +96,7 @@ function other(side: Side): Side {
   return side === 'provider' ? 'consumer' : 'provider';
 }
 
-/**
- * Returns the statement for this combination of filters, and the values of its parameters. Parameters: `$1` party, `$2`
- * states, `$3, $4` cursor, `$5` limit, `$6` maximum bytes, then the filters' values.
- */
+/** Parameters: `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` maximum bytes, then the filters' values. */
 export function listStatement(q: EventGroupListQuery): {
   statement: Statement<PageRow<EventGroupRecord>>;
   values: unknown[];
@@ -142,9 +138,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /**
-   * Generates SQL for a query with words. The query finds and sorts all matches, because no index returns them in order.
-   */
+  /** A query with words finds and sorts all matches, because no index returns matches in order. */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -154,10 +148,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     return `${select} WHERE ${all.join(' AND ')} ${rest}`;
   }
 
-  /**
-   * Generates SQL for a query without words. The query searches the index once per state, and merges the results. If the
-   * query filters by party, it searches the index once for each pair of a state and a party.
-   */
+  /** A query without words reads the index once per state, or once per state and party, and merges the results. */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;
     const own = [`e.${q.side} = $1`, 'e.state = wanted.state'];

@@ -6,7 +6,6 @@ import { inTransaction, read } from './run.ts';
 import { column, except, optional, optionalGroup, select, table } from './table.ts';
 import { insertRequested, saveVersion } from './versions.ts';
 
-/** Whether a party reads an event group as its provider or as its consumer. */
 export type Side = 'provider' | 'consumer';
 
 export const eventGroups = table<EventGroupRecord>('event_groups', {
@@ -51,7 +50,7 @@ function getOf(side: Side) {
 }
 export const getEventGroup = { provider: getOf('provider'), consumer: getOf('consumer') };
 
-/** Locks event groups, and returns them keyed by ID. All transactions lock rows in the same order, to avoid deadlocks. */
+/** Rows are always locked in the order of IDs, to avoid deadlocks. */
 export const lockEventGroups = inTransaction.byKey(
   ({ id }: EventGroupRecord) => id,
   (provider: string, ids: string[]) => [provider, ids],
@@ -60,7 +59,6 @@ export const lockEventGroups = inTransaction.byKey(
   eventGroups.reader(),
 );
 
-/** Returns the event groups that were created by earlier requests with these request IDs, keyed by request ID. */
 export const findByRequestIds = read.byKey(
   ({ requestId }: { requestId: string; group: EventGroupRecord; hash: Uint8Array }) => requestId,
   (provider: string, requestIds: string[]) => [provider, requestIds],
@@ -73,7 +71,6 @@ export const findByRequestIds = read.byKey(
 export interface DescriptorVersion {
   id: string;
   version: number;
-  /** The size of the descriptor set, in bytes. */
   bytes: number;
 }
 const DESCRIPTOR_VERSION = 'd.id, d.version, octet_length(d.descriptor_set) AS bytes';
@@ -84,7 +81,7 @@ const SHARE_DESCRIPTORS = sql<DescriptorVersion>(
     WHERE d.provider = $1 AND d.id = ANY($2) ORDER BY d.id FOR SHARE`,
 );
 
-/** Reads the descriptors' versions, and prevents changes to the descriptors until the transaction ends. */
+/** Keeps the descriptors unchanged until the transaction ends. */
 export async function shareDescriptors(
   tx: Transaction,
   provider: string,

@@ -1,4 +1,4 @@
-/** Reads the state of the database as a whole. Counts read a limited part of an index. */
+/** Reads the state of the whole database. Each count reads a limited part of an index. */
 import {
   MAX_COUNT,
   PENDING_MEASUREMENT_STATES,
@@ -19,11 +19,11 @@ export const lastMigration = read.one(
 export interface MeasurementCount {
   state: string;
   count: number;
-  /** How many of them failed because a provider refused. */
+  /** The number of measurements in this state that failed because a provider refused a requisition. */
   refused: number;
 }
 
-/** Counts the first `$1` of the rows that `found` selects. The limit is a parameter as in summaries.ts. */
+/** Counts at most `$1` rows. summaries.ts explains why the limit is a parameter. */
 const counted = (found: string) => `SELECT state, count(*)::int AS count,
     (count(*) FILTER (WHERE failure_reason = 'REQUISITION_REFUSED'))::int AS refused
   FROM (SELECT state, failure_reason FROM measurements WHERE ${found} LIMIT $1::int) found GROUP BY state`;

@@ -1,5 +1,5 @@
 /**
- * Reads the data that explains the state of a measurement. One round trip reads the measurement, and a second one reads its
+ * Reads the data that explains a measurement's state. One round trip reads the measurement. A second round trip reads its
  * parties, certificates, and progress reports.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
@@ -12,7 +12,6 @@ import { type Queryable, sql } from './db.ts';
 import { aggregates, EXPLAINED, EXPLAINED_REQUISITION, type JoinedRow } from './measurementTables.ts';
 import { column, optional, optionalGroup, table } from './table.ts';
 
-/** A measurement to explain, and the cause of its last transition. */
 export interface Explained {
   aggregate: ExplainedAggregate;
   cause: Trigger;
@@ -22,7 +21,6 @@ interface ExplainedRow {
   cause: Trigger;
 }
 export const explained = object<ExplainedRow>({ row: EXPLAINED.reader, cause: cell('cause') });
-/** The cause of the last transition of measurement `m`. */
 export const CAUSE = `(SELECT cause FROM transitions t
   WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
 
@@ -39,7 +37,6 @@ const STATEMENTS = {
        JOIN requisitions r ON r.measurement = m.id WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
     explained,
   ),
-  // A provider sees only its own requisition.
   dataProvider: sql(
     'explained_requisition',
     `${EXPLAINED_REQUISITION.select}, ${CAUSE}
@@ -48,10 +45,7 @@ const STATEMENTS = {
   ),
 };
 
-/**
- * Reads the measurement to explain. `viewer` is the kind of the calling party, and `party` is its name. `id` is the ID of a
- * measurement for a consumer, of a computation for a duchy, and of a requisition for a provider.
- */
+/** `id` is the ID of a measurement (for a consumer), a computation (for a duchy), or a requisition (for a provider). */
 export async function explainedAggregate(
   db: Queryable,
   viewer: keyof typeof STATEMENTS,
@@ -61,7 +55,7 @@ export async function explainedAggregate(
   return withCauses(await db.query(STATEMENTS[viewer], [party, id]))[0];
 }
 
-/** Groups rows by measurement. The rows of a measurement must be adjacent, in the order of its requisitions. */
+/** The rows of a measurement must be adjacent, in the order of its requisitions. */
 export function withCauses(rows: ExplainedRow[]): Explained[] {
   const causes = new Map(rows.map(({ row, cause }) => [row.measurement.id, cause]));
   return aggregates(rows.map(({ row }) => row)).map((aggregate) => ({
@@ -107,7 +101,6 @@ export interface Circumstances {
   reports: ProgressRecord[];
 }
 
-/** Reads the parties and certificates that measurements refer to, and the latest progress report of each of their duchies. */
 export async function circumstancesOf(
   db: Queryable,
   explained: ExplainedAggregate[],

@@ -1,6 +1,5 @@
 /**
- * Records the time of each party's last call. The exchange keeps the times in memory, and stores all of them every 30 s
- * with one statement.
+ * Records the time of each party's last call. The times stay in memory, and one statement stores all of them every 30 s.
  */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';
@@ -12,16 +11,15 @@ const STORE = sql(
    ON CONFLICT (party) DO UPDATE SET time = greatest(last_seen.time, excluded.time)`,
 );
 
-/** Tracks the calls to this process. Other processes store the times of their calls in the same table. */
 export class LastSeen {
-  /** The times of the calls that are not stored yet, in epoch milliseconds by party. */
+  /** Times of calls that are not stored yet, in epoch milliseconds by party. */
   private noted = new Map<string, number>();
 
   note(party: string): void {
     this.noted.set(party, Date.now());
   }
 
-  /** Returns the stored time or the time of the last call to this process, whichever is later, rounded down to 30 s. */
+  /** Returns the later of the stored time and the last call to this process, rounded down to 30 s. */
   latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
     const noted = this.noted.get(party);
     const time = noted === undefined ? stored : timestampOf(noted);

@@ -1,6 +1,6 @@
 /**
- * Writes and reads the two append-only logs. The transition log records changes to measurements. The audit log records all
- * other changes.
+ * Writes and reads two append-only logs. The transition log records changes to measurements, requisitions, and
+ * participants. The audit log records all other changes.
  */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -10,7 +10,6 @@ import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, insertText, optional, select, table, values } from './table.ts';
 
-/** A transition of a measurement, requisition, or participant, and the principal that caused it. */
 export interface TransitionRecord extends Omit<Step, 'cause'> {
   measurement: string;
   actor: string;
@@ -32,7 +31,7 @@ export const transitions = table<TransitionRecord>('transitions', {
   findings: optional('findings', 'json'),
 });
 
-/** A transition, and its position in the timeline of a measurement or a requisition. */
+/** `place` is the position in the timeline of a measurement or a requisition. */
 export interface PlacedTransition {
   transition: TransitionRecord;
   place: bigint;
@@ -41,10 +40,7 @@ const placedTransition = pageRow(
   object<PlacedTransition>({ transition: transitions.reader(), place: cell('place') }),
 );
 
-/**
- * Reads the page of a measurement's transitions that starts after the position `after`. The first page is empty only if the
- * measurement does not exist, because every measurement has a transition.
- */
+/** The first page is empty only if the measurement does not exist, because every measurement has a transition. */
 export const transitionsOfMeasurement = read.page(
   (consumer: string, id: string, after: bigint, limit: number) => [consumer, id, limit, after],
   'transitions_of_measurement',
@@ -92,7 +88,6 @@ export const audit = inTransaction.last(
   insertText(auditEntries),
 );
 
-/** An audit entry, and its position in the log. The log is sorted by transaction ID. */
 interface PlacedEntry {
   entry: AuditEntry;
   xid: string;

@@ -1,6 +1,6 @@
 /**
- * Maps the tables of measurements, requisitions, and participants, which are always read together. Each statement reads
- * only the long fields that its callers need, and the type of its records declares only these fields.
+ * Maps the tables of measurements, requisitions, and participants, which are always read together. A statement reads only
+ * the long fields that its callers need, and its record type declares only those fields.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
@@ -138,7 +138,6 @@ const requisitionsWithKey = table<RequisitionWithKey>('requisitions', {
   publicKey: group(publicKey),
 });
 
-/** A requisition of a measurement. Its content is loaded only if the request names this requisition. */
 export type NamedRequisition = RequisitionOutline & { content: RequisitionContent | undefined };
 const namedRequisitions = table<NamedRequisition>('requisitions', {
   ...requisitionOutline,
@@ -148,7 +147,6 @@ const namedRequisitions = table<NamedRequisition>('requisitions', {
   }),
 });
 
-/** Each participant is one row of `computations`. */
 export const participants = table<ParticipantRecord>('computations', {
   duchy: column('duchy'),
   role: column('role'),
@@ -170,20 +168,17 @@ export const participants = table<ParticipantRecord>('computations', {
   updateTime: column('update_time', 'time'),
 });
 
-/** One row of a join: a requisition, its measurement, and the measurement's participants as JSON. */
 export interface JoinedRow<M, R> {
   requisition: R;
   measurement: M;
   participants: object[] | null;
 }
 
-/** Selects the participants of measurement `m`. A direct measurement has no participants, so the subquery is skipped. */
+/** Selects the participants of measurement `m`. A direct measurement has none, so the subquery is skipped. */
 const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
   (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
-/** Selects the participants only in the row of the measurement's first requisition. */
 const FIRST_PARTICIPANTS = PARTICIPANTS.replace('THEN', 'AND r.ordinal = 0 THEN');
 
-/** A select list for requisition `r` joined with its measurement `m`, and the reader for the resulting rows. */
 export interface Join<M, R> {
   select: string;
   reader: Reader<JoinedRow<M, R>>;
@@ -191,10 +186,7 @@ export interface Join<M, R> {
 
 type Print = (column: string) => string;
 
-/**
- * Builds a `Join`. `long` contains functions that generate the SQL for long columns; by default, long columns are selected
- * unchanged.
- */
+/** The functions in `long` generate the SQL of long columns. By default, long columns are selected unchanged. */
 function join<M, R>(
   ofMeasurement: Table<M>,
   ofRequisition: Table<R>,
@@ -218,32 +210,30 @@ export function readParticipants({ participants }: JoinedRow<unknown, unknown>):
   return participants?.map(readParticipant) ?? [];
 }
 
-/** Selects a measurement's long columns only in the row of its first requisition. */
+/** Only the row of the first requisition contains the measurement's long columns. */
 const first: Print = (column) => `CASE WHEN r.ordinal = 0 THEN ${column} END`;
 const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END`;
 
-/** A single requisition, as read by its provider or its consumer. */
 export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
-/** A measurement with all of its requisitions. */
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
 /**
- * A measurement with all of its requisitions. Only the requisition `named` has its content, because a change to that
- * requisition does not need the content of the other requisitions.
+ * Loads the content of only one requisition, which the statement selects by name. A change to that requisition does not
+ * need the content of the others.
  */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,
   requisition: ofNamed,
 });
 export const OUTLINE = join(measurementOutlines, requisitionOutlines);
-/** Used to explain a measurement to its consumer or to a duchy. Both may see all requisitions. */
+/** For explanations to a consumer or a duchy, which may see all requisitions. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
-/** Used to explain a measurement to a provider, which may see only its own requisition. */
+/** For explanations to a provider, which may see only its own requisition. */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
-/** A measurement as read by its duchies. Lists use LISTED_COMPUTATION, which does not read the result. */
+/** A measurement as its duchies read it. Lists use LISTED_COMPUTATION, which omits the result. */
 export const COMPUTATION = join(measurementsWithResult, requisitionOutlines, { measurement: first });
 export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
-/** Groups rows by measurement. The rows of a measurement must be adjacent, in the order of its requisitions. */
+/** The rows of a measurement must be adjacent, in the order of its requisitions. */
 export function aggregates<M extends MeasurementOutline, R extends RequisitionOutline>(
   rows: JoinedRow<M, R>[],
 ): AggregateOf<M, R>[] {

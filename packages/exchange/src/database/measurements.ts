@@ -1,4 +1,4 @@
-/** Reads and locks measurements. Each measurement is read together with its requisitions and participants. */
+/** Reads and locks measurements together with their requisitions and participants. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Aggregate, AggregateOf, MeasurementWithSpec, Outline } from '../domain/aggregate.ts';
@@ -14,7 +14,7 @@ import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts
 import { lockAndRead, read } from './run.ts';
 
 /**
- * The approximate size of a measurement in a response, in bytes. PostgreSQL can tell the length of a long (TOASTed) value
+ * The approximate size of a measurement in a response, in bytes. PostgreSQL knows the length of a long (TOASTed) value
  * without reading the value.
  */
 const SIZE = `
@@ -39,10 +39,7 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
-/**
- * Reads the measurements with the IDs in `$2`, unless their total size exceeds `$3`. `$2` may contain duplicate IDs, and
- * every occurrence counts toward the size.
- */
+/** Returns no rows if the total size exceeds `$3`. An ID that occurs twice in `$2` counts twice. */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (
@@ -60,8 +57,8 @@ const EXISTING = sql<{ id: string }>(
 );
 
 /**
- * Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, returns only the IDs of the
- * measurements that exist, in `tooLarge`.
+ * Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, `tooLarge` has the IDs of the
+ * measurements that exist.
  */
 export async function getMeasurements(
   db: Queryable,
@@ -77,14 +74,12 @@ export async function getMeasurements(
   return { found: new Map(found.map((a) => [a.measurement.id, a])) };
 }
 
-/** The sort order of a list. Measurements with the same time are sorted by ID, in the same direction. */
 export type MeasurementOrder = 'create_time' | 'update_time' | 'create_time_desc';
 
 interface MeasurementListQuery {
   consumer: string;
   states: readonly string[];
   order: MeasurementOrder;
-  /** Lists only measurements with this reference. */
   referenceId: string | undefined;
   created: Bounds;
   updated: Bounds;
@@ -100,9 +95,8 @@ interface Bounds {
 }
 
 /**
- * Builds a list statement. It reads at most one page from the index for each state, or searches the index of references.
- * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, and `$11`
- * reference (only if `by` is `reference`).
+ * Reads at most one page of the index per state, or searches the index of references. Parameters: `$1` consumer, `$2`
+ * states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, `$11` reference.
  */
 function listStatement(order: MeasurementOrder, by: 'state' | 'reference') {
   const isDescending = order === 'create_time_desc';
@@ -176,10 +170,7 @@ export async function lockMeasurement(
 
 export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
 
-/**
- * Locks and loads a requisition's measurement. Loads the content of this requisition only, not of the measurement's other
- * requisitions.
- */
+/** Loads the content of this requisition, but not of the measurement's other requisitions. */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,
@@ -189,7 +180,6 @@ export async function lockByRequisition(
   return aggregates(await lockAndRead(tx, LOCK_BY_REQUISITION, LOAD_BY_REQUISITION, values))[0];
 }
 
-/** SQL condition: true if measurement `m` is pending. */
 export const PENDING = `m.state IN (${literals(PENDING_MEASUREMENT_STATES)})`;
 
 const LOCK_MANY = sql(
@@ -204,14 +194,14 @@ const LOAD_PENDING = sql(
 );
 
 /**
- * Locks the measurements, and returns those that are still pending. Long fields are not read, because a hundred
- * measurements can have up to 400 MiB of them.
+ * Returns the measurements that are still pending. Long fields are not read, because those of a hundred measurements can
+ * take 400 MiB.
  */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-/** Finds the ID of the measurement that a request created. Request IDs are kept after retention removes a measurement. */
+/** Also finds the request of a removed measurement, because tombstones keep request IDs. */
 export const findByRequestId = read.first(
   (consumer: string, requestId: string) => [consumer, requestId],
   'measurement_find_request',

@@ -1,21 +1,21 @@
 /**
- * Limits the number of open measurements per consumer. A replica counts a consumer's open measurements, and may then create
- * a certain number of new ones before it counts again. Most requests therefore need no count and no shared row lock.
+ * Limits the open measurements of a consumer. After each count, a replica may create a certain number of measurements
+ * without counting again. Most requests therefore need no count and no lock on a shared row.
  */
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { literals, type Queryable, sql } from './db.ts';
 
-/** How long a replica may use a count before it must count again. */
+/** A replica counts a consumer's open measurements again after this time. */
 const COUNT_MS = 10_000;
 /**
- * How long a replica may use a count that reached the limit. If this were zero, every request over the limit would count
- * again.
+ * If the consumer is at the limit, a replica counts again after this time. If this were zero, every request over the limit
+ * would cause a count.
  */
 const FULL_COUNT_MS = 1_000;
 /**
- * The number of measurements that a replica may create after a count, as a fraction of the limit. With several replicas,
- * each replica after the first can exceed the limit by this fraction.
+ * The number of measurements that a replica may create after a count, as a fraction of the limit. Each replica after the
+ * first can exceed the limit by this fraction.
  */
 const GRANTED_PART = 1 / 100;
 const MAX_CONSUMERS = 10_000;
@@ -27,9 +27,8 @@ const COUNT = sql<{ n: number }>(
 );
 
 interface Consumer {
-  /** The number of measurements that this replica may still create before it must count again. */
+  /** The number of measurements that this replica may create before it must count again. */
   left: number;
-  /** Whether the consumer had reached the limit at the last count. */
   isFull: boolean;
   countedAt: number;
   /** The number of measurements that this replica is creating now. A count may not include their rows yet. */
@@ -43,7 +42,7 @@ export class OpenMeasurements {
   private readonly clock: () => number;
   private readonly consumers = new LRUCache<string, Consumer>({ max: MAX_CONSUMERS });
 
-  /** `clock` returns milliseconds, and must be monotonic. */
+  /** `clock` returns milliseconds and must be monotonic. */
   constructor(db: Queryable, limit: number, clock: () => number = () => performance.now()) {
     this.db = db;
     this.limit = limit;
@@ -51,8 +50,8 @@ export class OpenMeasurements {
   }
 
   /**
-   * Reserves one open measurement for a consumer, or returns undefined if the limit is reached. The caller must dispose of
-   * the reservation after the measurement is created or its creation fails.
+   * Reserves one open measurement, or returns undefined at the limit. The caller must dispose of the reservation when the
+   * creation succeeds or fails.
    */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);

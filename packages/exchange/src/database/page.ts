@@ -1,7 +1,6 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 
-/** The position of the last row on a page. The next page starts after this row. */
 export interface Cursor {
   time: Timestamp | '-infinity';
   id: string;
@@ -14,7 +13,6 @@ export interface Page<T> {
 
 export interface PageRow<T> {
   item: T;
-  /** The number of rows found, which is at most the page's limit plus one. */
   candidates: bigint;
   nth: bigint;
 }
@@ -28,7 +26,7 @@ export function pageOf<T>(rows: PageRow<T>[]): Page<T> {
   return { items: rows.map(({ item }) => item), more: last !== undefined && last.candidates > last.nth };
 }
 
-/** Generates SQL for a page of short rows. `rows` selects the rows after the cursor; `$3` is the limit. */
+/** `rows` selects the rows after the cursor. `$3` is the limit. */
 export function pageText(rows: string, order: string): string {
   return `WITH candidates AS MATERIALIZED (${rows} ORDER BY ${order} LIMIT $3::int + 1)
     SELECT * FROM (
@@ -37,9 +35,9 @@ export function pageText(rows: string, order: string): string {
 }
 
 /**
- * Generates SQL for a page of long rows. The page ends at `parameters.limit` rows or `parameters.bytes` bytes, but has at
- * least one row. `candidates` selects the key, position, and size of up to one row more than the limit. `rows` joins `page`
- * with the table, and must also select `page.candidates` and `page.nth`.
+ * Generates SQL for a page that ends at a number of rows or bytes, but has at least one row. `candidates` selects the
+ * key, position, and size of one row more than the limit. `rows` joins `page` with the table, and must also select
+ * `page.candidates` and `page.nth`.
  */
 export function longPageText(
   candidates: string,

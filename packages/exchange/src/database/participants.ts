@@ -29,7 +29,7 @@ const UPDATE = sql(
    ) SELECT expect_rows((SELECT count(*) FROM p), cardinality($1::text[]))`,
 );
 
-/** Updates the rows of all participants, because every change to a measurement also changes its computation. */
+/** Every change to a measurement also changes its computation, so all participants' rows are updated. */
 export function updateParticipants(
   tx: Transaction,
   all: { before: Outline; change: Change<Outline> }[],

@@ -7,7 +7,6 @@ import { inTransaction, read } from './run.ts';
 import { column, except, type Fields, optional, optionalGroup, select, table } from './table.ts';
 import { insertVersion, saveVersion } from './versions.ts';
 
-/** A party and the ID of its preferred certificate. */
 export type PartyWithCertificate = PartyRecord & { preferredCertificate: string | undefined };
 
 const FIELDS: Fields<PartyRecord> = {
@@ -36,7 +35,7 @@ const withCertificate = table<PartyWithCertificate>('parties', {
   preferredCertificate: optional('preferred_certificate'),
 }).reader();
 
-/** Selects a party and the ID of its preferred certificate. `$1` is the current time. */
+/** `$1` is the current time. */
 const WITH_CERTIFICATE = `${select(parties, 'p')},
   (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS preferred_certificate`;
 
@@ -69,7 +68,6 @@ export const lockParty = inTransaction.first(
   withCertificate,
 );
 
-/** Lists the parties of one collection, such as `dataProviders`. */
 export const listParties = read.page(
   (collection: string, after: Cursor, limit: number, now: Timestamp) => [
     ...[now, collection, after.time, after.id, limit],
@@ -97,7 +95,7 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-/** Sets a demo party's key. This does not create a new version of the party, because nobody has read the party yet. */
+/** Sets a demo party's key. The party gets no new version, because nobody has read it yet. */
 export const setPublicKey = read.done(
   (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
     ...[party, key.message, key.signature, key.certificate],

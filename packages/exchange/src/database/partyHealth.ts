@@ -1,4 +1,4 @@
-/** Reads how all parties do, page by page. Counts stop at a limit, as those of summaries do. */
+/** Reads the health of all parties, page by page. Counts stop at a limit, as in summaries.ts. */
 import { MAX_COUNT, type PartyState, type Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { preference } from './certificates.ts';
@@ -27,7 +27,7 @@ const COLLECTIONS = {
 };
 type Work = (typeof COLLECTIONS)[keyof typeof COLLECTIONS];
 
-/** Generates SQL for a value that is read from another table for each kind of party `p`. */
+/** Generates SQL for a value that comes from a different table for each kind of party `p`. */
 function ofWork(value: (work: Work) => string): string {
   const cases = Object.entries(COLLECTIONS).map(
     ([collection, work]) => `WHEN '${collection}' THEN ${value(work)}`,
@@ -36,8 +36,8 @@ function ofWork(value: (work: Work) => string): string {
 }
 
 /**
- * Counts open rows of each open state, because the index has the state before the time. The limit `$6` is a parameter, so
- * that the planner reads the index only up to the limit (see summaries.ts).
+ * Counts each open state separately, because the index has the state before the time. summaries.ts explains why the limit
+ * `$6` is a parameter.
  */
 const countOpen = (condition: (time: string) => string) =>
   ofWork(
@@ -58,7 +58,6 @@ const OLDEST = ofWork(
        ORDER BY w.${opened}, w.id LIMIT 1) first)`,
 );
 
-/** Lists parties by name, after the name `after`. */
 export const listPartyHealth = read.page(
   (after: string, limit: number, now: Timestamp, dayAgo: Timestamp, hourAgo: Timestamp) => [
     ...[after, now, limit, dayAgo, hourAgo, MAX_COUNT + 1],

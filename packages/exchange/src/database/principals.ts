@@ -1,4 +1,4 @@
-/** Stores principals. A principal maps a token's issuer and subject to a party or to the operator. */
+/** Stores principals. A principal binds a token's issuer and subject to a party or to the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';
@@ -9,7 +9,6 @@ export interface BindingRecord {
   id: string;
   issuer: string;
   subject: string;
-  /** A party name or `operator`. */
   resource: string;
   createTime: Timestamp;
 }
@@ -25,7 +24,6 @@ const NAMED = sql<{ name: string; state: PartyState }>(
   'SELECT name, state FROM parties WHERE name = $1',
 );
 
-/** Finds a principal by the token issuer and subject that are bound to it, or finds a party by name. */
 export async function findPrincipal(
   db: Queryable,
   query: { issuer: string; subject: string } | { name: string },

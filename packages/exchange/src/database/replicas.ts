@@ -1,4 +1,4 @@
-/** Records which processes serve the exchange. Each of them writes its row once a minute. */
+/** Records the processes that serve the exchange. Each process updates its row once a minute. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { sql } from './db.ts';
 import { read } from './run.ts';
@@ -10,7 +10,7 @@ export interface ReplicaRecord {
   startTime: Timestamp;
 }
 
-/** Stores that a replica runs, and removes those that were last seen before `forgotten`. */
+/** Also removes replicas that were last seen before `forgotten`. */
 export const storeReplica = read.done(
   ({ id, host, version, startTime }: ReplicaRecord, now: Timestamp, forgotten: Timestamp) => [
     ...[id, host, version, startTime, now, forgotten],

@@ -17,7 +17,7 @@ function withParticipants(
   return { ...row, participants: readParticipants(row) };
 }
 
-/** The approximate size of a requisition in a response, in bytes, including one key per duchy. */
+/** The approximate size of a requisition in a response, in bytes. The response has one key per duchy. */
 const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
   coalesce(3000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 5000) END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
@@ -54,11 +54,9 @@ export async function getRequisitionOfMeasurement(
   return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id])).map(withParticipants)[0];
 }
 
-/** The sort order of a list. Requisitions with the same time are sorted by ID, in the same direction. */
 export type RequisitionOrder = 'create_time' | 'update_time' | 'create_time_desc';
 
 export interface RequisitionListQuery {
-  /** Selects the requisitions of a data provider, or those of one measurement of a consumer. */
   parent: { provider: string } | { consumer: string; measurement: string };
   states: readonly string[];
   order: RequisitionOrder;
@@ -68,7 +66,6 @@ export interface RequisitionListQuery {
   maxBytes: number;
 }
 
-/** Builds a list statement. `candidates` selects the ID, position, and size of up to one row more than the page's limit. */
 function paged(name: string, candidates: string, sorted?: string) {
   return sql(
     name,
@@ -84,10 +81,7 @@ function paged(name: string, candidates: string, sorted?: string) {
   );
 }
 
-/**
- * Builds a statement that lists a provider's requisitions. The statement reads at most one page from the index for each
- * state, so its cost does not grow with the number of requisitions.
- */
+/** The statement reads at most one page of the index per state. Its cost does not grow with the number of requisitions. */
 function listOfProvider(order: RequisitionOrder) {
   const isDescending = order === 'create_time_desc';
   const position = isDescending ? 'create_time' : order;
@@ -105,10 +99,7 @@ function listOfProvider(order: RequisitionOrder) {
   );
 }
 
-/**
- * Builds a statement that lists a measurement's requisitions. A measurement has few requisitions, so the statement reads
- * all of them.
- */
+/** A measurement has few requisitions, so the statement reads all of them. */
 function listOfMeasurement(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_of_measurement_by_${order}`,

@@ -13,10 +13,7 @@ import { column, type Fields, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
-/**
- * Finds and counts expired measurements, separately for pending and terminal ones. Each kind has its own partial index, so
- * a query does not read rows of the other kind.
- */
+/** Pending and terminal measurements have separate partial indexes, so a query reads only rows of its own kind. */
 export const expiredMeasurements = {
   pending: expired('pending', PENDING_MEASUREMENT_STATES, 'create_time'),
   terminal: expired('terminal', TERMINAL_MEASUREMENT_STATES, 'update_time'),
@@ -38,7 +35,7 @@ function expired(kind: Kind, states: readonly string[], since: 'create_time' | '
   };
 }
 
-/** Removes measurements, except those that another replica has locked. Returns the number of removed measurements. */
+/** Skips measurements that another replica has locked. Returns the number of measurements removed. */
 export const removeMeasurements = inTransaction.number(
   (ids: string[], now: Timestamp) => [ids, now],
   'retention_remove',
@@ -80,7 +77,7 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-/** Joins requisition tombstones with measurement tombstones, which store the time of removal. */
+/** Joins the two tables, because only the measurement's tombstone has the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());

@@ -1,6 +1,6 @@
 /**
  * Stores the progress of revocation cascades. When a certificate is revoked or held, its cascade fails the pending
- * measurements that depend on the certificate, one batch at a time.
+ * measurements that depend on it, one batch at a time.
  */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -11,7 +11,6 @@ import { column, insertText, select, table, values } from './table.ts';
 
 export interface Cascade {
   party: string;
-  /** The ID of the party's certificate. */
   certificate: string;
   revocationState: RevocationState;
   actor: string;
@@ -29,8 +28,8 @@ const cascades = table<Cascade>('revocation_cascades', {
 export const insertCascade = inTransaction.last(
   (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // If a held certificate is revoked before its cascade ends, the row does not change. The remaining measurements then fail
-  // because of the hold.
+  // If a held certificate is revoked before its cascade ends, the row stays unchanged. The remaining measurements then
+  // fail because of the hold.
   `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
@@ -47,7 +46,7 @@ export const countCascades = read.number(
 );
 
 /**
- * A position in the list of pending measurements, sorted by creation time and ID. The time is text, because it may be
+ * A position in the pending measurements, sorted by creation time and ID. The time is text, because it may be
  * `-infinity`.
  */
 export interface Place {
@@ -56,8 +55,8 @@ export interface Place {
 }
 
 /**
- * Locks the oldest cascade and all cascades at the same position, except those that another replica has locked. The locked
- * cascades proceed together, so that a thousand revocations need only one pass over the pending measurements.
+ * Locks the oldest cascade and all cascades at the same position, except those that another replica has locked. The
+ * locked cascades proceed together, so that a thousand revocations need one pass over the pending measurements.
  */
 export const lockNextCascades = inTransaction.all(
   (limit: number) => [limit],
@@ -73,9 +72,8 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, followed by
- * the last measurement that was searched. The query uses bool_or, because with EXISTS the planner would read all
- * requisitions into a hash table.
+ * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, then the
+ * last measurement searched. With EXISTS in place of bool_or, PostgreSQL would read all requisitions into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',
@@ -96,9 +94,8 @@ const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
 );
 
 /**
- * Searches the next `looked` pending measurements after this position, and returns the first `limit` that depend on one of
- * the certificates. `upTo` is the position where the search stopped, or undefined if it reached the last pending
- * measurement.
+ * Searches the next `looked` pending measurements and returns the first `limit` dependent ones. `upTo` is where the
+ * search stopped, or undefined after the last pending measurement.
  */
 export async function nextDependent(
   tx: Transaction,
@@ -112,7 +109,6 @@ export async function nextDependent(
   return { ids: found.map(({ id }) => id), upTo: found.length === limit ? found.at(-1) : end };
 }
 
-/** Records that the cascades have processed all pending measurements up to this position. */
 export const advanceCascades = inTransaction.last(
   (advanced: Cascade[], done: Place) => [...keys(advanced), done.time, done.id],
   'cascade_advance',

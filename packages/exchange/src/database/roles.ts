@@ -1,6 +1,5 @@
 import pg from 'pg';
 
-/** Creates a role that can log in and owns nothing. Does nothing if the role exists. */
 export async function ensureRole(connection: pg.ClientConfig, role: string): Promise<void> {
   const client = new pg.Client(connection);
   await client.connect();

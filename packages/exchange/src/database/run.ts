@@ -4,7 +4,6 @@ import { type Queryable, type Statement, sql, type Transaction } from './db.ts';
 import { type Page, type PageRow, pageOf } from './page.ts';
 
 type Values<Args extends unknown[]> = (...args: Args) => unknown[];
-/** A statement, or the arguments to create a statement. */
 type Source<R> = [statement: Statement<R>] | [name: string, text: string, reader?: Reader<R>];
 
 function statementOf<R>(source: Source<R>): Statement<R> {
@@ -26,17 +25,15 @@ function runners<Db extends Queryable>() {
     return async (db: Db, ...args: Args): Promise<T> => map(await rows(db, ...args));
   }
 
-  /** Returns the first row, or undefined if the statement returns no rows. */
   function first<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped(([row]: R[]): R | undefined => row, values, source);
   }
 
-  /** Returns the row of a statement that always returns exactly one row. */
+  /** For a statement that always returns exactly one row. */
   function one<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped((rows: R[]) => rows[0]!, values, source);
   }
 
-  /** Returns column `n` of a statement that always returns exactly one row. */
   function number<Args extends unknown[]>(values: Values<Args>, ...source: Source<{ n: number }>) {
     return mapped(([row]) => row!.n, values, source);
   }
@@ -53,7 +50,6 @@ function runners<Db extends Queryable>() {
     return mapped((rows: R[]) => new Map(rows.map((row) => [keyOf(row), row])), values, source);
   }
 
-  /** Waits for the statement, and ignores its rows. */
   function done<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     return mapped(() => {}, values, source);
   }
@@ -62,9 +58,7 @@ function runners<Db extends Queryable>() {
     return mapped(pageOf<R>, values, source);
   }
 
-  /**
-   * Runs `ofAll` if `filter` is undefined, and `ofMatching` otherwise. The filter is the last parameter of `ofMatching`.
-   */
+  /** Runs `ofAll` if `filter` is undefined. Otherwise runs `ofMatching`, whose last parameter is the filter. */
   function filteredPage<R, Args extends unknown[]>(
     values: Values<Args>,
     ofAll: Statement<PageRow<R>>,
@@ -81,14 +75,13 @@ function runners<Db extends Queryable>() {
   return { all, first, one, number, exists, byKey, done, page, filteredPage };
 }
 
-/** Builds functions that can run inside or outside a transaction. */
 export const read = runners<Queryable>();
 
 export const inTransaction = {
   ...runners<Transaction>(),
 
   /**
-   * Sends a write immediately, and awaits it together with the COMMIT. Use this for writes whose result the caller does not
+   * Sends a write at once and awaits it together with the COMMIT. Use this for a write whose result the caller does not
    * need.
    */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
@@ -98,8 +91,8 @@ export const inTransaction = {
 };
 
 /**
- * Locks rows with one statement and reads them with another, so that the read sees all changes that were committed before
- * the lock was granted. Both statements are sent at once.
+ * Locks rows with one statement and reads them with another. The read then sees all changes that were committed before
+ * the lock was granted.
  */
 export async function lockAndRead<R>(
   tx: Transaction,

@@ -6,7 +6,6 @@ const PUT = sql(
   'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING',
 );
 
-/** Stores a setting unless it already has a value. Returns the stored value. */
 export async function putFirstSetting(
   db: Queryable,
   key: 'devPageTokenKey' | 'devSecretsKey',

@@ -1,5 +1,5 @@
 /**
- * Reads the summary of a party. Every count stops at a limit, and every list is the beginning of an index, so that the cost
+ * Reads a party's summary. Every count stops at a limit, and every list is the beginning of an index. The cost therefore
  * does not grow with the number of rows.
  */
 import {
@@ -16,12 +16,12 @@ import { CAUSE, type Explained, explained, withCauses } from './explanations.ts'
 import { EXPLAINED, EXPLAINED_REQUISITION } from './measurementTables.ts';
 import { read } from './run.ts';
 
-/** The number of open measurements, requisitions or computations that a summary explains. */
+/** A summary explains at most this many open measurements, requisitions, or computations. */
 export const MAX_OPEN = 50;
-/** One more than the number of failures that a summary shows. */
+/** One more than the number of failures in a summary, to tell whether there are more. */
 const FAILURES = 11;
 
-/** The table of each kind of party's work. `opened` is the column that open rows are sorted by. */
+/** The table that contains each kind of party's work. Open rows are sorted by the column `opened`. */
 export const WORK = {
   measurementConsumer: {
     ...{ table: 'measurements', owner: 'consumer', opened: 'create_time' },
@@ -37,7 +37,7 @@ export const WORK = {
   },
   duchy: {
     ...{ table: 'computations', owner: 'duchy', opened: 'update_time' },
-    // More failures are read, because a computation that failed by a refusal is not shown.
+    // For duchies, read more than FAILURES rows, because computations that failed after a refusal are not shown.
     ...{ states: COMPUTATION_STATES, open: PENDING_COMPUTATION_STATES, failed: 'FAILED', failures: MAX_OPEN },
     rows: `${EXPLAINED.select}, ${CAUSE} FROM notable n JOIN measurements m ON m.id = n.id
       JOIN requisitions r ON r.measurement = m.id ORDER BY n.time, m.id, r.ordinal`,
@@ -45,7 +45,7 @@ export const WORK = {
 } as const;
 type Viewer = keyof typeof WORK;
 
-/** The counts of one state. An open state has only ages, and a final state only `all` and `recent`. */
+/** An open state has only counts by age. A final state has only `all` and `recent`. */
 export interface StateRow {
   state: string;
   all: number | null;
@@ -56,9 +56,9 @@ export interface StateRow {
 }
 
 /**
- * Parameters: `$1` party, `$2` begin of what is recent, `$3` a day ago, `$4` an hour ago, `$5` limit of each count. The limit
- * is a parameter and the rows are in the order of an index, so that the planner reads the index only up to the limit. For a
- * limit that it knows, it may first make a bitmap of all rows.
+ * Parameters: `$1` party, `$2` start of recent changes, `$3` a day ago, `$4` an hour ago, `$5` limit of each count. With
+ * a constant limit, PostgreSQL may first collect all rows in a bitmap. With a parameter, it reads the index only up to
+ * the limit.
  */
 function countStatement(viewer: Viewer) {
   const { table, owner, states, open, opened } = WORK[viewer];
@@ -80,7 +80,7 @@ function countStatement(viewer: Viewer) {
   );
 }
 
-/** Reads the oldest `$3` open rows, and the latest `$4` that failed since `$2`. The limits are parameters as above. */
+/** Reads the oldest `$3` open rows, and the latest `$4` rows that failed since `$2`. */
 function notableStatement(viewer: Viewer) {
   const { table, owner, open, opened, failed, rows } = WORK[viewer];
   return sql(
@@ -123,7 +123,7 @@ export function countStates(
   return db.query(STATEMENTS[viewer].count, [party, recentSince, dayAgo, hourAgo, MAX_COUNT + 1]);
 }
 
-/** Reads the party's oldest open work (at most one more than MAX_OPEN), and what failed recently. */
+/** Returns at most MAX_OPEN + 1 open items, the oldest first, and the recent failures. */
 export async function notableWork(
   db: Queryable,
   viewer: Viewer,

@@ -1,14 +1,12 @@
 /**
  * Maps a record's fields to a table's columns. Select lists, row readers, and the columns and parameters of writes are
- * generated from this map, once, when a module is loaded.
+ * generated from this map when a module is loaded.
  */
 import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
 interface Type {
   sql: string;
-  /**
-   * Takes JavaScript source that reads a cell, and returns JavaScript source that converts the cell to the record's value.
-   */
+  /** Takes JavaScript source that reads a cell. Returns JavaScript source that converts the cell to the record's value. */
   read?: (cell: string) => string;
   write?: (value: unknown) => unknown;
 }
@@ -22,8 +20,8 @@ const TYPES = {
   double: { sql: 'float8' },
   json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },
   /**
-   * JSON stored as text, for values that SQL does not query. PostgreSQL can tell the length of a long text without reading
-   * it, but not the length of a jsonb value.
+   * JSON in a text column, for values that SQL does not query. PostgreSQL knows the length of a long text without reading
+   * it, but would have to read a jsonb value.
    */
   jsonText: {
     sql: 'text',
@@ -39,11 +37,9 @@ const TYPES = {
 } satisfies Record<string, Type>;
 type TypeName = keyof typeof TYPES;
 
-/** How a field of type T is stored: in one column, or as an object in several columns. */
 export interface Field<T> {
   readonly stores?: (value: T) => T;
 }
-/** A `Field` for every field of a record. */
 export type Fields<R> = { [K in keyof R]-?: Field<R[K]> };
 
 interface ColumnField {
@@ -58,7 +54,6 @@ interface GroupField {
 }
 type AnyField = ColumnField | GroupField;
 
-/** A column that is never null. */
 export function column<T extends {}>(name: string, type: TypeName = 'text'): Field<T> {
   return { column: name, type, isOptional: false, isLong: false } as Field<T>;
 }
@@ -73,7 +68,6 @@ export function long(name: string): Field<Uint8Array> {
   return { column: name, type: 'bytes', isOptional: false, isLong: true } as Field<Uint8Array>;
 }
 
-/** Several columns that form one object. */
 export function group<T extends object>(fields: NoInfer<Fields<T>>): Field<T> {
   return { fields, present: undefined } as Field<T>;
 }
@@ -90,7 +84,6 @@ export interface Column<R> {
   name: string;
   sqlType: string;
   isLong: boolean;
-  /** The record's field that this column stores. A field with several columns is stored in parts. */
   field: keyof R;
   valueOf(record: R): unknown;
 }
@@ -98,10 +91,6 @@ export interface Column<R> {
 export interface Table<R> {
   name: string;
   columns: Column<R>[];
-  /**
-   * Returns a function that converts a row to a record. The row's columns are named like the table's, with `prefix`
-   * prepended.
-   */
   reader(prefix?: string): Reader<R>;
 }
 
@@ -121,16 +110,12 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/**
- * Generates JavaScript source that converts a JSON value to a record's value, for types that PostgreSQL formats differently
- * in JSON than in a row. Times are in UTC.
- */
+/** PostgreSQL formats these types differently in JSON than in a row. Times are in UTC. */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,
 };
 
-/** Returns a function that converts a row in JSON form to a record. */
 export function jsonReader<R>(of: Table<R>): (row: object) => R {
   const types = new Map(of.columns.map(({ name, sqlType }) => [name, sqlType]));
   const isNull = (column: string) => `row[${JSON.stringify(column)}] === null`;
@@ -182,17 +167,15 @@ function fieldSource(field: AnyField, row: RowSource): string {
   return read ? `${row.isNull(field.column)} ? undefined : ${read(value)}` : `(${value}) ?? undefined`;
 }
 
-/** Returns the columns of these fields. */
 export function only<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Pick<R, K>>[] {
   return of.columns.filter(({ field }) => (fields as (keyof R)[]).includes(field)) as Column<unknown>[];
 }
 
-/** Returns the columns of all fields except these. */
 export function except<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Omit<R, K>>[] {
   return of.columns.filter(({ field }) => !(fields as (keyof R)[]).includes(field)) as Column<unknown>[];
 }
 
-/** Generates a select list: `m.id AS m_id, …`. `long` generates the SQL for a long column, for example null. */
+/** Generates `m.id AS m_id, …`. `long` generates the SQL for a long column, for example null. */
 export function select<R>(
   of: Table<R>,
   alias = of.name,
@@ -217,10 +200,6 @@ export function parameters(columns: unknown[], first: number): string {
   return columns.map((_, i) => `$${first + i}`).join(', ');
 }
 
-/**
- * Generates an INSERT of one row. Its parameters are the values of a record, followed by the values of the columns in
- * `others`.
- */
 export function insertText<R>({ name, columns }: Table<R>, others: string[] = []): string {
   const all = [...columns.map((column) => column.name), ...others];
   return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${parameters(all, 1)})`;

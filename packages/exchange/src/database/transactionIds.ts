@@ -1,21 +1,19 @@
 /**
- * Repairs the logs after a restore. The logs are sorted by transaction ID, and a database restored from a dump has another
- * server's IDs. If those IDs are higher than this server's, new changes sort before old ones, and parties that follow the
- * log never see the new changes.
+ * Repairs the logs after a restore. Logs are sorted by transaction ID, and a dump contains another server's IDs. If those
+ * IDs are higher than this server's IDs, new changes sort before old ones, and readers of the log never see them.
  */
 import type pg from 'pg';
 
-/** The first transaction ID that this server has not assigned yet. */
 const NEXT = 'pg_snapshot_xmax(pg_current_snapshot())';
 
-/** Selects the table name of every row with a transaction ID that this server has not assigned yet. Reads whole tables. */
+/** Selects the table name of each log row whose transaction ID this server has not assigned yet. Reads whole tables. */
 export const ALL_AHEAD = ['changes', 'changes_removed', 'transitions', 'audit_entries']
   .map((relation) => `SELECT '${relation}' AS name FROM ${relation} WHERE xid >= ${NEXT}`)
   .join(' UNION ALL ');
 
 /**
- * Selects whether any row has a transaction ID that this server has not assigned yet. Reads only indexes, and skips
- * `transitions`, because every transaction that appends transitions also appends changes.
+ * Tells whether a log row has a transaction ID that this server has not assigned yet. Reads only indexes. Skips
+ * `transitions`, because every transaction that writes transitions also writes changes.
  */
 const SOME_AHEAD = `
   SELECT EXISTS (SELECT FROM parties p CROSS JOIN LATERAL (
@@ -28,8 +26,8 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log starts again
- * at sequence number 0, which no existing token has. The other logs keep their rows.
+ * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log restarts at
+ * sequence number 0, which no existing token has. The other logs keep their rows.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;
@@ -46,10 +44,7 @@ const BEGIN_ANEW = `
   ALTER TABLE transitions ENABLE TRIGGER append_only;
   ALTER TABLE audit_entries ENABLE TRIGGER append_only;`;
 
-/**
- * Empties the change log if the logs have transaction IDs that this server has not assigned yet. Returns whether it emptied
- * the log. Must run as the schema's owner.
- */
+/** Returns true if the change log had to be emptied. Must run as the schema's owner. */
 export async function takeOver(client: pg.ClientBase): Promise<boolean> {
   const ahead = await isAhead(client);
   if (ahead) await client.query(`BEGIN; ${BEGIN_ANEW} COMMIT`);

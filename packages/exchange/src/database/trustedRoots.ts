@@ -7,7 +7,7 @@ import { column, insertText, optional, select, table, values } from './table.ts'
 export interface TrustedRootRecord {
   id: string;
   /**
-   * The only party whose certificates the root may issue. If undefined, the root applies to all parties that have no root
+   * The only party for which the root may issue certificates. If undefined, the root applies to all parties without a root
    * of their own.
    */
   party: string | undefined;
@@ -36,7 +36,6 @@ export const insertTrustedRoot = inTransaction.done(
   insertText(trustedRoots),
 );
 
-/** Finds a root by its bytes and its party. */
 export const findTrustedRoot = read.first(
   ({ x509Der, party }: Pick<TrustedRootRecord, 'x509Der' | 'party'>) => [x509Der, party],
   'trusted_root_find',
@@ -62,7 +61,6 @@ export const listTrustedRoots = read.page(
   pageRow(root),
 );
 
-/** Lists the roots that apply to at least one of these parties. */
 export const rootsForParties = read.all(
   (parties: string[]) => [parties],
   'trusted_root_for_parties',

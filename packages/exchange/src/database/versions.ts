@@ -1,4 +1,4 @@
-/** Writes versions of resources. The statement that writes a version also appends it to the change log. */
+/** Writes versions of resources. The statement that writes a version also appends the change to the change log. */
 import type { ChangeRecord } from '../domain/changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import {
@@ -25,33 +25,32 @@ export const changes = table<ChangeRecord>('changes', {
   time: column('time', 'time'),
 });
 
-/** Generates an INSERT of changes. Its parameters are the arrays that `changeValues` returns, starting at `$first`. */
 export function appendChanges(first: number): string {
   const columns = names(changes.columns);
   return `INSERT INTO changes (${columns}) SELECT ${names(changes.columns, 'c')}
     FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
 }
 
-/** Returns the SQL parameter with the kinds of the changes. `first` must be the same number as for `appendChanges`. */
+/** The SQL parameter with the kinds of the changes. `first` must be the same as for `appendChanges`. */
 export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
 }
 
-/** Returns the arrays for `appendChanges`, and registers the parties of the changes to be notified after the commit. */
+/** Returns the arrays for `appendChanges`. Also registers the parties to notify after the commit. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
 }
 
 /**
- * SQL condition: false if a transaction with a later ID has already written the row. In that case, the current transaction
- * must restart with a new ID, because versions must be in the order of transaction IDs.
+ * SQL condition: false if a transaction with a later ID has written the row. This transaction must then restart with a
+ * new ID, because versions must be in the order of transaction IDs.
  */
 export const IN_ORDER = isNotLater('xmin');
 
 /**
- * Generates an SQL condition: false if `xid` is later than this transaction's ID. IDs wrap around at 32 bits, so a very old
- * ID can also seem to be later. An ID that is really later is less than a million ahead.
+ * SQL condition: false if `xid` is later than this transaction's ID. IDs wrap around at 32 bits, so a very old ID can
+ * seem later. An ID that is really later is less than a million ahead.
  */
 export function isNotLater(xid: string): string {
   return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
@@ -62,7 +61,6 @@ function insertStatement<R>(name: string, of: Table<R>, others: string[] = []) {
   return sql(name, `WITH change AS (${changes}) ${insertText(of, others)}`);
 }
 
-/** Returns a function that inserts the first version of a record and its changes. */
 export function insertVersion<R>(name: string, of: Table<R>, changesOf: (record: R) => ChangeRecord[]) {
   const statement = insertStatement(name, of);
   return async (db: Queryable, record: R): Promise<void> => {
@@ -70,13 +68,13 @@ export function insertVersion<R>(name: string, of: Table<R>, changesOf: (record:
   };
 }
 
-/** The ID of a request and the hash of its content. Requests with the same ID create only one resource. */
+/** Requests with the same ID create only one resource. The hash shows whether their content is the same. */
 export interface RequestKey {
   id: string;
   hash: Uint8Array;
 }
 
-/** Returns a function that inserts the first version of a record, its changes, and the request that created it. */
+/** Like `insertVersion`, but also stores the request that created the record. */
 export function insertRequested<R>(name: string, of: Table<R>, changesOf: (record: R) => ChangeRecord[]) {
   const statement = insertStatement(name, of, ['request_id', 'request_hash']);
   return (tx: Transaction, record: R, request: RequestKey | undefined): void => {
@@ -85,10 +83,7 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
   };
 }
 
-/**
- * Returns a function that saves a record's next version and its changes. The function fails if the row no longer has the
- * previous version.
- */
+/** Returns a function that saves the next version. It fails if the row no longer has the previous version. */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,
   of: Table<R>,

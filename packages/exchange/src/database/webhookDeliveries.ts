@@ -1,6 +1,6 @@
 /**
- * Stores webhook deliveries. Deliveries are created in the order of the change log. The webhook's owner can read a delivery
- * even after it has succeeded or failed.
+ * Stores webhook deliveries, which are created in the order of the change log. A webhook's owner can still read
+ * deliveries that have succeeded or failed.
  */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -28,7 +28,7 @@ export interface DeliveryRecord {
 
 export interface NumberedDelivery {
   delivery: DeliveryRecord;
-  /** Deliveries are numbered in the order they are sent. */
+  /** Numbers follow the order in which deliveries are sent. */
   number: bigint;
 }
 
@@ -54,11 +54,11 @@ const deliveries = table<DeliveryRecord>('webhook_deliveries', {
 const COLUMNS = `${select(deliveries)}, number`;
 const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), number: cell('number') });
 
-/** The number of deliveries to keep per webhook. The oldest are removed first. Pending deliveries are always kept. */
+/** The number of deliveries kept per webhook. The oldest are removed first. Pending deliveries are always kept. */
 const KEPT = 1_000;
 /**
- * The maximum number of old deliveries that SETTLE removes at once. It is larger than the number of deliveries that SETTLE
- * can complete at once, so old deliveries cannot pile up.
+ * The maximum number of old deliveries that SETTLE removes at once. It is larger than the number of deliveries that
+ * SETTLE can complete at once, so old deliveries cannot pile up.
  */
 const MAX_PRUNED = 1_000;
 
@@ -81,8 +81,8 @@ const ENQUEUE = sql(
 );
 
 /**
- * Creates deliveries for changes, and moves the webhook's cursor. Returns false if the lease was lost, or if the webhook's
- * owner has moved the cursor in the meantime.
+ * Creates deliveries and moves the webhook's cursor. Returns false if the lease was lost, or if the webhook's owner has
+ * moved the cursor meanwhile.
  */
 export async function enqueueDeliveries(
   db: Queryable,
@@ -103,7 +103,6 @@ export async function enqueueDeliveries(
   return rows.length === 1;
 }
 
-/** Reads pending deliveries in the order they are sent. */
 export const pendingDeliveries = read.all(
   (webhook: string) => [webhook],
   'webhook_delivery_pending',
@@ -120,7 +119,6 @@ const TRACEPARENTS = sql<{ id: string; traceparent: string }>(
     WHERE r.id = ANY ($1) AND m.traceparent IS NOT NULL`,
 );
 
-/** Returns a function that looks up the trace context of one of these measurements, requisitions, or computations. */
 export async function traceparentsOf(
   db: Queryable,
   names: string[],
@@ -147,9 +145,7 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-/**
- * Creates a copy of a delivery. The copy is due at once, or together with the last pending delivery for the same resource.
- */
+/** Copies a delivery. The copy is due at once, or together with the last pending delivery for the same resource. */
 export const insertAgain = inTransaction.last(
   (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],
   'webhook_delivery_again',
@@ -163,20 +159,17 @@ export const insertAgain = inTransaction.last(
    UPDATE webhooks SET failures = 0, next_attempt_time = $3 WHERE id = $1`,
 );
 
-/** Counts the test deliveries that have not been sent yet. */
 export const countTests = inTransaction.number(
   (webhook: string) => [webhook],
   'webhook_delivery_count_tests',
   `SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING' AND kind = 'TEST'`,
 );
 
-/** The outcome of a delivery attempt. */
 export interface Settled {
   number: bigint;
   resource: string;
   state: DeliveryState;
   time: Timestamp;
-  /** The time of the next attempt, if the delivery is still pending. */
   nextAttemptTime: Timestamp | undefined;
   status: number | undefined;
   error: string | undefined;
@@ -184,8 +177,8 @@ export interface Settled {
 }
 
 /**
- * Stores the outcomes of delivery attempts, and removes the oldest completed deliveries. If an attempt failed, later
- * deliveries for the same resource wait until the next attempt.
+ * Stores the outcomes of attempts and removes the oldest completed deliveries. After a failed attempt, later deliveries
+ * for the same resource wait for the next attempt.
  */
 const SETTLE = sql(
   'webhook_delivery_settle',
@@ -222,13 +215,12 @@ const RELEASE = sql(
 export interface Release {
   failures: number;
   nextAttemptTime: Timestamp;
-  /** If set, pauses the webhook for this reason. */
   pauseReason: string | undefined;
 }
 
 /**
- * Stores the outcomes of delivery attempts, and ends the webhook's lease. If the lease was lost, nothing is stored, and the
- * replica that now has the lease sends the deliveries again.
+ * Stores outcomes and ends the webhook's lease. If the lease was lost, nothing is stored, and the replica that now has
+ * the lease sends the deliveries again.
  */
 export function settle(
   tx: Transaction,
@@ -244,7 +236,6 @@ export function settle(
   tx.last(RELEASE, [lease.webhook, lease.owner, failures, nextAttemptTime, pauseReason]);
 }
 
-/** Reads all of a webhook's deliveries that are kept, the latest first. */
 export const keptDeliveries = read.all(
   (webhook: string) => [webhook],
   'webhook_delivery_kept',
@@ -252,7 +243,6 @@ export const keptDeliveries = read.all(
   numbered,
 );
 
-/** Lists a webhook's deliveries, the latest first. */
 export const listDeliveries = read.page(
   (webhook: string, before: bigint | undefined, limit: number) => [webhook, before, limit],
   'webhook_delivery_list',

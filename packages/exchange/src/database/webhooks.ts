@@ -1,4 +1,4 @@
-/** Stores the parties' webhooks. The secrets of webhooks are encrypted in the database. */
+/** Stores the parties' webhooks. Their secrets are encrypted in the database. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookHealth, WebhookRecord } from '../domain/webhook.ts';
@@ -22,7 +22,6 @@ const webhooks = table<WebhookRecord>('webhooks', {
 });
 const COLUMNS = select(webhooks);
 const webhook = webhooks.reader();
-/** Inserts a webhook that delivers the changes after the given position. */
 export const insertWebhook = inTransaction.last(
   (record: WebhookRecord, sealedSecret: Uint8Array, { xid, seq }: Position) => [
     ...[...values(webhooks.columns, record), sealedSecret, xid, seq, record.createTime],
@@ -61,7 +60,6 @@ export const listWebhooks = read.page(
   pageRow(webhook),
 );
 
-/** Reads the health of the webhooks of these parties, which have at most ten webhooks each. */
 export const webhookHealth = read.all(
   (parties: string[]) => [parties],
   sql<WebhookHealth>(
@@ -78,8 +76,7 @@ const CHANGEABLE = only(
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
 /**
- * Saves a changed webhook and ends its lease, so that the next claim reads the new values. The webhook's pending deliveries
- * become due immediately.
+ * Saves a webhook and ends its lease, so that the next claim reads the new values. Pending deliveries become due at once.
  */
 export const saveWebhook = inTransaction.last(
   (record: WebhookRecord, now: Timestamp) => [record.id, now, ...values(CHANGEABLE, record)],
@@ -106,7 +103,6 @@ export const rotateSecret = inTransaction.last(
   `UPDATE webhooks SET old_secret = secret, old_secret_expiry = $3, secret = $2, update_time = $4 WHERE id = $1`,
 );
 
-/** Moves the cursor back to the given position, so that all changes after it are delivered again. */
 export const rewindWebhook = inTransaction.last(
   (id: string, { xid, seq }: Position, now: Timestamp) => [id, xid, seq, now],
   'webhook_rewind',
@@ -119,7 +115,7 @@ export const rewindWebhook = inTransaction.last(
     WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/** Counts the changes that rewinding to this position would redeliver, up to `limit`. The caller must lock the webhook. */
+/** Counts the changes that a rewind to this position would redeliver. The caller must lock the webhook. */
 export const countBehind = inTransaction.number(
   (id: string, { xid, seq }: Position, limit: number) => [id, xid, seq, limit],
   'webhook_count_behind',
@@ -130,8 +126,8 @@ export const countBehind = inTransaction.number(
 );
 
 /**
- * Adds `count` to the number of changes redelivered to a party in the current hour, and returns the new number. If that
- * hour began at or before `hourAgo`, a new hour begins, and the number starts at zero.
+ * Adds `count` to the number of changes redelivered to a party in the current hour, and returns the sum. A new hour
+ * begins if the current hour began at or before `hourAgo`.
  */
 export const addRedeliveries = inTransaction.one(
   (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],
@@ -155,13 +151,12 @@ export interface LeasedWebhook {
   oldSecret: Uint8Array | null;
 }
 
-/** The number of pending deliveries at which the exchange stops reading further changes for a webhook. */
+/** The exchange reads no further changes for a webhook with this many pending deliveries. */
 export const MAX_PENDING = 100;
 
 /**
- * Leases webhooks that have something to deliver, starting with the one that has waited longest. A paused webhook still
- * delivers tests. Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` duration of the lease in milliseconds, by
- * the database's clock.
+ * Leases webhooks that have something to deliver, longest-waiting first. A paused webhook still delivers tests. Parameters:
+ * `$1` now, `$2` limit, `$3` parties to skip, `$4` length of the lease in milliseconds, by the database's clock.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party
@@ -189,7 +184,7 @@ const leased = object<LeasedWebhook>({
 const CLAIM = sql('webhook_claim', claim('true'), leased);
 const CLAIM_OF_PARTIES = sql('webhook_claim_of_parties', claim('w.party = ANY ($5::text[])'), leased);
 
-/** Leases webhooks of the parties in `only`, or of all parties if `only` is undefined. */
+/** If `only` is undefined, leases webhooks of all parties. */
 export function claimWebhooks(
   db: Queryable,
   now: Timestamp,

@@ -9,7 +9,6 @@ import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 import { appendChanges, changeValues, IN_ORDER, kindsOfChanges, type RequestKey } from './versions.ts';
 
-/** The author of a change and the findings of its checks, for the transition log. */
 export interface Author {
   actor: string;
   requestId: string;
@@ -18,17 +17,16 @@ export interface Author {
 
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
-/** The transition log's columns for an `Author`. The findings are stored only with the first transition of a change. */
+/** The author's columns in the transition log. Only the first transition of a change stores the findings. */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {
   return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
 }
 
-/** The columns of a new measurement, which has neither a failure nor a result. */
 const NEW_MEASUREMENT = except(measurements, 'failure', 'result');
 /**
- * Columns with the same value for all new requisitions of a measurement, so each value is sent once. The values of the
- * other columns are sent as arrays.
+ * All new requisitions of a measurement have the same value in these columns, so each value is sent once. The other
+ * columns are sent as arrays.
  */
 const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
 const NEW_REQUISITION = except(
@@ -40,10 +38,7 @@ const FIRST_STEP = only(transitions, 'subject', 'to', 'cause');
 
 const INSERT = insertStatement();
 
-/**
- * Builds the INSERT statement. Parameters: `$1..$3` author, `$4` request ID, `$5` request hash, then the values or arrays
- * for each list of columns.
- */
+/** Parameters: `$1..$3` author, `$4` request ID, `$5` request hash, then the values or arrays of each list of columns. */
 function insertStatement() {
   const m = 6;
   const shared = m + NEW_MEASUREMENT.length;
@@ -93,7 +88,7 @@ export function insertMeasurement(
   insertParticipants(tx, change.after);
 }
 
-/** The fields that can change after a measurement is created. */
+/** These are the only fields of a measurement that can change. */
 const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'result', 'version', 'updateTime');
 const CHANGED_REQUISITION = only(
   requisitions,
@@ -104,8 +99,8 @@ const STEP = except(transitions, 'actor', 'requestId', 'findings');
 const UPDATE = updateStatement();
 
 /**
- * Builds the UPDATE statement. Parameters: `$1..$3` author, `$4, $5` IDs of measurements and requisitions, `$6, $7` their
- * expected versions, then one array per column to write.
+ * Parameters: `$1..$3` author, `$4, $5` IDs of measurements and requisitions, `$6, $7` their expected versions, then one
+ * array per written column.
  */
 function updateStatement() {
   const m = 8;
@@ -144,9 +139,9 @@ function updateStatement() {
 }
 
 /**
- * Writes all changed rows in one statement, which takes a fifth of the time of one statement per measurement. It fails if a
- * row does not have the expected version. Records that were loaded without long fields can be saved, because a change that
- * adds a result or a fulfillment sets all of its fields.
+ * One statement writes all changed rows, because one statement per measurement would take five times as long. The statement
+ * fails if a row does not have the expected version. A record without long fields can be saved, because a new result or
+ * fulfillment always has all of its fields.
  */
 export function saveMeasurements(
   tx: Transaction,

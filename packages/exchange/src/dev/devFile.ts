@@ -1,4 +1,4 @@
-/** `dev.json` contains the keys and tokens that let scripts and tests act as the operator and as each demo party. */
+/** `dev.json` contains keys and tokens. Scripts and tests use them to act as the operator or a demo party. */
 import { join } from 'node:path';
 import type { DevIssuer } from '../auth/devIssuer.ts';
 import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
@@ -6,9 +6,8 @@ import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
 export interface DemoParty {
   name: string;
   displayName: string;
-  /** The URL at which a duchy listens. */
   endpoint?: string;
-  /** The name of the certificate that belongs to `privateKeyPem` (PKCS#8). */
+  /** The name of the certificate for `privateKeyPem` (PKCS#8). */
   certificate: string;
   privateKeyPem: string;
   /** Tink keysets in base64. */
@@ -23,7 +22,9 @@ export interface DemoParties {
   duchies: DemoParty[];
 }
 
-/** Tokens are renewed halfway through their lifetime, so a token in the file is always valid for at least 6 h. */
+/**
+ * Tokens are valid for 12 h. The file is rewritten every 6 h, so a token in the file is valid for at least 6 more hours.
+ */
 const RENEWAL_MS = 6 * 3600_000;
 
 export function createDevFile(options: {
@@ -31,7 +32,6 @@ export function createDevFile(options: {
   baseUrl: string;
   issuer: DevIssuer;
   parties: DemoParties;
-  /** Called if a renewal fails. The next attempt is 6 h later. */
   onError: (error: unknown) => void;
 }) {
   const { dataDir, baseUrl, issuer, parties, onError } = options;
@@ -39,7 +39,6 @@ export function createDevFile(options: {
     Promise.all(list.map(async (party) => ({ ...party, token: await issuer.mint(party.name) })));
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes the file with new tokens. */
   async function write(): Promise<void> {
     const contents = {
       baseUrl,
@@ -60,7 +59,7 @@ export function createDevFile(options: {
   };
 }
 
-/** Reads the file from an earlier run. Any part of the file may be missing, because people edit it. */
+/** Any part of the file may be missing, because people edit it. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

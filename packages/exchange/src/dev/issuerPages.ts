@@ -1,4 +1,7 @@
-/** The development issuer over HTTP: discovery, keys, a page to pick a demo party, and tokens for codes. No passwords. */
+/**
+ * The development issuer over HTTP: discovery, keys, a page to pick a demo party, and tokens in exchange for codes. It has
+ * no passwords.
+ */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Html, html } from '../apiReference/html.ts';
@@ -6,7 +9,7 @@ import { DevCodes } from '../auth/devCodes.ts';
 import { DEV_AUDIENCE, LIFETIME_SECONDS } from '../auth/devIssuer.ts';
 import type { Development } from './index.ts';
 
-/** The only page to which a code is sent: the console of this exchange. */
+/** Codes are sent only to this page of the exchange's own console. */
 const RETURN_PATH = '/signed-in';
 const MAX_BODY_BYTES = 8 * 1024;
 
@@ -16,7 +19,7 @@ export function registerDevIssuer(app: FastifyInstance, development: () => Devel
   const codes = new DevCodes();
   app.get('/dev/.well-known/openid-configuration', () => development()?.issuer.discovery);
   app.get('/dev/jwks', () => development()?.issuer.jwks);
-  // A plugin has parsers of its own, so the API still rejects forms.
+  // A plugin's parsers apply only to its own routes, so the API still rejects forms.
   app.register(async (scope) => {
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -28,7 +31,7 @@ export function registerDevIssuer(app: FastifyInstance, development: () => Devel
   });
 }
 
-/** Shows the page, or redirects with a code if the request names the party in `login_hint`. */
+/** Shows the page. If `login_hint` names a party, redirects with a code at once. */
 function authorize(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -82,7 +85,7 @@ async function token(
   return reply.send({ access_token: jwt, id_token: jwt, token_type: 'Bearer', expires_in: LIFETIME_SECONDS });
 }
 
-/** A page whose name stands for this machine must not get tokens, so requests must be for the issuer's own address. */
+/** Prevents DNS rebinding: a foreign page whose host name resolves to this machine must not get tokens. */
 function hostProblem({ headers }: FastifyRequest, issuer: string): string | undefined {
   const { host } = new URL(issuer);
   return headers.host === host ? undefined : `The development issuer answers only at ${host}.`;

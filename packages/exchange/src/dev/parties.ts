@@ -1,4 +1,4 @@
-/** Creates the demo parties and stores their keys in dev.json. If the file or the database was lost, creates new keys. */
+/** Creates the demo parties and stores their keys in dev.json. Creates new keys if the file or the database was lost. */
 import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
 import {
@@ -21,7 +21,7 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/chirper', displayName: 'Chirper Social' },
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
-/** Data providers whose agents run as long as the exchange. No agent runs for DATA_PROVIDERS, so people can act as them. */
+/** Agents run for these data providers. No agent runs for DATA_PROVIDERS, so that people can act as them. */
 export const PUBLISHERS = [
   { name: 'dataProviders/northlight', displayName: 'Northlight TV' },
   { name: 'dataProviders/pinwheel', displayName: 'Pinwheel Social' },
@@ -34,23 +34,16 @@ const CAPABILITIES = {
   liquidLegionsV2Supported: true,
 } as const;
 
-/** A demo party without its keys. */
 export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' | 'endpoint'> {
-  /** The multi-party protocols that a data provider supports. */
   capabilities?: typeof CAPABILITIES;
 }
 
-/**
- * The exchange operations needed to create demo parties. `party` is a resource name such as `measurementConsumers/acme`.
- */
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
-  /**
-   * Returns whether the certificate exists and contains its party's name. Certificates from earlier versions lack the name.
-   */
+  /** Returns false for certificates that earlier versions of the exchange created, because they lack the party's name. */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
-  /** `message` is a serialized EncryptionPublicKey. `signature` (DER) was made with the key of `certificate`. */
+  /** `message` is a serialized EncryptionPublicKey. `signature` is DER, made with the key of `certificate`. */
   setPublicKey(key: {
     party: string;
     message: Uint8Array;
@@ -95,8 +88,8 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
 }
 
 /**
- * Returns an earlier run's parties by name. The map is empty if the root certificate is new, because the parties'
- * certificates were issued by the previous root.
+ * Returns the parties of an earlier run by name. Returns an empty map if the root certificate is new, because the old root
+ * issued the parties' certificates.
  */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();

@@ -1,6 +1,6 @@
 /**
  * Decides whether a caller may call a route. The decision needs only the names in the request, so it runs before any
- * database query. See routes.ts in the contract package for the rules of each route.
+ * database query. routes.ts in the contract package has the rules of each route.
  */
 import {
   ExchangeError,
@@ -11,12 +11,11 @@ import {
   WILDCARD,
 } from '@measurement-exchange/contract';
 
-/** A caller: either a party or the operator of the exchange. */
 export interface Principal {
   kind: PrincipalKind;
-  /** The ID of the party; empty for the operator. */
+  /** The party's ID, or empty for the operator. */
   id: string;
-  /** The resource name of the party, such as `dataProviders/x`, or `operator`. */
+  /** A party's resource name, such as `dataProviders/x`, or `operator`. */
   name: string;
 }
 
@@ -25,7 +24,6 @@ export const OPERATOR: Principal = { kind: 'operator', id: '', name: 'operator' 
 export const PARTY_KINDS = ['measurementConsumer', 'dataProvider', 'duchy'] as const;
 export type PartyKind = (typeof PARTY_KINDS)[number];
 
-/** Parses a party name or `operator`. Returns undefined for anything else. */
 export function parsePrincipal(name: string): Principal | undefined {
   if (name === OPERATOR.name) return OPERATOR;
   for (const kind of PARTY_KINDS) {
@@ -35,7 +33,7 @@ export function parsePrincipal(name: string): Principal | undefined {
   return undefined;
 }
 
-/** Returns the party that a resource name starts with: `dataProviders/x` for `dataProviders/x/certificates/y`. */
+/** Returns `dataProviders/x` for `dataProviders/x/certificates/y`. */
 export function partyOf(name: string): string {
   return name.split('/').slice(0, 2).join('/');
 }
@@ -53,10 +51,7 @@ export function may(principal: Principal, route: Route, params: Record<string, s
   return rule === 'all' || owner !== WILDCARD;
 }
 
-/**
- * Throws if the caller may not call the route. The error is the same whether or not the resource exists, so that callers
- * cannot find out which resources exist.
- */
+/** Throws the same error whether or not the resource exists, so that callers cannot find out which resources exist. */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;
   throw new ExchangeError('PERMISSION_DENIED', `${principal.name} may not do this here.`);

@@ -1,6 +1,5 @@
 /**
- * Defines the records of a measurement, its requisitions, and its participants. Also defines the allowed transitions
- * between their states.
+ * The records of a measurement, its requisitions, and its participants, and the allowed transitions between their states.
  */
 import type {
   Deferral,
@@ -23,25 +22,22 @@ import type {
 import type { StoredProtocolConfig } from './protocolConfig.ts';
 import { strictlyAfter } from './time.ts';
 
-/** A measurement without its long fields, which can be megabytes in size. Most code does not need them. */
+/** A measurement without its long fields, which can be megabytes long. */
 export interface MeasurementOutline {
   id: string;
-  /** The consumer's resource name, such as `measurementConsumers/x`. */
+  /** A resource name such as `measurementConsumers/x`. */
   consumer: string;
-  /** The ID of the consumer's certificate. */
   certificate: string;
   labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
-  /** The settings of the protocol; undefined for a direct measurement, in which no duchy takes part. */
+  /** Undefined for a direct measurement, in which no duchy takes part. */
   protocolConfig: StoredProtocolConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
-  /**
-   * The result that the duchies computed together. In a direct measurement, each requisition has its own result instead.
-   */
+  /** The duchies' joint result. In a direct measurement, each requisition has its own result. */
   result: OfDuchy<ResultOutline> | undefined;
-  /** The trace context of the request that created the measurement; undefined if the request was not traced. */
+  /** The trace context of the request that created the measurement. Undefined if the request was not traced. */
   traceparent: string | undefined;
   version: number;
   createTime: Timestamp;
@@ -57,14 +53,11 @@ export interface MeasurementWithResult extends MeasurementWithSpec {
 }
 
 export interface MeasurementRecord extends MeasurementWithResult {
-  /**
-   * The consumer's original question, encrypted so that only the consumer can read it. The exchange sends it to no other
-   * party.
-   */
+  /** The consumer's original question, encrypted for the consumer alone. The exchange sends it to no other party. */
   question: EncryptedMessage | undefined;
 }
 
-/** The consumer's own notes on a measurement, which the exchange stores and returns unchanged. */
+/** The consumer's own notes, which the exchange returns unchanged. */
 type Labels = Omit<
   MeasurementInput,
   | 'measurementConsumerCertificate'
@@ -74,15 +67,13 @@ type Labels = Omit<
   | 'protocolConfig'
 >;
 
-/** A requisition without its long fields. */
 export interface RequisitionOutline {
   id: string;
-  /** The provider's resource name, such as `dataProviders/x`. */
+  /** A resource name such as `dataProviders/x`. */
   provider: string;
-  /** The ID of the provider's certificate. */
   certificate: string;
   nonceHash: Uint8Array;
-  /** The duchy that receives the provider's data; undefined for a direct measurement. */
+  /** The duchy that receives the provider's data. Undefined for a direct measurement. */
   fulfillingDuchy: string | undefined;
   state: RequisitionState;
   refusal: Refusal | undefined;
@@ -94,7 +85,6 @@ export interface RequisitionOutline {
   updateTime: Timestamp;
 }
 
-/** A requisition's long fields, which come from the consumer. */
 export interface RequisitionContent {
   publicKey: EncryptionPublicKey;
   encryptedSpec: EncryptedRequisitionSpec;
@@ -108,13 +98,13 @@ export interface RequisitionRecord extends RequisitionWithContent {
 
 interface Fulfillment<R extends ResultOutline> {
   nonce: bigint;
-  /** The provider's own result; undefined if the provider sent its data to a duchy. */
+  /** The provider's own result. Undefined if the provider sent its data to a duchy. */
   result: R | undefined;
   context: FulfillmentContext | undefined;
 }
 
 interface ResultOutline {
-  /** The ID of the certificate of the signer, which is a provider or a duchy. */
+  /** The ID of the signer's certificate. The signer is a provider or a duchy. */
   certificate: string;
 }
 
@@ -122,12 +112,11 @@ interface Result extends ResultOutline {
   encryptedResult: EncryptedMessage;
 }
 
-/** A result and the resource name of the duchy that set it, such as `duchies/x`. Only the aggregator sets a result. */
+/** A result and the resource name of the aggregator that set it, such as `duchies/x`. */
 type OfDuchy<R extends ResultOutline> = R & { duchy: string };
 
-/** A duchy that takes part in computing a measurement. */
 export interface ParticipantRecord {
-  /** The duchy's resource name, such as `duchies/x`. */
+  /** A resource name such as `duchies/x`. */
   duchy: string;
   role: DuchyRole;
   state: ParticipantState;
@@ -139,19 +128,18 @@ export interface ParticipantRecord {
 
 /** The keys that each duchy must set before requisitions can be fulfilled. */
 export interface DuchyParameters {
-  /** The ID of the duchy's certificate. Its private key signed both public keys below. */
+  /** The ID of the certificate whose private key signed both public keys. */
   certificate: string;
-  /** A signed `EncryptionPublicKey` message. */
   publicKey: SignedMessage | undefined;
   /** A signed `ElGamalPublicKey` message. Only the Liquid Legions protocols need it. */
   elGamalPublicKey: SignedMessage | undefined;
 }
 
-/** A measurement with its requisitions and participants. The type parameters determine which fields are loaded. */
+/** A measurement with its requisitions and participants. `M` and `R` determine which fields are loaded. */
 export interface AggregateOf<M extends MeasurementOutline, R extends RequisitionOutline> {
   measurement: M;
   requisitions: R[];
-  /** The duchies that compute the measurement; empty for a direct measurement. */
+  /** Empty for a direct measurement. */
   participants: ParticipantRecord[];
 }
 
@@ -159,7 +147,6 @@ export function measurementName({ consumer, id }: Pick<MeasurementOutline, 'cons
   return `${consumer}/measurements/${id}`;
 }
 
-/** Returns all certificates that a measurement depends on. */
 export function dependenciesOf({ measurement, requisitions, participants }: Outline) {
   return [
     { party: measurement.consumer, id: measurement.certificate },
@@ -174,9 +161,8 @@ export function dependenciesOf({ measurement, requisitions, participants }: Outl
 export type Outline = AggregateOf<MeasurementOutline, RequisitionOutline>;
 export type Aggregate = AggregateOf<MeasurementRecord, RequisitionRecord>;
 
-/** A state transition, as stored in the transition log. */
 export interface Step {
-  /** The resource that changed: a requisition's ID, a participant's name (`duchies/x`), or '' for the measurement. */
+  /** The changed resource: a requisition's ID, a participant's name (`duchies/x`), or '' for the measurement. */
   subject: string;
   version: number;
   from: string | undefined;
@@ -190,7 +176,7 @@ export interface Change<A extends Outline = Aggregate> {
   steps: Step[];
 }
 
-/** All allowed transitions. Each entry lists the resource, the trigger, the state before, and the state after. */
+/** All allowed transitions. Each row has the resource, the trigger, the state before, and the state after. */
 export const EDGES = [
   ['measurement', 'created', undefined, 'AWAITING_REQUISITION_FULFILLMENT'],
   ['measurement', 'allFulfilled', 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'],
@@ -207,7 +193,7 @@ export const EDGES = [
   ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
-  // All duchies have set their parameters. The requisition now includes them.
+  // All duchies have set their parameters, which the requisition now includes.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
   // The provider has explained why it cannot fulfill the requisition yet.
   ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
@@ -215,8 +201,8 @@ export const EDGES = [
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
   ['participant', 'created', undefined, 'CREATED'],
-  // In the share-shuffle protocol, a duchy is ready once it has set its parameters. In the other protocols, it must also
-  // confirm that it has all data.
+  // In share-shuffle, a duchy is ready when it has set its parameters. In the other protocols, it must also confirm that
+  // it has all data.
   ['participant', 'parametersSet', 'CREATED', 'READY'],
   ['participant', 'keysSet', 'CREATED', 'PARAMS_SET'],
   ['participant', 'confirmed', 'PARAMS_SET', 'READY'],
@@ -228,17 +214,16 @@ export const EDGES = [
 type Edge = (typeof EDGES)[number];
 export type Trigger = Edge[1];
 type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[1];
-/** The triggers that move a measurement into a given state. */
 export type TriggerTo<State> = Extract<Edge, readonly ['measurement', string, unknown, State]>[1];
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
 
-/** Returns the state that a trigger leads to, or undefined if the trigger is not allowed in the state `from`. */
+/** Returns undefined if the trigger is not allowed in the state `from`. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** Builds a change to an aggregate. Every step follows one of EDGES, increments a version, and is logged. */
+/** Every step follows one of EDGES, increments a version, and is logged. */
 export class ChangeBuilder<A extends Outline> {
   private measurement: MeasurementOutline;
   requisitions: RequisitionOutline[];
@@ -249,7 +234,7 @@ export class ChangeBuilder<A extends Outline> {
   constructor(before: A, now: Timestamp) {
     this.measurement = before.measurement;
     this.requisitions = before.requisitions;
-    // Every change to a measurement counts as a change to its computation, so all participants get a new update time.
+    // Every change to a measurement is also a change to its computation, so all participants get a new update time.
     this.participants = before.participants.map((p) => ({
       ...p,
       updateTime: strictlyAfter(now, p.updateTime),
@@ -285,7 +270,6 @@ export class ChangeBuilder<A extends Outline> {
     this.participants = this.participants.map((p) => (p.duchy === duchy ? changed : p));
   }
 
-  /** Logs the step and returns the next version of the record. */
   private changed<R extends { state: string; version: number; updateTime: Timestamp }>(
     resource: Edge[0],
     subject: string,
@@ -301,7 +285,7 @@ export class ChangeBuilder<A extends Outline> {
     return { ...record, state: to, version, updateTime };
   }
 
-  /** Withdraws all open requisitions. A FULFILLED requisition stays FULFILLED, whatever happens to the measurement. */
+  /** Withdraws open requisitions. A FULFILLED requisition stays FULFILLED, even if the measurement fails. */
   withdrawOpen(): void {
     for (const r of this.requisitions) {
       if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');

@@ -1,4 +1,4 @@
-/** Decides what a party should look at: what failed, what waits too long, its certificate and its webhooks. */
+/** Decides what needs a party's attention: failures, long waits, its certificate, and its webhooks. */
 import {
   ATTENTION_CODES,
   type Attention,
@@ -14,12 +14,10 @@ import { computationName } from './participants.ts';
 import { hoursBefore } from './time.ts';
 import { type WebhookHealth, webhookName } from './webhook.ts';
 
-/** Waits that are usual for a while after they begin. */
 const USUAL_AT_FIRST = new Set(['PARAMETERS_MISSING', 'UPLOAD_MISSING', 'CONFIRMATION_MISSING']);
-/** A duchy cannot do anything about a refusal, and the other parties see it. */
+/** A duchy cannot do anything about a refusal. The consumer and the provider see the refusal. */
 const NOT_FOR_DUCHIES = 'REFUSED';
 
-/** Returns why one measurement, requisition or computation needs attention, or undefined if it does not. */
 export function workAttention(facts: Facts, party: string): Attention | undefined {
   const { viewer, aggregate, now } = facts;
   const explanation = viewer === 'dataProvider' ? explainRequisition(facts) : explainMeasurement(facts);
@@ -56,7 +54,7 @@ function nameOf(facts: Facts, party: string): string {
     : measurementName(aggregate.measurement);
 }
 
-/** Returns why a party must look at its preferred certificate. `party` registered none if `certificate` is undefined. */
+/** `certificate` is the party's preferred certificate, or undefined if the party has no certificate. */
 export function certificateAttention(
   party: string,
   certificate: Certificate | undefined,
@@ -82,7 +80,6 @@ export function certificateAttention(
   return { code: 'CERTIFICATE_EXPIRES', name, time, until, detail, remedy };
 }
 
-/** Returns why a party must look at a webhook: it is paused, or its endpoint does not take what is sent. */
 export function webhookAttention(webhook: WebhookHealth): Attention | undefined {
   const { party, id, state, pauseReason, updateTime, failingSince } = webhook;
   const name = webhookName(party, id);

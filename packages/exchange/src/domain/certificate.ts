@@ -1,8 +1,7 @@
 import { ExchangeError, type RevocationState, type Timestamp } from '@measurement-exchange/contract';
 
-/** The properties that determine whether a certificate may be used. */
 export interface Certificate {
-  /** The resource name of the certificate's owner, such as `dataProviders/x`. */
+  /** A resource name such as `dataProviders/x`. */
   party: string;
   id: string;
   notBefore: Timestamp;
@@ -10,7 +9,7 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
-/** A certificate with a version number, which changes only when the revocation state changes. */
+/** The version changes only with the revocation state. */
 export interface VersionedCertificate extends Certificate {
   version: number;
 }
@@ -22,7 +21,8 @@ export function certificateName(party: string, id: string): string {
 }
 
 /**
- * Returns the certificate if it exists and is currently usable. `field` is the request field that names the certificate.
+ * Throws if the certificate does not exist or cannot be used now. `field` is the request field that names the
+ * certificate.
  */
 export function requireUsable(
   certificate: Certificate | undefined,
@@ -65,19 +65,18 @@ export function requireNoneRevoked([revoked]: Certificate[]): void {
   );
 }
 
-/** Revokes a certificate permanently, or puts it on hold. Returns the same record if nothing changes. */
 export function revoke<C extends VersionedCertificate>(before: C, to: RevocationState): C {
   if (before.revocationState === to) return before;
   if (before.revocationState === 'REVOKED') throw stateIllegal(before);
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** Releases a hold. `cascading` is true while the exchange is still failing measurements that depend on the certificate. */
+/** `cascading` is true while the exchange is still failing measurements that depend on the certificate. */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // Don't release the hold until all measurements created before it have failed. After the release, they could not be
-    // told apart from measurements created later.
+    // Wait until all measurements created before the hold have failed. After the release, they could not be told apart
+    // from later measurements.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that depend on the certificate are still being failed: retry.',
@@ -99,13 +98,13 @@ function inWords(state: RevocationState): string {
   return state === 'HOLD' ? 'on hold' : 'revoked';
 }
 
-/** Returns the failure message for measurements that depend on the certificate. */
 export function revocationMessage(certificate: string, state: RevocationState): string {
   return `${certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
 }
 
 /**
- * Returns the remaining validity as a proto3 JSON duration if the certificate expires within 30 days; otherwise undefined.
+ * Returns the remaining validity as a proto3 JSON duration, or undefined if the certificate does not expire within 30
+ * days.
  */
 export function expiresIn(certificate: Certificate, now: Timestamp): string | undefined {
   if (certificate.revocationState !== undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Changes that duchies make to a computation. Repeating a request changes nothing, so a duchy that did not get the response
- * can safely send the request again.
+ * Changes that duchies make to a computation. A repeated request changes nothing, so a duchy that got no response can
+ * safely repeat its request.
  */
 import { hash } from 'node:crypto';
 import {
@@ -43,17 +43,16 @@ export function computationEtag(aggregate: Outline): string {
 
 interface FulfillRequisitionInput {
   etag: string;
-  /** The requisition's resource name, such as `dataProviders/x/requisitions/y`. */
   requisition: string;
   nonce: bigint;
-  /** The hashes of the nonce, one for each encoding of the nonce that the exchange accepts. */
+  /** The nonce's hashes, one for each encoding that the exchange accepts. */
   nonceHashes: Uint8Array[];
   context: FulfillmentContext | undefined;
 }
 
 /**
- * Records that a duchy has stored a provider's data. Once all requisitions are fulfilled, the computation starts. In some
- * protocols, the duchies must first confirm that they have all data.
+ * Records that a duchy has stored a provider's data. After the last fulfillment, the computation starts, or the duchies
+ * must confirm first, depending on the protocol.
  */
 export function fulfillRequisition<A extends Outline>(
   before: A,
@@ -87,12 +86,11 @@ export function fulfillRequisition<A extends Outline>(
 
 interface ResultInput {
   etag: string;
-  /** The certificate that the request names; undefined if no such certificate exists. */
+  /** Undefined if the request names a certificate that does not exist. */
   certificate: Certificate | undefined;
   encryptedResult: EncryptedMessage;
 }
 
-/** Stores the computation's result, which only the aggregator may set. */
 export function setResult<A extends AggregateOf<MeasurementWithResult, RequisitionOutline>>(
   before: A,
   duchy: string,
@@ -144,8 +142,8 @@ export function giveUp<A extends Outline>(
 }
 
 /**
- * Throws if the position of a problem names a resource outside this measurement. All parties to the measurement can read
- * the position.
+ * Throws if the position names a resource outside this measurement, because all parties of the measurement can read the
+ * position.
  */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const allowed = {
@@ -181,7 +179,7 @@ export function confirm<A extends Outline>(
   return changing.done();
 }
 
-/** Throws if the computation has ended. After that, duchies can neither report progress nor change the computation. */
+/** Throws if the computation has ended. Duchies can then neither report progress nor change the computation. */
 export function requireOpenComputation(aggregate: Outline, duchy: string): void {
   const state = computationState(aggregate);
   if (isTerminal(state as MeasurementState))
@@ -196,10 +194,7 @@ export function unchanged<A extends Outline>(before: A): Change<A> {
   return { after: before, steps: [] };
 }
 
-/**
- * Throws if the computation has ended, or if the etag is stale. An ended computation is reported first, because a new etag
- * would not help.
- */
+/** Reports an ended computation before a stale etag, because a new etag would not help. */
 export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);

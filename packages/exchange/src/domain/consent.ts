@@ -1,6 +1,6 @@
 /**
- * Checks whether a request is signed, whether its certificates are trusted, and whether its requisition specs are encrypted
- * for the providers' current keys.
+ * Checks whether a request is signed, whether its certificates are trusted, and whether its requisition specs are
+ * encrypted for the providers' current keys.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
@@ -13,11 +13,9 @@ import {
 import { finding } from './findings.ts';
 
 export interface ConsentFacts {
-  /** Whether the spec was signed with the key of the consumer's certificate. */
   isSpecSigned: boolean;
-  /** Maps the name of each certificate in the request to the reason it is untrusted, or to undefined if it is trusted. */
+  /** Explains why each certificate is untrusted, by certificate name. Undefined means that the certificate is trusted. */
   untrusted: ReadonlyMap<string, string | undefined>;
-  /** The parties in the request, by name. */
   parties: ReadonlyMap<string, { publicKey: SignedMessage | undefined }>;
 }
 
@@ -42,15 +40,11 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
   return findings;
 }
 
-/**
- * Returns a finding if the certificate is untrusted. `field` is the request field with the certificate or its name. `why`
- * is undefined if the certificate is trusted.
- */
+/** `field` is the request field that has the certificate or its name. `why` is undefined if the certificate is trusted. */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }
 
-/** Returns the keyset in a registered EncryptionPublicKey message. */
 export function keysetOf({ message }: SignedMessage): Uint8Array {
   return fromBinary(specs.EncryptionPublicKeySchema, message).data;
 }

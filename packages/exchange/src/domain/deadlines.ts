@@ -1,4 +1,4 @@
-/** The deadlines for computations, and the failure messages that name the late parties. */
+/** The deadlines of computations, and failure messages that name the late parties. */
 import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import type { Change, Outline } from './aggregate.ts';
@@ -9,24 +9,23 @@ import { viewProtocol } from './protocolConfig.ts';
 const hours = () => number({ exclusiveMinimum: 0 });
 
 export const Deadlines = object({
-  /** How long the duchies have to set their parameters, counted from the creation of the measurement. */
+  /** The time that duchies have to set their parameters after the measurement is created. */
   parametersWithinHours: hours(),
-  /** How long the providers have to send their data to the duchies, counted from the creation of the measurement. */
+  /** The time that providers have to send their data to the duchies after the measurement is created. */
   fulfillWithinHours: hours(),
   /**
-   * How long the duchies have to send the next confirmation, counted from the last fulfillment or confirmation. Applies
-   * only to protocols in which duchies confirm that they have all data.
+   * The time that duchies have to send the next confirmation after the last fulfillment or confirmation. Share-shuffle has
+   * no confirmations.
    */
   confirmWithinHours: hours(),
   /**
-   * How long the duchies have to produce the result, counted from the last fulfillment (or from the last confirmation, for
-   * protocols in which duchies confirm).
+   * The time that duchies have to produce the result after the last confirmation. In share-shuffle, this time starts at the
+   * last fulfillment.
    */
   computeWithinHours: hours(),
 });
 export type Deadlines = Static<typeof Deadlines>;
 
-/** The states in which a computation waits for a party, and the deadline that applies in each state. */
 export const WAITING = {
   PENDING_PARAMS: 'parametersWithinHours',
   PENDING_FULFILLMENT: 'fulfillWithinHours',
@@ -35,12 +34,10 @@ export const WAITING = {
 } as const satisfies Record<string, keyof Deadlines>;
 export type WaitingState = keyof typeof WAITING;
 
-/** A duchy's latest progress report. */
 export interface Report extends Pick<LogRequest, 'stage' | 'attempt' | 'progress'> {
   duchy: string;
 }
 
-/** Fails a computation that has been in the given state for too long. The failure message names the late parties. */
 export function expireComputation<A extends Outline>(
   before: A,
   state: WaitingState,
@@ -86,9 +83,7 @@ export function behind(aggregate: Outline, reports: Report[]): string[] {
   return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
 }
 
-/**
- * Returns each duchy's first unfinished step according to its report. Duchies that have finished all steps are left out.
- */
+/** Returns each duchy's first unfinished step according to its report. Omits duchies that have finished all steps. */
 export function openSteps(
   { measurement, participants }: Outline,
   reports: Report[],
@@ -99,7 +94,7 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // The last step sets the result. It counts as unfinished, because the computation has no result yet.
+      // The last step sets the result. This step is unfinished, because the computation has no result yet.
       steps.at(-1)!,
     ),
   }));
@@ -107,8 +102,8 @@ export function openSteps(
 }
 
 /**
- * Returns the number of the first unfinished step among a duchy's `own` steps, or infinity if all of them are finished. The
- * protocol's `last` step is never finished.
+ * Returns the number of a duchy's first unfinished step, or infinity if all `own` steps are finished. The protocol's
+ * `last` step is never finished.
  */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);
@@ -116,7 +111,7 @@ function openStep(own: ProtocolStep[], report: Report | undefined, last: Protoco
   return own[open]?.step ?? (own.includes(last) ? last.step : Number.POSITIVE_INFINITY);
 }
 
-/** The maximum number of providers that a failure message lists. A measurement may have a hundred providers. */
+/** The maximum number of providers in a message. A measurement may have a hundred providers. */
 const MAX_LISTED = 10;
 
 function listed(names: string[]): string {

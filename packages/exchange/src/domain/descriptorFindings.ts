@@ -1,7 +1,4 @@
-/**
- * Creates findings about a well-formed descriptor set. A finding is a problem that is reported to the caller. See
- * findings.ts.
- */
+/** Finds problems in a well-formed descriptor set. findings.ts explains findings. */
 import type { Finding } from '@measurement-exchange/contract';
 import { quote } from '../protobuf/descriptor/model.ts';
 import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
@@ -26,18 +23,14 @@ export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
   );
 }
 
-/** A message type that other descriptors also define. */
 interface RegisteredType {
   type: string;
-  /**
-   * The name of another descriptor of the same provider that defines the type; undefined if only other providers define it.
-   */
+  /** Another descriptor of the same provider that defines the type. Undefined if only other providers define the type. */
   own: string | undefined;
 }
 
 /**
- * Returns findings about types that other descriptors also define. The findings do not reveal the names of other providers'
- * descriptors.
+ * Reports types that other descriptors also define. The findings do not reveal the names of other providers' descriptors.
  */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
   const code = 'TYPE_ALREADY_REGISTERED';
@@ -51,7 +44,6 @@ export function typeFindings(registered: RegisteredType[]): { own: Finding[]; ot
   };
 }
 
-/** Returns a finding for each breaking change. `eventGroups` is the number of event groups that refer to the descriptor. */
 export function schemaChangeFindings({ changes, breaking }: SetDiff, eventGroups: number): Finding[] {
   const groups = eventGroups === 1 ? '1 event group' : `${eventGroups} event groups`;
   const remedy =

@@ -19,12 +19,11 @@ import { typeUrlFindings } from './findings.ts';
 import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
-/** The fields that an update replaces. */
 export interface EventGroupContent {
   referenceId: string | undefined;
   mediaTypes: MediaType[];
   availability: Interval | undefined;
-  /** The attributes that filters can use; undefined if the provider did not list its attributes. */
+  /** Attributes that filters can use. Undefined if the provider listed no attributes. */
   attributes: EventGroupAttribute[] | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
@@ -35,7 +34,6 @@ export interface EventGroupContent {
 }
 
 export interface ReadableMetadata {
-  /** The ID of the provider's descriptor that defines this message type. */
   descriptor: string;
   typeUrl: string;
   value: Uint8Array;
@@ -45,9 +43,9 @@ export interface ReadableMetadata {
 
 export interface EventGroupRecord extends EventGroupContent {
   id: string;
-  /** The provider's resource name, such as `dataProviders/x`. */
+  /** A resource name such as `dataProviders/x`. */
   provider: string;
-  /** The consumer's resource name, such as `measurementConsumers/x`. */
+  /** A resource name such as `measurementConsumers/x`. */
   consumer: string;
   state: 'ACTIVE' | 'DELETED';
   version: number;
@@ -62,7 +60,6 @@ export function eventGroupName(party: string, id: string): string {
 
 export const METADATA_FIELD = 'encryptedMetadata.metadata';
 
-/** Returns the violations that can be found without reading stored data. */
 export function inputViolations(provider: string, input: EventGroupInput): Violation[] {
   const violations: Violation[] = [];
   const report = (field: string, description: string) => violations.push({ field, description });
@@ -83,7 +80,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   } else if (isOpaque) {
     if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
     if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
-    // The consumer must know which of its keys the metadata is encrypted for.
+    // The consumer must know for which of its keys the metadata is encrypted.
     if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
   }
   if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {
@@ -92,14 +89,13 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   return violations;
 }
 
-/** Checks the type of the public key. `at` is the path prefix of the event group's fields in the request. */
+/** `at` is the prefix of the event group's field paths in the request. */
 export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
   const type = input.measurementConsumerPublicKey?.['@type'];
   if (type === undefined) return [];
   return typeUrlFindings(`${at}measurementConsumerPublicKey.@type`, type, [TYPE_URLS.EncryptionPublicKey]);
 }
 
-/** Converts a valid input to the fields that are stored. `readable` is the input's decoded metadata. */
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
   const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
@@ -124,7 +120,7 @@ export function create(
   return { ...ids, ...content, state: 'ACTIVE', version: 1, createTime: now, updateTime: now };
 }
 
-/** Returns the event group, or throws if it does not exist or was deleted. The error is the same in both cases. */
+/** Throws the same error for a missing and a deleted event group. */
 export function requireActive(
   group: EventGroupRecord | undefined,
   provider: string,
@@ -134,7 +130,9 @@ export function requireActive(
   throw notFound('EVENT_GROUP_NOT_FOUND', eventGroupName(provider, id));
 }
 
-/** Throws if an update changes the measurement consumer, which determines who may read the event group. */
+/**
+ * Throws if an update changes the measurement consumer, because the consumer is the party that may read the event group.
+ */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;
@@ -156,7 +154,7 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** Deletes an event group. Its metadata, key, attributes, brand, and campaign are removed; other fields stay readable. */
+/** Deletes an event group. Its metadata, key, attributes, brand, and campaign are removed. Other fields stay readable. */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,

@@ -1,6 +1,6 @@
 /**
- * Checks well-formed requests and returns the problems as findings. With the setting `advisory`, findings only inform the
- * caller. With `strict`, most findings cause the request to be rejected.
+ * Findings are problems in well-formed requests. With the setting `advisory`, findings only inform the caller. With
+ * `strict`, most findings reject the request.
  */
 import {
   decodeMeasurementSpec,
@@ -18,8 +18,8 @@ import {
 export type Checks = 'advisory' | 'strict';
 
 /**
- * All finding codes. `refuses` says whether a finding rejects the request in `strict` mode. If `refuses` is true, the
- * error's reason is CHECK_FAILED. If `refuses` is a string, that string is the reason.
+ * All findings. `refuses` tells whether a finding rejects the request in `strict` mode. If `refuses` is a string, it is
+ * the error's reason. Otherwise the reason is CHECK_FAILED.
  */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {
@@ -64,7 +64,7 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // Rejects a request only if the same provider has registered the type. Several providers may share an industry schema.
+  // Rejects a request only if the same provider registered the type. Several providers may share an industry schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -86,8 +86,8 @@ export function finding(
 }
 
 /**
- * Throws one error for all findings that reject the request, unless `checks` is `advisory`. The first of these findings
- * determines the error's reason.
+ * Throws one error for all findings that reject the request, unless `checks` is `advisory`. The first finding determines
+ * the error's reason.
  */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
@@ -111,7 +111,6 @@ function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
 }
 
-/** Checks whether a spec's parameters are valid for the chosen protocol. */
 export function inspectParameters(spec: PlainSpec | undefined, protocol: Protocol): Finding[] {
   const violations = spec === undefined ? [] : measurementSpecViolations(spec, protocol);
   return violations.map(({ field, description }) =>
@@ -119,7 +118,6 @@ export function inspectParameters(spec: PlainSpec | undefined, protocol: Protoco
   );
 }
 
-/** Decodes the spec in a request, and checks its nonce hashes and the type URLs. */
 export function inspectMeasurement(input: MeasurementInput): {
   spec: PlainSpec | undefined;
   findings: Finding[];
@@ -147,17 +145,13 @@ export function inspectMeasurement(input: MeasurementInput): {
   return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
 }
 
-/**
- * Returns a finding if the spec's nonce hashes differ from those in the `dataProviders` entries. A spec may omit the
- * hashes.
- */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
   if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
   return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
 }
 
-/** Whether `hashes` are the nonce hashes of the entries, in any order. */
+/** The hashes may be in any order. */
 export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
   const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
   // Compare the counts first, because a hostile spec may have a million hashes.

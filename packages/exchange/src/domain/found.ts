@@ -3,10 +3,7 @@ import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/con
 
 type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;
 
-/**
- * Returns an error with the resource name in its metadata. The metadata key is derived from the reason: `trustedRoot` for
- * `TRUSTED_ROOT_NOT_FOUND`.
- */
+/** The metadata key is derived from the reason: `trustedRoot` for `TRUSTED_ROOT_NOT_FOUND`. */
 export function notFound(reason: NotFound, name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
   const resource = camelCase(reason.replace('_NOT_FOUND', '').toLowerCase());
   return new ExchangeError(reason, `${name} does not exist.`, {

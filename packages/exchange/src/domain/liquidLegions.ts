@@ -1,4 +1,4 @@
-/** Reasons why a Liquid Legions protocol cannot be used for a spec. */
+/** Explains why a Liquid Legions protocol cannot be used for a spec. */
 import {
   knownRegisterCount,
   type LiquidLegionsConfig,
@@ -43,7 +43,6 @@ export function legionsRegisterReasons(
   return [{ field: 'dataProviders', reason }];
 }
 
-/** Returns the number of noise registers and the number of noise tuples that each duchy adds. */
 function noiseOf(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,

@@ -1,6 +1,6 @@
 /**
- * Makes all changes to measurements except the changes that duchies make. Each function returns the new aggregate and the
- * steps to log.
+ * All changes to measurements except the changes by duchies. Each function returns the new aggregate and the steps to
+ * log.
  */
 import { hash } from 'node:crypto';
 import { includesHash } from '@measurement-exchange/consent';
@@ -31,12 +31,11 @@ import {
 import { type Certificate, requireUsable } from './certificate.ts';
 import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
-/** Derives the etag from the version, so that no two versions of a requisition have the same etag. */
+/** The etag depends on the version, so no two versions of a requisition have the same etag. */
 export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
-/** Fields that `create` sets itself, so callers do not pass them. */
 type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
 export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure' | 'result'>;
 export type NewRequisition = Omit<
@@ -74,15 +73,15 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
 interface FulfillInput {
   etag: string;
   nonce: bigint;
-  /** The hashes of the nonce, one for each encoding of the nonce that the exchange accepts. */
+  /** The nonce's hashes, one for each encoding that the exchange accepts. */
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
-  /** The certificate that the request names; undefined if no such certificate exists. */
+  /** Undefined if the request names a certificate that does not exist. */
   certificate: Certificate | undefined;
 }
 
-/** Stores a provider's direct result. The last result moves the measurement to COMPUTING and on to SUCCEEDED. */
+/** Stores a provider's direct result. The last result moves the measurement to COMPUTING and then to SUCCEEDED. */
 export function fulfill<A extends Outline>(
   before: A,
   requisitionId: string,
@@ -108,13 +107,11 @@ export function fulfill<A extends Outline>(
   });
   if (changing.requisitions.every((r) => r.state === 'FULFILLED')) {
     changing.stepMeasurement('allFulfilled');
-    // A direct measurement needs no further computation.
     changing.stepMeasurement('computed');
   }
   return changing.done();
 }
 
-/** Throws if the request's nonce does not match the requisition. `hashes` are the hashes of the request's nonce. */
 export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Array[]): void {
   if (includesHash(hashes, nonceHash)) return;
   const description = 'does not hash to the nonceHash of the requisition';
@@ -123,9 +120,7 @@ export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Arr
   });
 }
 
-/**
- * Records that a provider refuses its requisition. The measurement fails, and the other open requisitions are withdrawn.
- */
+/** Records a refusal. The measurement fails, and the other open requisitions are withdrawn. */
 export function refuse<A extends Outline>(
   before: A,
   requisitionId: string,
@@ -144,23 +139,19 @@ export function refuse<A extends Outline>(
 }
 
 const MAX_DEFERRAL_DAYS = 30;
-/**
- * The maximum number of deferrals that create a new version of a requisition. Later deferrals only replace the stored
- * deferral.
- */
+/** Only this many deferrals create a new version of a requisition. Later deferrals only replace the stored deferral. */
 const MAX_LOGGED_DEFERRALS = 10;
-/** After MAX_LOGGED_DEFERRALS deferrals, a provider must wait at least this long between deferrals. */
+/** The minimum time between two deferrals of a requisition that was already deferred MAX_LOGGED_DEFERRALS times. */
 const DEFERRAL_INTERVAL_SECONDS = 60;
 
 export interface EarlierDeferrals {
-  /** The number of deferrals in the transition log. */
   logged: number;
   lastTime: Timestamp | undefined;
 }
 
 /**
- * Stores why a requisition has to wait, and until when. Repeating a deferral changes nothing. The number of logged
- * deferrals is limited, so that a provider cannot flood the consumer's timeline, feed, and webhooks.
+ * A deferral that repeats the stored one changes nothing. The number of logged deferrals is limited, so that a provider
+ * cannot flood the consumer's timeline, feed, and webhooks.
  */
 export function defer<A extends Outline>(
   before: A,
@@ -202,7 +193,6 @@ function requireDeferralInterval(lastTime: Timestamp | undefined, now: Timestamp
   );
 }
 
-/** Cancels a pending measurement, either at the consumer's request or because it was pending for too long. */
 export function cancel<A extends Outline>(
   before: A,
   now: Timestamp,
@@ -215,7 +205,6 @@ export function cancel<A extends Outline>(
   return changing.done();
 }
 
-/** Fails a measurement, because one of its certificates was revoked or put on hold, or because a party is overdue. */
 export function fail<A extends Outline>(
   before: A,
   cause: 'certificateRevoked' | 'overdue',
@@ -254,10 +243,7 @@ function requireEtag(requisition: RequisitionOutline, etag: string): void {
   );
 }
 
-/**
- * Returns an open requisition. Checks the etag before the state, so that a stale etag results in ABORTED even if the
- * requisition is closed.
- */
+/** Checks the etag before the state, so that a stale etag gives ABORTED even for a closed requisition. */
 function openRequisition(aggregate: Outline, id: string, etag: string): RequisitionOutline {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);

@@ -28,27 +28,22 @@ import {
   type Protocols,
 } from './protocol.ts';
 
-/** A request that `draftMeasurement` has checked, and the names of the rows that `decideMeasurement` needs. */
+/** A checked request, and the names of the rows that `decideMeasurement` needs. */
 export interface Draft {
   consumer: string;
   input: MeasurementInput;
-  /** The decoded spec; undefined if it cannot be decoded. */
+  /** Undefined if the spec cannot be decoded. */
   spec: PlainSpec | undefined;
   candidate: Candidate;
   /** The consumer's certificate, followed by each data provider's certificate. */
   certificates: { party: string; id: string }[];
   dataProviders: string[];
-  /** The duchies of every protocol that might be chosen. */
   duchies: string[];
-  /** Whether the decision depends on the population for the spec's model line. */
   needsPopulation: boolean;
   findings: Finding[];
 }
 
-/**
- * Checks a request, and prepares the decision. `wrongNonces` are the data providers whose disclosed nonce does not match
- * the nonce hash.
- */
+/** `wrongNonces` are the data providers whose disclosed nonce does not match the nonce hash. */
 export function draftMeasurement(
   consumer: string,
   input: MeasurementInput,
@@ -103,23 +98,18 @@ function splitCertificate(name: string): { party: string; id: string } {
   return { party: `${collection}/${party}`, id: id! };
 }
 
-/** The rows that were loaded for a draft, and other facts that `decideMeasurement` needs. */
 export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
-  /** The certificates in the draft, by name. Certificates that do not exist are left out. */
+  /** The certificates that exist, by name. */
   certificates: ReadonlyMap<string, Certificate>;
-  /** The maximum number of open measurements, if the consumer has reached it; otherwise undefined. */
+  /** The maximum number of open measurements, if the consumer has reached it. */
   reachedLimit: number | undefined;
-  /** The new IDs: one for the measurement, followed by one per requisition. */
+  /** The measurement's ID, followed by one ID per requisition. */
   ids: string[];
-  /** The trace context of the request; undefined if the request is not traced. */
+  /** The trace context. Undefined if the request is not traced. */
   traceparent: string | undefined;
 }
 
-/**
- * Returns the change that creates the measurement, and the findings about the request. Throws if the request must be
- * rejected.
- */
 export function decideMeasurement(
   draft: Draft,
   facts: NewMeasurementFacts,
@@ -148,7 +138,7 @@ function requireRoom(consumer: string, limit: number | undefined): void {
   throw new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
 }
 
-/** Throws if a data provider does not exist or is suspended. Data providers that do not exist are reported first. */
+/** Checks that all data providers exist. Only then checks that they are not suspended. */
 function requireActive(dataProviders: string[], parties: NewMeasurementFacts['parties']): void {
   for (const name of dataProviders) requireFound(parties.get(name), 'DATA_PROVIDER_NOT_FOUND', name);
   const dataProvider = dataProviders.find((name) => parties.get(name)!.state === 'SUSPENDED');

@@ -21,7 +21,7 @@ import { illegal, participantOf, requireCurrent, unchanged } from './computation
 import { areParametersSet, hasConfirmation } from './participants.ts';
 import { requireEncryptionPublicKey } from './party.ts';
 
-/** The keys in a request. `protocol` is the request field that contains them; undefined if the request has no keys. */
+/** The keys in a request. `protocol` is the request field that contains them, or undefined if the request has no keys. */
 export interface ParameterKeys {
   protocol: Protocol | undefined;
   publicKey: SignedMessage | undefined;
@@ -30,19 +30,18 @@ export interface ParameterKeys {
 
 export interface ParametersInput {
   etag: string;
-  /** The certificate that the request names; undefined if no such certificate exists. */
+  /** Undefined if the request names a certificate that does not exist. */
   certificate: Certificate | undefined;
   keys: ParameterKeys;
-  /** The members of `keys` that were signed with the certificate's private key. */
   signed: KeyMember[];
 }
 
-/** The maximum size of a key. It is small, because the keys are repeated in every requisition of the measurement. */
+/** The limit is small, because every requisition of the measurement repeats the keys. */
 const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];
 
-/** Reads the keys from a request, and makes all checks that need no database query. */
+/** Reads the keys, and makes all checks that need no database query. */
 export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys {
   const [protocol, another] = PROTOCOLS.filter((name) => name !== 'direct' && request[name] !== undefined);
   if (another !== undefined) {
@@ -63,7 +62,7 @@ export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys 
   return keys;
 }
 
-/** Checks only that the key can be parsed. The duchies that compute with the key check that it is a point on the curve. */
+/** Checks only that the key can be parsed. The duchies check later that it is a point on the curve. */
 function requireElGamalPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
@@ -75,7 +74,7 @@ function requireElGamalPublicKey(key: SignedMessage | undefined, field: string):
   }
 }
 
-/** Stores a duchy's parameters. Requisitions can be fulfilled once every duchy has set its parameters. */
+/** Stores a duchy's keys. Requisitions can be fulfilled when every duchy has set its keys. */
 export function setParameters<A extends Outline>(
   before: A,
   duchy: string,
@@ -128,9 +127,8 @@ function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefine
 }
 
 /**
- * Checks that the required keys are set and signed. In share-shuffle, the aggregator's key is optional, because data
- * providers encrypt only for the workers. In Liquid Legions, every duchy needs an ElGamal key for the registers and another
- * key for messages from other duchies.
+ * In share-shuffle, the aggregator's key is optional, because data providers encrypt only for the workers. In Liquid
+ * Legions, every duchy needs an ElGamal key for the registers and another key for messages from other duchies.
  */
 function requireKeys(
   protocol: Protocol,

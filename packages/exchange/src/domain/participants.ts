@@ -1,4 +1,4 @@
-/** The duchies that participate in a computation, and the state of the computation. */
+/** The duchies of a computation, and the computation's state. */
 import { hash } from 'node:crypto';
 import type { ComputationState, DuchyRole, Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementOutline, Outline, ParticipantRecord } from './aggregate.ts';
@@ -6,10 +6,7 @@ import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
-/**
- * Returns the role of each duchy. The workers come first, in the order that the protocol defines. The aggregator comes
- * last.
- */
+/** The workers come first, in the order of the protocol. The aggregator comes last. */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
   const workers: { duchy: string; role: DuchyRole }[] =
     'workers' in config
@@ -21,7 +18,6 @@ function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole
   return [...workers, { duchy: config.aggregator, role: 'AGGREGATOR' }];
 }
 
-/** Returns the initial participants. A direct measurement has no participants. */
 export function createParticipants(
   { protocolConfig: config }: Configured,
   now: Timestamp,
@@ -36,7 +32,7 @@ export function createParticipants(
   }));
 }
 
-/** Chooses a worker by hashing the requisition ID, so that all workers get about the same number of requisitions. */
+/** Chooses a worker by a hash, so that all workers get about the same number of requisitions. */
 export function fulfillingDuchyOf(
   { protocolConfig: config }: Configured,
   requisition: string,
@@ -46,17 +42,15 @@ export function fulfillingDuchyOf(
   return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
-/** Whether every participant has set its parameters. Only then can requisitions be fulfilled. */
+/** Requisitions can be fulfilled only when all duchies have set their parameters. */
 export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }
 
-/** Whether duchies confirm that they have all data before they start computing. */
 export function hasConfirmation({ protocol }: Pick<MeasurementOutline, 'protocol'>): boolean {
   return protocol !== 'honestMajorityShareShuffle';
 }
 
-/** Returns the duchies that have not yet confirmed that they have all data. */
 export function unconfirmed({ participants }: Pick<Outline, 'participants'>): string[] {
   return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
 }
@@ -65,7 +59,7 @@ export function computationName(duchy: string, id: string): string {
   return `${duchy}/computations/${id}`;
 }
 
-/** Returns the sum of the versions of all records. The sum grows with every change. */
+/** The sum of the versions of all records, which grows with every change. */
 export function computationVersion({ measurement, requisitions, participants }: Outline): number {
   return [measurement, ...requisitions, ...participants].reduce((sum, { version }) => sum + version, 0);
 }

@@ -22,17 +22,16 @@ import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
 export interface PartyRecord {
-  /** The party's resource name, such as `dataProviders/x`. */
+  /** A resource name such as `dataProviders/x`. */
   name: string;
   displayName: string;
   state: PartyState;
   publicKey: SignedMessage | undefined;
-  /** The ID of the party's certificate that verifies the signature on its public key. */
+  /** The ID of the party's certificate that verifies the signature of the public key. */
   publicKeyCertificate: string | undefined;
-  /** The multi-party protocols that a data provider supports. */
   protocols: Protocol[];
   availability: Interval | undefined;
-  /** The URL where data providers and other duchies can reach the duchy. */
+  /** The URL at which data providers and other duchies reach the duchy. */
   endpoint: string | undefined;
   version: number;
   createTime: Timestamp;
@@ -40,8 +39,8 @@ export interface PartyRecord {
 }
 
 /**
- * The rules for a duchy's endpoint. `anywhere` is for development. In production, the endpoint must use https, and its host
- * must be public or one of `privateHosts`.
+ * `anywhere` is for development. In production, a duchy's endpoint must use https, and its host must be public or in
+ * `privateHosts`.
  */
 export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
 const PUBLIC: EndpointRules = { privateHosts: [] };
@@ -68,7 +67,7 @@ export function newParty(
   return replaceFields(blank, input, rules);
 }
 
-/** Replaces only the fields that are present in the input. */
+/** Replaces only the fields that the input has. */
 export function updateParty(
   before: PartyRecord,
   input: PartyInput,
@@ -78,12 +77,10 @@ export function updateParty(
   return { ...replaceFields(before, input, rules), ...nextVersion(before, now) };
 }
 
-/** Suspends or resumes a party. Returns the same record if its state does not change. */
 export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {
   return before.state === state ? before : { ...before, state, ...nextVersion(before, now) };
 }
 
-/** Records which certificate verifies the party's public key. `certificate` is the ID of that certificate. */
 export function bindPublicKey(before: PartyRecord, certificate: string, now: Timestamp): PartyRecord {
   return { ...before, publicKeyCertificate: certificate, ...nextVersion(before, now) };
 }
@@ -107,8 +104,8 @@ function requireInterval(interval: Interval | undefined): void {
 }
 
 /**
- * Returns the URL's origin, to which callers append paths. The host name is not resolved here, because providers and
- * duchies resolve it in their own networks.
+ * Returns the URL's origin, to which callers append paths. The host name is not resolved, because providers and duchies
+ * resolve it in their own networks.
  */
 function readEndpoint(endpoint: string, rules: EndpointRules): string {
   const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
@@ -126,13 +123,12 @@ function readEndpoint(endpoint: string, rules: EndpointRules): string {
   return url.origin;
 }
 
-/** Throws if the key is not a serialized EncryptionPublicKey. `field` is the request field that contains the signed key. */
 export function requireEncryptionPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {
-    // Bytes that are not protobuf cause the error below.
+    // The bytes are not protobuf, so throw the error below.
   }
   throw invalid([{ field: `${field}.message`, description: 'must be a serialized EncryptionPublicKey' }]);
 }
@@ -142,7 +138,7 @@ export function publicKeyUnverified(): Finding {
   return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
-/** Returns the protocols that the capabilities include. Each protocol has a field, such as `liquidLegionsV2Supported`. */
+/** Each protocol has its own field, such as `liquidLegionsV2Supported`. */
 function protocolsOf(capabilities: Capabilities): Protocol[] {
   return PROTOCOLS.filter((protocol) => (capabilities as Record<string, boolean>)[`${protocol}Supported`]);
 }

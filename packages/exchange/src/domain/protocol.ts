@@ -24,47 +24,41 @@ import {
   shuffledRegisterReasons,
 } from './shareShuffle.ts';
 
-/** The multi-party protocols that are enabled. */
 export interface Protocols {
   honestMajorityShareShuffle?: ShareShuffleSetting;
   reachOnlyLiquidLegionsV2?: ReachOnlyLiquidLegionsV2Config;
   liquidLegionsV2?: LiquidLegionsV2Config;
 }
 
-/** The data providers that operate a duchy, keyed by the duchy's name. */
+/** The data providers that operate a duchy, by the duchy's name. */
 export type DuchyOperators = Readonly<Record<string, readonly string[]>>;
 
 interface Choice {
   protocol: Protocol;
-  /** The settings of the protocol; undefined for a direct measurement. */
+  /** Undefined for a direct measurement. */
   config: StoredProtocolConfig | undefined;
   findings: Finding[];
 }
 
-/** An enabled protocol and its settings. */
 export type Option =
   | { protocol: 'honestMajorityShareShuffle'; setting: ShareShuffleSetting }
   | { protocol: LiquidLegionsProtocol; setting: LiquidLegionsConfig };
 
-/** The protocols that might be able to compute a measurement. */
 export interface Candidate {
-  /** The spec to compute; undefined if only the `direct` protocol can be used. */
+  /** The spec to compute. Undefined if only the `direct` protocol can be used. */
   spec: CountingSpec | undefined;
-  /** The options in the order they are tried. The first option that can be used is chosen. */
+  /** The options in the order in which they are tried. The first usable option is chosen. */
   options: Option[];
-  /** The findings that explain why the requested protocol is not one of the options. */
   findings: Finding[];
-  /** The protocol that the consumer requested. */
   wish?: Protocol | undefined;
 }
 
 interface Traits {
   computes: CountingSpec['measurementType'][];
-  /** Whether the protocol needs a registered population. */
   needsPopulation: boolean;
 }
 
-/** The properties of the multi-party protocols, in the order in which the protocols are tried. */
+/** The multi-party protocols, in the order in which they are tried. */
 const TRAITS: Record<keyof Protocols, Traits> = {
   honestMajorityShareShuffle: { computes: ['REACH', 'REACH_AND_FREQUENCY'], needsPopulation: true },
   reachOnlyLiquidLegionsV2: { computes: ['REACH'], needsPopulation: false },
@@ -83,7 +77,6 @@ export function duchiesOf({ protocol, setting }: Option): string[] {
   return [setting.firstWorker, setting.secondWorker, setting.aggregator];
 }
 
-/** Finds the protocols that might be able to compute the spec. `wish` is the protocol that the consumer requested. */
 export function candidateOf(
   spec: PlainSpec | undefined,
   providers: number,
@@ -102,7 +95,7 @@ export function candidateOf(
   if (wish === 'direct') return { spec, options: [], findings: [] };
   const options = optionsOf(enabled)
     .filter(({ protocol }) => computes(protocol, spec))
-    // Try the requested protocol first. The other protocols keep their order.
+    // The requested protocol comes first. The other protocols keep their order.
     .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
   if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
   const reason = computes(wish, spec)
@@ -119,18 +112,15 @@ export function needsPopulation({ protocol }: Option): boolean {
   return TRAITS[protocol].needsPopulation;
 }
 
-/** The facts, besides the request itself, that determine which protocol is chosen. */
 export interface Circumstances {
   /** The parties named in the request and the duchies of the options, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
-  /** The population for the spec's model line, or the default population if the spec has no model line. */
+  /** The population of the spec's model line, or the default population. */
   population: Population | undefined;
-  /** Whether the spec was signed with the key of the consumer's certificate. */
   isSpecSigned: boolean;
   duchyOperators: DuchyOperators;
 }
 
-/** The `dataProviders` entries in a request, keyed by the data provider's name. */
 type Entries = Readonly<Record<string, { nonceHash: Uint8Array }>>;
 
 export function chooseProtocol(
@@ -153,8 +143,8 @@ export function chooseProtocol(
 }
 
 /**
- * Returns a reason for each data provider that also runs the aggregator. Such a provider knows its own data, and would also
- * see all counts before they are released. A provider may run a worker, because workers see only masked data.
+ * A provider must not run the aggregator, because the provider knows its own data and would also see all counts before
+ * their release. A provider may run a worker, because workers see only masked data.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,
@@ -171,8 +161,8 @@ function twoRolesReasons(
 }
 
 /**
- * Throws if a provider also runs the aggregator of the protocol that the consumer requested. The exchange does not choose
- * another protocol in that case.
+ * Rejects the request if a provider runs the aggregator of the requested protocol. The exchange does not choose another
+ * protocol instead.
  */
 function requireAllowed(option: Option, providers: string[], circumstances: Circumstances): void {
   const [first] = twoRolesReasons(option, providers, circumstances);
@@ -235,7 +225,7 @@ function circumstanceReasons(
 }
 
 /**
- * Checks that the consumer signed the spec, including all nonce hashes. For a direct measurement, the providers check this.
+ * The consumer must have signed the spec, including all nonce hashes. In a direct measurement, the providers check this.
  */
 function consentReasons(
   { nonceHashes }: CountingSpec,
@@ -254,7 +244,7 @@ function consentReasons(
   return reasons;
 }
 
-/** Returns reasons why this protocol cannot be used for the spec. Another protocol might still work. */
+/** Explains why this protocol cannot compute the spec. Another protocol may still be usable. */
 function specReasons(
   option: Option,
   spec: CountingSpec,

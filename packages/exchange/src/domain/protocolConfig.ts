@@ -8,7 +8,7 @@ import {
   type ShareShuffleConfig,
 } from '@measurement-exchange/contract';
 
-/** A share-shuffle configuration as it is stored, with the population's fingerprint in base64. */
+/** The stored form has the population's fingerprint as base64. */
 export type StoredShareShuffleConfig = Omit<ShareShuffleConfig, 'populationFingerprint'> & {
   populationFingerprint: string;
 };

@@ -1,4 +1,4 @@
-/** Reasons why a multi-party protocol cannot be used for a measurement. */
+/** Explains why a multi-party protocol cannot be used for a measurement. */
 import {
   MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
@@ -6,10 +6,8 @@ import {
   type PrivacyParams,
 } from '@measurement-exchange/contract';
 
-/** A spec whose measurement type is supported by multi-party protocols. */
 export type CountingSpec = Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
 
-/** A reason not to choose a protocol, and the request field that caused it. */
 export interface Reason {
   field: string;
   reason: string;

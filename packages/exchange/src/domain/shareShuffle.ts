@@ -1,4 +1,4 @@
-/** The settings of HonestMajorityShareShuffle, and reasons why it cannot be used for a spec. */
+/** Defines the settings of HonestMajorityShareShuffle, and says why a spec cannot use the protocol. */
 import {
   MAX_NOISE_REGISTERS,
   MAX_SHUFFLED,
@@ -14,7 +14,7 @@ import type { StoredShareShuffleConfig } from './protocolConfig.ts';
 import type { CountingSpec, Reason } from './protocolReasons.ts';
 
 export interface ShareShuffleSetting {
-  /** The duchy's resource name, such as `duchies/x`. The two workers and the aggregator must be different duchies. */
+  /** A resource name such as `duchies/x`. The two workers and the aggregator must be different duchies. */
   firstWorker: string;
   secondWorker: string;
   aggregator: string;
@@ -39,10 +39,7 @@ export function shareShuffleConfig(
   };
 }
 
-/**
- * Returns a reason if the ring modulus is too small. The modulus must exceed the sum of a person's frequencies across all
- * providers.
- */
+/** Returns a reason unless the ring modulus exceeds the sum of a person's frequencies across all providers. */
 export function shareShuffleReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -81,7 +78,6 @@ export function shuffledRegisterReasons(
   return [{ field, reason }];
 }
 
-/** Returns the number of noise registers that each worker adds. */
 function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting): number {
   if (setting.noiseMechanism === 'NONE') return 0;
   const modulus = ringModulusOf(spec, setting);

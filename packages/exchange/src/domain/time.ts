@@ -1,8 +1,8 @@
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
 /**
- * Returns `now` if it is later than `previous`, and otherwise the time one microsecond after `previous`. Update times must
- * increase, because a reader that pages by update time would otherwise miss a change.
+ * Returns `now` if it is after `previous`, else one microsecond after `previous`. Update times must increase: a reader
+ * that pages by update time would otherwise miss a change.
  */
 export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   if (now > previous) return now;
@@ -11,19 +11,17 @@ export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   return timestampOf(Date.parse(`${previous.slice(0, 19)}Z`) + 1000);
 }
 
-/** Returns the fields that every change to a record sets. */
 export function nextVersion(before: { version: number; updateTime: Timestamp }, now: Timestamp) {
   return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-/** Subtracts hours from a time. The result is never before 1970, because the database cannot parse years before 0001. */
+/** Never returns a time before 1970, because the database cannot parse years before 0001. */
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));
 }
 
 const HALF_MINUTE_MS = 30_000;
 
-/** Rounds a time down to the half minute. */
 export function halfMinuteOf(time: Timestamp): Timestamp {
   return timestampOf(Math.floor(Date.parse(time) / HALF_MINUTE_MS) * HALF_MINUTE_MS);
 }

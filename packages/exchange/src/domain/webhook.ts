@@ -1,4 +1,4 @@
-/** Defines which URLs a webhook may have, the payload and its signature, and the retry schedule. */
+/** The allowed URLs of webhooks, the payload and its signature, and the retry schedule. */
 import { createHmac, hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -23,12 +23,11 @@ export interface WebhookRecord {
   id: string;
   url: string;
   description: string;
-  /** The kinds of changes to deliver. An empty list means all kinds. */
+  /** The kinds of changes to deliver. Empty means all kinds. */
   kinds: ChangeKind[];
   state: WebhookState;
-  /** Why the webhook is paused; undefined while it is active. */
   pauseReason: string | undefined;
-  /** When the webhook last skipped changes because retention had already removed them. */
+  /** The last time when the webhook skipped changes because retention had removed them. */
   skippedTime: Timestamp | undefined;
   createTime: Timestamp;
   updateTime: Timestamp;
@@ -36,20 +35,19 @@ export interface WebhookRecord {
 
 export interface WebhookHealth extends Pick<WebhookRecord, 'party' | 'id' | 'state' | 'updateTime'> {
   pauseReason: string | null;
-  /** When the oldest delivery that is still to be sent first failed; null if none has failed. */
+  /** The time of the first failure of the oldest pending delivery. Null if no pending delivery has failed. */
   failingSince: Timestamp | null;
 }
 
 export const MAX_WEBHOOKS = 10;
 /**
- * How long the old secret stays valid after a rotation. During this time, both secrets sign each delivery, so that
- * receivers can switch to the new secret at any moment.
+ * The old secret stays valid for this many hours after a rotation. Meanwhile both secrets sign each delivery, so that
+ * receivers can switch at any moment.
  */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
-/** The maximum number of changes that can be redelivered per hour, across all webhooks of a party. */
+/** The maximum number of changes redelivered per hour, for all webhooks of a party. */
 export const MAX_REDELIVERED = 1_000;
-/** The maximum number of test deliveries that may be waiting per webhook. */
 const MAX_TESTS = 10;
 const OWNER_PAUSED = 'The owner paused it.';
 
@@ -78,7 +76,7 @@ export function newWebhook(
   };
 }
 
-/** Replaces only the fields that are present in the input. */
+/** Replaces only the fields that the input has. */
 export function updateWebhook(
   before: WebhookRecord,
   input: WebhookUpdate,
@@ -104,8 +102,8 @@ function readUrl(text: string, isDevelopment: boolean): string {
 }
 
 /**
- * Returns the reason that a webhook URL is not allowed, or undefined if it is allowed. The IP address of a host name is
- * checked on each connection instead, because it may change.
+ * Returns undefined if the URL is allowed. The IP address of a host name is checked on each connection, because it may
+ * change.
  */
 export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
   // The URL parser alone would also accept spaces, backslashes, and control characters.
@@ -122,15 +120,11 @@ export function urlProblem(text: string, isDevelopment: boolean): string | undef
   return isAllowedName ? undefined : 'must have a public host name';
 }
 
-/** Whether a webhook may connect to this address. It must be public, or a loopback address in development mode. */
 export function isAllowed(address: string, isDevelopment: boolean): boolean {
   return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
 }
 
-/**
- * Throws if a party redelivers too many changes. `total` is the number of changes redelivered to the party in its current
- * hour, including this request's `count`.
- */
+/** `total.count` counts the changes redelivered to the party since `total.since`, including this request's `count`. */
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },
   count: number,
@@ -151,9 +145,7 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/**
- * Returns the start of a redelivery, which is a time or a delivery. Throws unless the request names exactly one of the two.
- */
+/** The request must have either a time or a delivery, but not both. */
 export function redelivered({
   from,
   webhookId,
@@ -163,7 +155,7 @@ export function redelivered({
   throw invalid([{ field: 'from', description: 'must be present, or webhookId, and not both' }]);
 }
 
-/** Returns the latest delivery with this ID. Throws if the webhook never had such a delivery, or if it was removed. */
+/** Throws if the webhook never had this delivery, or if the delivery was removed. */
 export function requireDelivery<D extends { delivery: { webhook: string; event: WebhookEvent } }>(
   latestFirst: D[],
   webhookId: string,
@@ -175,25 +167,23 @@ export function requireDelivery<D extends { delivery: { webhook: string; event: 
   ]);
 }
 
-/** Throws if too many tests are waiting. `waiting` is the number of test deliveries that have not been sent yet. */
 export function requireTestable(waiting: number): void {
   if (waiting < MAX_TESTS) return;
   const message = `${waiting} tests of this webhook are not sent yet: wait for them.`;
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { retryAfterSeconds: 1 });
 }
 
-/** The content of a delivery: a change to a resource, or a test that the owner requested. */
 export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
 
 /**
- * Returns the ID of a delivery. All attempts have the same ID, even after `:redeliver`, so that receivers can recognize
+ * Returns a delivery's ID. All attempts have the same ID, even after `:redeliver`, so that receivers can recognize
  * duplicates.
  */
 export function messageId(webhook: string, { name, version, time }: WebhookEvent): string {
   return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;
 }
 
-/** Returns the payload, which has the fields that Standard Webhooks recommends: type, timestamp, and data. */
+/** The fields are those that Standard Webhooks recommends: type, timestamp, and data. */
 export function payloadOf({ time, ...event }: WebhookEvent): string {
   return JSON.stringify({ type: eventType(event), timestamp: time, data: { ...event, time } });
 }
@@ -202,7 +192,6 @@ export function eventType({ kind }: Pick<WebhookEvent, 'kind'>): string {
   return kind === 'TEST' ? 'webhook.test' : `${kind.toLowerCase()}.changed`;
 }
 
-/** Returns the headers for one attempt. They contain one signature per valid secret. */
 export function signedHeaders(
   id: string,
   atSeconds: number,
@@ -218,42 +207,34 @@ export function signedHeaders(
   };
 }
 
-/** Formats a secret as Standard Webhooks specifies. */
 export function printSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString('base64')}`;
 }
 
-/** A webhook is paused once a delivery has been failing for this long. */
+/** A webhook is paused when a delivery has been failing for this many hours. */
 const RETRY_HOURS = 72;
 const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
-/**
- * Returns the delay before the next attempt. The delay triples with each failure, and varies randomly by up to 25%.
- * `random` is between 0 and 1.
- */
+/** The delay triples with each failure and varies randomly by up to 25%. `random` is between 0 and 1. */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
   return delay * (0.75 + random / 2);
 }
 
-/**
- * Parses `Retry-After`, which is a number of seconds or a date. The result is never negative, and never exceeds the longest
- * delay between retries.
- */
+/** `Retry-After` is a number of seconds or a date. The result is between 0 and the longest retry delay. */
 export function retryAfterSeconds(header: string | undefined, now: Timestamp): number {
   if (header === undefined) return 0;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.parse(now)) / 1000;
   return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_SECONDS) : 0;
 }
 
-/** Determines how a round of deliveries affects the webhook. */
 export function endRound(
   round: {
-    /** The number of consecutive rounds before this round that had no successful delivery. */
+    /** The number of consecutive rounds before this one that had no successful delivery. */
     failures: number;
     settled: { state: string; status: number | undefined }[];
-    /** When each failed delivery failed for the first time. */
+    /** For each failed delivery, the time of its first failure. */
     failingSince: Timestamp[];
   },
   now: Timestamp,

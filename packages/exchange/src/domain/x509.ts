@@ -13,17 +13,13 @@ interface CertificateDescription {
   notAfter: Timestamp;
 }
 
-/**
- * An error about an unusable certificate. Its message continues a sentence that starts with the field name: "x509Der is not
- * …".
- */
+/** The message follows the field name in a sentence: "x509Der is not …". */
 export class BadCertificate extends Error {}
 
-/** Key identifiers are hashes of keys. The longest hash in use, SHA-512, has 64 bytes. */
+/** Key identifiers are hashes of keys. SHA-512, the longest hash in use, has 64 bytes. */
 const MAX_KEY_IDENTIFIER_BYTES = 64;
 const ONE_PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
-/** Reads the certificate in a request, in DER or PEM form. A violation names the field that the request used. */
 export function readCertificate(input: {
   x509Der?: Uint8Array | undefined;
   x509Pem?: string | undefined;

@@ -1,12 +1,11 @@
-/** Announces changes within this process: writers emit events, and code that waits for changes listens for them. */
+/** Announces changes within this process. Writers emit events, and code that waits for changes listens. */
 import { EventEmitter } from 'node:events';
 
 interface Events {
-  /** A transaction in this process committed changes that these parties can see. */
+  /** A transaction of this process has committed changes that these parties can see. */
   committed: [parties: ReadonlySet<string>];
   /** These parties may have new changes. Undefined means all parties. */
   changed: [parties: Iterable<string> | undefined];
-  /** A background job has work to do and should run now. */
   work: [];
 }
 

@@ -1,23 +1,20 @@
-/** Lets callers follow a party's change log. A follower waits until the party's next change can be read. */
+/** Lets callers follow a party's change log. A follower waits until the party's next change is readable. */
 import { type ChangePage, horizon, movedOn, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
-/** The interval between polls for changes whose notification was lost. One query covers all followed parties. */
+/** The time between polls, which find changes whose notification was lost. One query covers all followed parties. */
 const POLL_MS = 2_000;
 
 export class Feed {
-  /** Aborted when the exchange stops, which ends all followers. */
   readonly stopping: AbortSignal;
-  /** The total number of followers. */
   followers = 0;
   private readonly db: Database;
   private readonly bus: ChangeBus;
   private readonly horizon: Horizon;
   private readonly tails = new Map<string, Tail>();
-  /** The number of followers per party. */
   private readonly open = new Map<string, number>();
   private readonly stopper = new AbortController();
   private readonly poll: NodeJS.Timeout;
@@ -40,7 +37,6 @@ export class Feed {
     for (const party of parties ?? this.tails.keys()) this.tails.get(party)?.wake();
   };
 
-  /** Waits until the rows written by a transaction can be read, or until `maxMs` have passed. */
   waitReadable(xid: string, maxMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, maxMs);
@@ -62,7 +58,7 @@ export class Feed {
     else this.open.set(party, count);
   }
 
-  /** Ends all waits. Waits that start later end immediately. */
+  /** Ends all waits. Waits that start later end at once. */
   stop(): void {
     this.bus.off('changed', this.wake);
     clearInterval(this.poll);
@@ -85,7 +81,7 @@ export class Feed {
       at,
     );
     this.tails.set(party, tail);
-    // Read immediately, because a change may have been committed since the last read.
+    // Read at once, because a change may have been committed since the last read.
     tail.wake();
     return tail;
   }
@@ -102,20 +98,22 @@ export class Feed {
       const places = Array.from(this.tails, ([party, { end }]) => ({ party, at: end }));
       this.bus.emit('changed', await movedOn(this.db, places));
     } catch {
-      // Ignore the error. The database is unreachable, and the next poll tries again.
+      // If the database is unreachable, the next poll tries again.
     } finally {
       this.isPolling = false;
     }
   }
 }
 
-/** Follows a party's log from any position. Followers must use little memory, because an exchange has thousands of them. */
+/**
+ * Follows a party's log from any position. A follower must use little memory, because an exchange has thousands of
+ * followers.
+ */
 export class Follower {
   private readonly feed: Feed;
   private readonly party: string;
   private tail: Tail | undefined;
   isOpen = true;
-  /** Ends the current wait. */
   private done: (() => void) | undefined;
 
   constructor(feed: Feed, party: string) {
@@ -124,15 +122,13 @@ export class Follower {
     feed.count(party, 1);
   }
 
-  /** Reads the changes after a position without waiting. Returns undefined if some of them have already been removed. */
+  /** Reads changes without waiting. Returns undefined if some of them have been removed. */
   async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
     const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);
     return kept ?? this.feed.read(this.party, after, limit);
   }
 
-  /**
-   * Waits until there may be a change after the position. `endWait`, `close`, and stopping the exchange end the wait early.
-   */
+  /** Resolves when a change may follow the position, when `endWait` or `close` is called, or when the exchange stops. */
   wait(after: Position): Promise<void> {
     if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();
     if (this.tail?.isStopped) this.leave();

@@ -1,25 +1,23 @@
 /**
- * The horizon is the oldest database transaction that is still running. Readers get only the changes of older transactions.
- * Later changes have to wait, because the running transaction may still add changes before them.
+ * The horizon is the oldest database transaction that is still running. Readers get only the changes of transactions
+ * before the horizon. A reader that read later changes first would miss changes that the horizon still adds.
  */
 
-/** The pause between two polls. It begins with FIRST_MS and doubles up to LAST_MS as long as the horizon does not move. */
+/** The pause between polls doubles from FIRST_MS to LAST_MS while the horizon does not move. */
 const FIRST_MS = 2;
 const LAST_MS = 64;
 
 export class Horizon {
   private readonly read: () => Promise<string>;
-  /** The waiting callbacks, each with the ID of the transaction that it waits for. */
   private readonly waiting = new Map<() => void, bigint>();
   private timer: NodeJS.Timeout | undefined;
   private last = 0n;
 
-  /** `read` returns the ID of the oldest transaction that is still running. */
   constructor(read: () => Promise<string>) {
     this.read = read;
   }
 
-  /** Calls `done` once the rows written by the transaction can be read. */
+  /** Calls `done` when the rows of the transaction can be read. */
   wait(xid: string, done: () => void): void {
     this.waiting.set(done, BigInt(xid));
     this.timer ??= setTimeout(() => this.poll(FIRST_MS), FIRST_MS);

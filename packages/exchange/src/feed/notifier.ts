@@ -1,6 +1,6 @@
 /**
- * Uses NOTIFY to tell all processes connected to the database which parties have new changes. A notification is only a
- * hint: the receiver reads the log, and a slow poll finds changes whose notification was lost.
+ * Uses NOTIFY to tell other processes which parties have new changes. A notification is only a hint: the receiver reads
+ * the log, and a slow poll finds changes whose notification was lost.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import pg from 'pg';
@@ -9,9 +9,9 @@ import { type Database, sql } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 
 const CHANNEL = 'mex_changes';
-/** The minimum time between two notifications. If each commit sent its own NOTIFY, commits would wait for each other. */
+/** The minimum time between two notifications. If each commit sent a NOTIFY, commits would wait for each other. */
 const NOTIFY_EVERY_MS = 10;
-/** PostgreSQL requires payloads to be shorter than 8,000 bytes. */
+/** PostgreSQL limits payloads to less than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
 const RECONNECT_MS = 500;
 const ALL = '*';
@@ -23,7 +23,7 @@ export class ChangeNotifier {
   private readonly connection: pg.ClientConfig;
   private readonly log: Logger;
   private readonly bus: ChangeBus;
-  /** Identifies this process's own notifications, which it ignores. */
+  /** Marks this process's own notifications, which it ignores. */
   private readonly process = randomBytes(6).toString('hex');
   private unsent = new Set<string>();
   private sending: NodeJS.Timeout | undefined;
@@ -78,7 +78,7 @@ export class ChangeNotifier {
     if (this.sending === undefined) this.send();
   };
 
-  /** Sends a notification now. Sends another notification after NOTIFY_EVERY_MS if more parties have been added by then. */
+  /** Sends a notification at once. Parties that are added within NOTIFY_EVERY_MS share the next notification. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {

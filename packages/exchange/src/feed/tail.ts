@@ -1,20 +1,16 @@
-/**
- * The latest changes in a party's log. A tail reads each change only once for all of the party's followers in this process.
- */
+/** The latest changes of a party's log. A tail reads each change once for all followers of the party in this process. */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
 const READ = 1_000;
-/** The number of changes to keep in memory. Followers that need older changes query the database themselves. */
+/** The number of changes kept in memory. Followers that need older changes query the database. */
 const KEPT = 256;
 const RETRY_MS = 1_000;
 
-/** Reads the changes after a position. Returns undefined if some of them have already been removed. */
 type ReadPage = (after: Position, limit: number) => Promise<ChangePage | undefined>;
-/** Calls `done` once the rows written by the transaction can be read. */
 type WaitFor = (xid: string, done: () => void) => void;
 
 export class Tail {
-  /** The position up to which all changes have been read. */
+  /** All changes up to this position have been read. */
   end: Position;
   followers = 0;
   /** A stopped tail never reads again. A follower that waits again gets a new tail. */
@@ -24,7 +20,6 @@ export class Tail {
   /** `kept` contains the changes after this position, up to `end`. */
   private start: Position;
   private kept: PlacedChange[] = [];
-  /** The waiting followers' callbacks, each with the follower's position. */
   private readonly waiting = new Map<() => void, Position>();
   private isReading = false;
   private isStale = false;
@@ -38,8 +33,8 @@ export class Tail {
   }
 
   /**
-   * Returns the changes after a position from memory. Returns undefined if no changes follow, or if some of them are no
-   * longer in memory.
+   * Returns the changes after a position from memory. Returns undefined if no changes follow, or if memory lacks some
+   * of them.
    */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
@@ -49,7 +44,7 @@ export class Tail {
     return { changes, next: changes.at(-1)!.at, ahead: undefined };
   }
 
-  /** Calls `done` once there is a change after the position, or when the tail stops or `endWait` is called. */
+  /** Calls `done` when there is a change after the position, when the tail stops, or when `endWait` is called. */
   wait(after: Position, done: () => void): void {
     if (this.isStopped || compare(after, this.end) < 0) done();
     else this.waiting.set(done, after);
@@ -60,7 +55,6 @@ export class Tail {
     done();
   }
 
-  /** Reads the log again, because it may have more changes. */
   readonly wake = (): void => {
     this.isStale = true;
     if (!this.isReading && !this.isStopped) void this.read();
@@ -79,8 +73,8 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // If changes after `end` were removed from the log, stop. Each follower then reads the log itself and finds the
-        // gap.
+        // If changes after `end` were removed from the log, the tail stops. Each follower then reads the log itself and
+        // finds the gap.
         if (page === undefined) this.stop();
         else this.take(page);
       }

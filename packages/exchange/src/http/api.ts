@@ -49,14 +49,12 @@ declare module 'fastify' {
 
 export interface HttpProgress extends Progress {
   authorized?: Authorized | undefined;
-  /** The memory held for the body, in bytes. */
   bodyBytes?: number;
 }
 
-/** Matches a content type with a charset other than UTF-8. JSON is always UTF-8 (RFC 8259, section 8.1). */
+/** Matches every charset except UTF-8. JSON is always UTF-8 (RFC 8259, section 8.1). */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
-/** Reads JSON bodies within the limits, and releases their memory once the response is finished. */
 function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
   const memory = new BodyMemory();
 
@@ -70,7 +68,7 @@ function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  // Release the memory on `close`, because `onResponse` does not run if the caller hangs up before the response.
+  // Release the memory on `close`, because `onResponse` does not run if the caller disconnects before the response.
   app.addHook('onRequest', ({ method, progress }, reply, done) => {
     if (method !== 'GET') {
       reply.raw.once('close', () => {
@@ -133,13 +131,13 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   const streams = new EventStreams();
 
   function stream(request: FastifyRequest, reply: FastifyReply, open: OpenStream): void {
-    // Fastify would buffer the stream, so bypass Fastify and write the response directly.
+    // Fastify would buffer the stream, so write the response directly.
     reply.hijack();
     const { method, progress } = request;
-    // A stream lasts for minutes, so release the memory of the request that opened it.
+    // A stream lasts for minutes, so release the memory of its request.
     progress.authorized = undefined;
     void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
-      // If the client hung up, record the request here, because Fastify does not call `onResponse`.
+      // Fastify does not call `onResponse` if the client disconnected, so record the request here.
       if (!reply.raw.destroyed) return;
       const wire = { method, status: reply.raw.statusCode };
       pipeline.observe(progress, { kind: 'none', wire, ms: reply.elapsedTime });
@@ -155,7 +153,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   });
 }
 
-/** At most one body above this size is parsed per turn of the event loop, because parsing 4 MiB of JSON can take 50 ms. */
+/** At most one body above this size is parsed per turn of the event loop. Parsing 4 MiB of JSON can take 50 ms. */
 const LARGE_BODY = 256 * 1024;
 let lastTurn: Promise<void> = Promise.resolve();
 function separateTurn(): Promise<void> {
@@ -167,7 +165,6 @@ class HttpTransfer implements Transfer {
   private readonly request: FastifyRequest;
   private readonly reply: FastifyReply;
   private hungUp: AbortSignal | undefined;
-  /** The body member that contains the resource, or '' if the body is the resource itself. */
   private wrapper = '';
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
@@ -183,7 +180,7 @@ class HttpTransfer implements Transfer {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // Listen on the response, because a keep-alive connection stays open long after the response.
+      // Listen on the response, because a keep-alive connection stays open after the response.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -201,13 +198,13 @@ class HttpTransfer implements Transfer {
     const query = at < 0 ? '' : originalUrl.slice(at + 1);
     const request = readRequest(route, params, query, parseBody(body as Buffer | undefined));
     this.wrapper = request.wrapper;
-    // A client that reconnects sends its position in Last-Event-ID, which overrides the page token in the URL.
+    // A client that reconnects sends its position in Last-Event-ID, which overrides the page token of the URL.
     const last = headers['last-event-id'];
     if (!route.streams || typeof last !== 'string' || last === '') return request;
     return { ...request, query: { ...request.query, pageToken: last } };
   }
 
-  /** Prefixes the field names in an error with the body member that contains the resource. */
+  /** Prefixes the field names in an error with the name of the body member that contains the resource. */
   namedFromOutside(error: unknown): unknown {
     const isInside = error instanceof ExchangeError && error.violations.length > 0 && this.wrapper !== '';
     return isInside ? error.wrappedIn(this.wrapper) : error;
@@ -218,7 +215,6 @@ function jsonOf({ response }: Route, resource: unknown): ResponseBody {
   return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
 }
 
-/** The response schemas of list and batch operations. The first member of such a response is an array of items. */
 const LISTS: ReadonlySet<TSchema> = new Set(
   ROUTES.map(({ response }): TSchema => response).filter((schema) => {
     const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
@@ -236,7 +232,7 @@ function setQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Quota
   reply.header('ratelimit-reset', String(resetSeconds));
 }
 
-/** Returns the principal whose limit a body's memory counts against. Requests without a principal share one limit. */
+/** The principal whose memory limit the body counts toward. Requests without a principal share one limit. */
 function senderOf({ principal }: Progress): string {
   return principal?.name ?? '';
 }

@@ -4,14 +4,13 @@ import { ExchangeError } from '@measurement-exchange/contract';
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
-/** The maximum memory for all bodies of one principal together: 16 bodies of the default maximum size. */
+/** The memory limit per principal: 16 bodies of the default maximum size. */
 const MAX_HELD = 64 * 1024 * 1024;
 
-/** Tracks how much memory each principal's bodies hold. */
 export class BodyMemory {
   private readonly held = new Map<string, number>();
 
-  /** Reserves memory for a principal's body. Returns false and reserves nothing if the principal would exceed the limit. */
+  /** Returns false and reserves nothing if the principal would exceed the limit. */
   take(principal: string, bytes: number): boolean {
     const held = (this.held.get(principal) ?? 0) + bytes;
     if (held > MAX_HELD) return false;
@@ -27,9 +26,8 @@ export class BodyMemory {
 }
 
 /**
- * Reads at most `limit` bytes into one buffer that grows as needed. Before the buffer grows beyond 16 KiB, calls `grow`
- * with the number of additional bytes; `grow` may throw. Fastify's own reader would keep every chunk until the last one
- * arrives: 2.3 MB sent in one-byte chunks took 580 MB of memory.
+ * Reads the body into one growing buffer. Calls `grow`, which may throw, before the buffer grows beyond 16 KiB. Fastify's
+ * reader keeps every chunk: 2.3 MB sent in chunks of one byte took 580 MB of memory.
  */
 export function readBody(
   request: IncomingMessage,
@@ -56,7 +54,7 @@ export function readBody(
       const needed = size + chunk.length;
       if (needed > limit) return refuse(tooLarge());
       try {
-        // Most bodies arrive in a single chunk, which needs no copy.
+        // Most bodies arrive in one chunk, which needs no copy.
         if (chunk.length === announced) {
           hold(needed);
           bytes = chunk;

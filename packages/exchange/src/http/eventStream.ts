@@ -1,4 +1,4 @@
-/** Sends a stream's changes to a client as Server-Sent Events, until the stream ends or the client hangs up. */
+/** Sends changes to a client as Server-Sent Events, until the stream ends or the client disconnects. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -14,32 +14,28 @@ const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 export class EventStreams {
   private readonly times: typeof TIMES;
   private readonly responses = new Set<ServerResponse>();
-  /** The timer that sends comments to all streams. */
   private comments: NodeJS.Timeout | undefined;
 
   constructor(times = TIMES) {
     this.times = times;
   }
 
-  /** Sends the stream's events to the client. Resolves when the stream has ended. */
   serve(
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
   ): Promise<void> {
-    // Don't use chunked encoding, because it would cost as much per event as the event itself. The end of the connection
+    // Do not use chunked encoding, because it would cost as much per event as the event itself. The end of the connection
     // marks the end of the stream.
     response.removeHeader('transfer-encoding');
-    // Without x-accel-buffering, a proxy might buffer the response and delay the events.
+    // Without `x-accel-buffering`, a proxy might delay the events in a buffer.
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);
     return this.pass(response, stream);
   }
 
-  /**
-   * Sends the events. This is a separate function so that the headers can be garbage-collected while the stream is open.
-   */
+  /** This is a separate function, so that the headers can be garbage-collected while the stream is open. */
   private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
     response.once('close', () => stream.end());
     this.add(response);
@@ -55,7 +51,8 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // Tell the client when to reconnect. When the exchange stops, all clients reconnect, so use a wider range of delays.
+      // Tells the client when to reconnect. When the exchange stops, all clients reconnect, so their delays are spread
+      // over a wider range.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);
@@ -63,7 +60,6 @@ export class EventStreams {
     }
   }
 
-  /** Returns whether the client read everything in time. */
   private drained(response: ServerResponse): Promise<boolean> {
     return once(response, 'drain', { signal: AbortSignal.timeout(this.times.slowMs) }).then(
       () => true,
@@ -88,14 +84,12 @@ export class EventStreams {
   }
 }
 
-/**
- * Saves memory: V8 stores the response head as a tree of concatenated strings (1.5 KB), and searching it flattens the tree.
- */
+/** Saves memory: V8 keeps the response head as a tree of strings (1.5 KB), and a search flattens the tree. */
 function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }
 
-/** Each event's text, built once for all clients. */
+/** The text of an event is built once for all clients. */
 const texts = new WeakMap<ChangeEvent, string>();
 
 function textOf(event: ChangeEvent): string {

@@ -2,21 +2,18 @@
 import { Readable } from 'node:stream';
 
 /**
- * The maximum length of a body that is sent as text, in one write with its headers. Node sends longer bodies faster as
- * bytes.
+ * A body up to this length is sent as text, in one write with its headers. For longer bodies, Node is faster with bytes.
  */
 const MAX_TEXT_LENGTH = 8 * 1024;
-/**
- * The maximum length of a body that is built at once. A longer body is built piece by piece, as fast as the client reads.
- */
+/** A body up to this length is built at once. A longer body is built in pieces, as fast as the client reads. */
 const MAX_WHOLE_LENGTH = 1024 * 1024;
 const PIECE_LENGTH = 64 * 1024;
-/** The buffer in which each body is built. A UTF-16 code unit takes at most three bytes in UTF-8. */
+/** All bodies are built in this buffer. A UTF-16 code unit takes at most three bytes in UTF-8. */
 const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
 export type ResponseBody = string | Buffer | Readable;
 
-/** Joins the parts into a body. If the body is long, later parts are generated only when they are about to be written. */
+/** If the body is long, later parts are generated only when they are about to be written. */
 export function bodyOf(parts: Iterable<string>): ResponseBody {
   const taken: string[] = [];
   let length = 0;
@@ -31,7 +28,7 @@ export function bodyOf(parts: Iterable<string>): ResponseBody {
 
 function join(parts: string[], length: number): string | Buffer {
   if (length <= MAX_TEXT_LENGTH) return parts.join('');
-  // Write to a buffer of the maximum size, because counting the bytes first would take as long as writing them.
+  // The buffer has the maximum size, because counting the bytes first would take as long as writing them.
   let at = 0;
   for (const part of parts) at += scratch.write(part, at);
   return Buffer.from(scratch.subarray(0, at));

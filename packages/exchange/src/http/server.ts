@@ -7,24 +7,22 @@ import { type ApiOptions, type HttpProgress, registerApi } from './api.ts';
 import { toExchangeError } from './errors.ts';
 
 export interface ServerOptions extends ApiOptions {
-  /** The proxies whose X-Forwarded-For header is trusted, as CIDRs. */
   trustedProxies: string[] | undefined;
   corsOrigins: string[];
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** Headers to add to every response. */
   headers: Record<string, string>;
   ready: () => Promise<boolean>;
   metrics: MetricsPage;
-  /** Adds pages that are not part of the API: the API reference and the development issuer. */
+  /** Adds pages outside the API, such as the API reference and the development issuer. */
   pages?: (app: FastifyInstance) => void;
 }
 
 const LIMITS = {
-  // The maximum header size allows an 8 KiB token and a URL with 50 names.
+  // The headers must have room for a token of 8 KiB and a URL with 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
   // A request for a page of changes may wait up to MAX_WAIT_SECONDS.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // This URL length allows 50 names. Requests with more names send them in the body.
+  // The URL must have room for 50 names. Requests with more names send them in the body.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,
@@ -55,9 +53,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     onClientError: (requestId, error) =>
       pipeline.observe({ requestId, error }, { kind: 'none', wire: { status: error.httpStatus } }),
   });
-  // Let every method that Node accepts reach our route table, which responds 405 with the allowed methods.
+  // Every method must reach our route table, which responds 405 with the allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  // Treat a request with an unknown Expect header like any other. By default, Node would respond to it without a body.
+  // Treat a request with an unknown Expect header like any other. Node would respond to it without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   serveInTurn(app.server);
   app.decorateRequest('progress', null as unknown as HttpProgress);
@@ -73,8 +71,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /**
- * Starts each pipelined request only after the previous response has been sent. Node would start all requests in a packet
- * at once, which would delay other callers and keep the responses in memory until they are read.
+ * Starts a pipelined request only after the previous response was sent. Otherwise Node starts all requests of a packet at
+ * once, which delays other callers and keeps the responses in memory.
  */
 function serveInTurn(server: FastifyInstance['server']): void {
   const [begin] = server.listeners('request') as [RequestListener];
@@ -85,7 +83,7 @@ function serveInTurn(server: FastifyInstance['server']): void {
   });
 }
 
-/** Allows only the origins that the operator has listed. Returns true for a preflight request, after responding to it. */
+/** Returns true for a preflight request, after responding to it. */
 function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return false;

@@ -1,4 +1,6 @@
-/** Fails the measurements that depend on a revoked certificate. Works in small steps, so that no lock is held for long. */
+/**
+ * Fails the measurements that depend on a revoked certificate. It works in small steps, so that no lock is held for long.
+ */
 import { lockMeasurements } from '../database/measurements.ts';
 import {
   advanceCascades,
@@ -13,12 +15,11 @@ import { certificateName, revocationMessage } from '../domain/certificate.ts';
 import { fail } from '../domain/measurement.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** The maximum numbers of certificates, of measurements to check, and of measurements to fail in one transaction. */
+/** The maximum numbers per transaction: certificates, measurements searched, and measurements failed. */
 const MAX_CASCADES = 500;
 const MAX_PENDING = 1000;
 const MAX_FAILED = 250;
 
-/** Processes one batch of revoked certificates and measurements. Returns true if there may be more to do. */
 export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   return exchange.db.tx('cascadeRevocations', async (tx) => {
     const locked = await lockNextCascades(tx, MAX_CASCADES);
@@ -45,7 +46,6 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   });
 }
 
-/** Groups measurements by the revoked certificate that makes them fail. */
 function byCause(cascades: Cascade[], aggregates: Outline[]): Map<Cascade, Outline[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
   return Map.groupBy(aggregates, (aggregate) => {

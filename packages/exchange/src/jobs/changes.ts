@@ -6,7 +6,6 @@ import type { Exchange } from '../operations/context.ts';
 const PARTIES = 100;
 const BATCH = 1_000;
 
-/** Returns true if there may be more to remove. */
 export async function removeOldChanges(
   { db, clock }: Pick<Exchange, 'db' | 'clock'>,
   keepDays: number,
@@ -20,6 +19,6 @@ export async function removeOldChanges(
     removed += count;
     more ||= count === BATCH;
   }
-  // If nothing was removed, a long-running transaction prevents the removal, so don't try again right away.
+  // If nothing was removed, a long-running transaction prevents the removal, so an immediate retry would not help.
   return more && removed > 0;
 }

@@ -1,4 +1,4 @@
-/** Fails computations that have waited too long, and names the parties that they were waiting for. */
+/** Fails computations that have waited too long, and names the parties that caused the wait. */
 import { findOverdue, latestReports } from '../database/computations.ts';
 import { lockMeasurements } from '../database/measurements.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
@@ -9,11 +9,10 @@ import type { Exchange } from '../operations/context.ts';
 
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** The number of measurements to fail per transaction. It is small so that no lock is held for long. */
+/** The batch is small, so that no lock is held for long. */
 const BATCH = 50;
 const AUTHOR = { actor: 'deadline', requestId: 'deadline', findings: [] };
 
-/** Fails one batch of computations per waiting state. Returns true if there may be more. */
 export async function failOverdueComputations(exchange: Store, deadlines: Deadlines): Promise<boolean> {
   let more = false;
   for (const state of Object.keys(WAITING) as WaitingState[]) {
@@ -28,7 +27,7 @@ function failOverdue(exchange: Store, deadlines: Deadlines, state: WaitingState)
     const ids = await findOverdue[state](tx, hoursBefore(now, deadlines[WAITING[state]]), BATCH);
     if (ids.length === 0) return false;
     const [pending, reports] = await Promise.all([lockMeasurements(tx, ids), latestReports(tx, ids)]);
-    // Skip computations that have stopped waiting since we found them.
+    // Skip computations that have stopped waiting since they were found.
     const failed = pending
       .filter((aggregate) => computationState(aggregate) === state)
       .map((before) => {

@@ -1,4 +1,4 @@
-/** Runs the doctor's checks on the database while the exchange serves, on request and from time to time. */
+/** Runs the doctor's checks while the exchange serves requests, both regularly and on request. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -6,20 +6,19 @@ import type { Database } from '../database/db.ts';
 import { claimDoctorRun, endDoctorRun } from '../database/doctorRun.ts';
 import { hoursBefore } from '../domain/time.ts';
 
-/** A run that takes longer is ended. */
 const MAX_MS = 10 * 60_000;
 const FAILURE = 'It was ended before all checks were made; the log of the exchange says why.';
 
 interface Parts {
   db: Database;
   clock: () => Timestamp;
-  /** The doctor has a connection of its own, because its checks take longer than requests may. */
+  /** The doctor has its own connection, because its checks take longer than requests may take. */
   connection: pg.ClientConfig;
   log: Logger;
 }
 
 export class DoctorRuns {
-  /** How long a replica may hold the right to run: longer than a run takes. */
+  /** The lease is longer than a run, so that no other replica runs the doctor at the same time. */
   readonly leaseMs = MAX_MS + 60_000;
   private readonly parts: Parts;
   private readonly stopping = new AbortController();
@@ -29,12 +28,11 @@ export class DoctorRuns {
     this.parts = parts;
   }
 
-  /** Runs the doctor in the background. The caller must have recorded that a run began at `startTime`. */
+  /** Runs in the background. The caller must have stored `startTime` as the start of the run. */
   begin(startTime: Timestamp): void {
     this.running = this.running.then(() => this.run(startTime));
   }
 
-  /** Runs the doctor if its last run began more than `everyHours` ago. */
   async runIfDue(everyHours: number): Promise<false> {
     const { db, clock } = this.parts;
     const now = clock();
@@ -59,7 +57,7 @@ export class DoctorRuns {
   }
 
   private async examine() {
-    // The checks are loaded only when they are needed: the exchange starts sooner without them.
+    // Load the checks only when needed, so that the exchange starts sooner.
     const { CHECKS, doctor } = await import('../database/doctor.ts');
     const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(MAX_MS)]);
     const findings = await doctor({ connection: this.parts.connection, signal });

@@ -11,18 +11,15 @@ import type { Exchange } from '../operations/context.ts';
 export type Retention = NonNullable<Config['retention']>;
 export type RetentionCounts = { cancel: number; remove: number };
 
-/** The parts of an exchange that these functions need. maintenance.ts calls them without a running exchange. */
+/** The functions below use only these members, because maintenance.ts calls them without a running exchange. */
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** The number of measurements to process per transaction. It is small so that no lock is held for long. */
+/** The batches are small, so that no lock is held for long. */
 const CANCEL_BATCH = 50;
 const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
 
-/**
- * Cancels one batch of old pending measurements, and removes one batch of old ended measurements. Skips rows that another
- * replica has locked. Returns true if there may be more.
- */
+/** Processes one batch. Skips rows that another replica has locked. Returns true if there may be more to do. */
 export async function applyRetention(exchange: Store, retention: Retention): Promise<boolean> {
   const { pending, terminal } = cutoffsOf(exchange.clock(), retention);
   const moreToCancel = pending !== undefined && (await cancelPending(exchange, pending));
@@ -30,7 +27,6 @@ export async function applyRetention(exchange: Store, retention: Retention): Pro
   return moreToCancel || moreToRemove;
 }
 
-/** Counts the measurements that retention would cancel and remove right now. */
 export async function previewRetention(exchange: Store, retention: Retention): Promise<RetentionCounts> {
   const cutoffs = cutoffsOf(exchange.clock(), retention);
   return {
@@ -53,13 +49,12 @@ function cutoffsOf(now: Timestamp, retention: Retention) {
   };
 }
 
-/** Returns true if there may be more to cancel. */
 function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('cancelPendingMeasurements', async (tx) => {
     const ids = await expiredMeasurements.pending.find(tx, cutoff, CANCEL_BATCH);
     if (ids.length === 0) return false;
     const now = exchange.clock();
-    // `lockMeasurements` skips measurements that have ended since we found them.
+    // `lockMeasurements` skips measurements that have ended since they were found.
     const cancelled = (await lockMeasurements(tx, ids)).map((before) => ({
       before,
       change: cancel(before, now, 'expired'),
@@ -70,8 +65,8 @@ function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
 }
 
 /**
- * Returns true if there may be more to remove. Returns false if another replica has locked all the rows found, because that
- * replica removes them.
+ * Returns true if there may be more to remove. If another replica has locked all rows that were found, returns false,
+ * because that replica removes them.
  */
 function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('removeTerminalMeasurements', async (tx) => {

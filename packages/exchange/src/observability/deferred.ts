@@ -1,6 +1,6 @@
 /**
- * Defers work that nobody waits for, such as request log lines and metrics. Running the work in batches takes a fraction of
- * the time, because the code stays in the CPU caches.
+ * Defers work that nobody waits for, such as log lines and metrics. Working in batches takes a fraction of the time,
+ * because the code stays in the CPU caches.
  */
 
 const MAX_PENDING = 64;
@@ -10,8 +10,7 @@ let pending: (() => void)[] = [];
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Runs `work` later. `work` must not throw or reference a request. A reference would keep the request in memory for up to
- * 0.1 s longer.
+ * `work` must not throw. It must not refer to a request, because the request would stay in memory for up to 0.1 s longer.
  */
 export function defer(work: () => void): void {
   pending.push(work);
@@ -19,7 +18,7 @@ export function defer(work: () => void): void {
   else timer ??= setTimeout(flush, MAX_DELAY_MS);
 }
 
-/** Does all pending work now. Call this before reading metrics and before the process ends. */
+/** Call this before reading metrics and before the process ends. */
 export function flush(): void {
   clearTimeout(timer);
   timer = undefined;

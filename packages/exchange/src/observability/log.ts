@@ -2,8 +2,8 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 /**
- * Writes lines in batches, because a system call per line took 5% of a read request's time, and a slow log reader would
- * delay every request. `kill -9` can lose the last 0.2 s of lines; facts that must not be lost are in the database.
+ * Lines are written in batches, because a system call per line took 5% of a read request's time, and a slow reader would
+ * delay every request. `kill -9` can lose the last 0.2 s of lines. Facts that must not be lost are in the database.
  */
 const STANDARD_OUTPUT = {
   dest: 1,
@@ -17,10 +17,9 @@ export function createLog(level: string, to: DestinationStream = destination(STA
   return pino({ level, timestamp: () => `,"time":${lineTime ?? Date.now()}` }, to);
 }
 
-/** While a deferred log line is being written: the time of its event, in epoch milliseconds. Otherwise undefined. */
+/** The event time of the deferred line being written, in epoch milliseconds. Undefined if no such line is being written. */
 let lineTime: number | undefined;
 
-/** Calls `write`, and gives the lines that it logs the time `at`. */
 export function logAt(at: number, write: () => void): void {
   lineTime = at;
   write();

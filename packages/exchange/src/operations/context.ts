@@ -16,7 +16,6 @@ import type { Feed } from '../feed/feed.ts';
 import type { Watch } from './changes/events.ts';
 import type { PageTokens } from './paging.ts';
 
-/** The parts of the running exchange that operations need. */
 export interface Exchange {
   db: Database;
   clock: () => Timestamp;
@@ -31,22 +30,20 @@ export interface Exchange {
   mode: 'development' | 'production';
   doctor: Doctor;
   duchyEndpoints: EndpointRules;
-  /** Whether webhook URLs may use http. Only development mode allows this. */
+  /** Whether webhook URLs may use http, which only development mode allows. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
   feed: Feed;
-  /** Encrypts secrets, so that nobody can read them from a copy of the database. */
+  /** Encrypts secrets, so that a copy of the database does not reveal the secrets. */
   secrets: Secrets;
   /**
-   * Must be called after a change to a party or to a principal's binding. This replica then uses the change immediately,
-   * and other replicas use it within 30 s.
+   * Call this after a change to a party or to a principal's binding. This replica then sees the change at once, and other
+   * replicas within 30 s.
    */
   principalsChanged: () => void;
-  /** Announces changes, and wakes the background jobs that have work to do. */
   bus: ChangeBus;
 }
 
-/** Runs the doctor in the background. See jobs/doctor.ts. */
 interface Doctor {
   readonly leaseMs: number;
   begin(startTime: Timestamp): void;
@@ -57,23 +54,19 @@ export interface Call {
   principal: Principal;
   issuer: string;
   subject: string;
-  /** The ID of the request in the log. */
+  /** The request's ID in the log and in the header `x-request-id`. */
   requestId: string;
-  /**
-   * The findings of the operation's checks. They are logged, and the response header `x-mex-findings` contains their
-   * number.
-   */
+  /** Findings are logged, and the response header `x-mex-findings` contains their number. */
   findings: Finding[];
   /** Runs a job in a worker thread. Callers take turns, and the job's time counts toward the caller's rate limit. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
   /**
-   * Calls `wait`, and meanwhile frees the request's slot and suspends its deadline. `gone` is aborted when the caller
-   * disconnects.
+   * Frees the request's slot and suspends its deadline while `wait` runs. `gone` is aborted when the caller disconnects.
    */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** The function that runs an operation. See routes.ts in the contract package for its request and response types. */
+/** Runs an operation. routes.ts in the contract package defines the request and response types. */
 export type Handler<O extends Operation> = (
   exchange: Exchange,
   call: Call,

@@ -1,7 +1,7 @@
 import { type Count, MAX_COUNT, type WebhookCounts } from '@measurement-exchange/contract';
 import type { WebhookHealth } from '../domain/webhook.ts';
 
-/** Returns a count that stopped at one more than MAX_COUNT, as the API shows it. */
+/** Counting stops at MAX_COUNT + 1, which means that there are more than MAX_COUNT. */
 export function countOf(counted: number): Count {
   return counted > MAX_COUNT ? { count: MAX_COUNT, more: true } : { count: counted };
 }

@@ -43,7 +43,6 @@ async function factsOf(
   return found && (await factsOfAll(exchange, viewer, [found]))[0];
 }
 
-/** Reads what explains these measurements, requisitions or computations. */
 export async function factsOfAll(
   { db, clock, deadlines, lastSeen }: Exchange,
   viewer: Viewer,

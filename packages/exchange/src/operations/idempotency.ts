@@ -1,5 +1,6 @@
 /**
- * Ensures that a requestId creates at most one resource per parent and method, even if requests are repeated or concurrent.
+ * Ensures that a requestId creates at most one resource per parent and method, even if requests are repeated or
+ * concurrent.
  */
 import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
@@ -10,8 +11,8 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Runs `attempt`, and runs it again if a concurrent request with the same requestId was faster. The second attempt finds
- * the resource that the other request created. `index` is the unique index on the requestId.
+ * Runs `attempt` again if a concurrent request with the same requestId was faster. The second attempt finds that
+ * request's resource. `index` is the unique index on the requestId.
  */
 export async function idempotently<T>(index: string, attempt: () => Promise<T>): Promise<T> {
   try {

@@ -1,7 +1,7 @@
 /**
- * Runs every operation that writes. In a transaction, the operation loads rows and decides what to change. Then `mutate`
- * rejects the request if its findings require that, sends the writes and audit entries, and builds the response while the
- * database commits.
+ * Runs every operation that writes. In a transaction, the operation loads rows and decides on a change. Then `mutate`
+ * rejects the request if the findings demand it, sends the writes and audit entries, and builds the response during the
+ * commit.
  */
 import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
 import type { Transaction } from '../database/db.ts';
@@ -11,26 +11,24 @@ import type { Call, Exchange } from './context.ts';
 
 export interface Decision<Resource> {
   findings?: Finding[];
-  /** The findings that can reject the request if checks are `strict`. By default, these are all findings. */
+  /** The findings that reject the request if checks are `strict`. The default is all findings. */
   rejecting?: Finding[];
   /** Sends the writes. Undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
   /**
-   * Whether a `validateOnly` request sends the writes and rolls them back. This is needed if only a write can detect that
-   * the resource already exists.
+   * True if a `validateOnly` request must write and roll back, because only a write can detect that the resource already
+   * exists.
    */
   savesToValidate?: boolean;
   /**
-   * The new versions to record in the audit log. Changes to measurements omit them, because the transition log records
-   * these changes.
+   * New versions for the audit log. Changes to measurements omit them, because the transition log records those changes.
    */
   versions?: Version[];
   view: () => Resource;
-  /** The response to a `validateOnly` request. By default, it is the result of `view` without the name, etag, and times. */
+  /** The response to a `validateOnly` request. The default is the result of `view` without the name, etag, and times. */
   viewValidated?: () => Resource;
 }
 
-/** A version of a resource, and when it was written. */
 export interface Version {
   name: string;
   version: number;
@@ -67,13 +65,9 @@ export function mutate<Resource extends object>(
   });
 }
 
-/**
- * The `save` function of delete operations. It does nothing, because `decide` already sent the DELETE to get the deleted
- * row.
- */
+/** Delete operations use this as `save`, because `decide` has already sent the DELETE to get the deleted row. */
 export function alreadySent(): void {}
 
-/** Returns the response to a `validateOnly` request: the resource without the fields that only a write sets. */
 export function asValidated<Resource extends object>(resource: Resource, findings: Finding[]): Resource {
   return {
     ...resource,

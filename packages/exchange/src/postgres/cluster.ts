@@ -8,12 +8,11 @@ import { type Binaries, binariesVersion } from './binaries.ts';
 
 export const superuser = 'mex_owner';
 
-/** The name prefix of temporary directories that contain an incomplete cluster. */
 export const unfinished = 'pg-unfinished-';
 
 /**
- * Creates the cluster in a temporary directory, and renames that directory once the cluster is complete and on disk. A
- * start that is killed halfway therefore leaves no partial cluster.
+ * Creates the cluster in a temporary directory. The directory is renamed when the cluster is complete and on disk, so
+ * that a start that is killed halfway leaves no partial cluster.
  */
 export async function createCluster(
   dataDir: string,
@@ -22,7 +21,7 @@ export async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    // Ignore errors: the initdb of a killed start may still be writing to this directory. The next start tries again.
+    // Ignore errors, because the initdb of a killed start may still be writing here. The next start tries again.
     if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
   }
   const directory = await mkdtemp(join(dataDir, unfinished));
@@ -72,19 +71,16 @@ export async function allowSocketOnly(clusterDir: string): Promise<void> {
   await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }
 
-/** Makes the account the owner of the cluster's files, for example after root created the cluster. */
+/** Makes `account` the owner of the cluster's files, for example if root created the cluster. */
 export async function giveCluster(clusterDir: string, account: Pick<Account, 'uid' | 'gid'>): Promise<void> {
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);
   }
-  // Change the directory last, because launch() uses its owner to tell whether the change is complete.
+  // Change the directory last, because launch() reads its owner to tell whether the change is complete.
   await lchown(clusterDir, account.uid, account.gid);
 }
 
-/**
- * Throws if the cluster was created by another major version, which the installed PostgreSQL cannot read. PostgreSQL's own
- * error would be hard to understand.
- */
+/** Throws if another major version created the cluster. PostgreSQL's own error would be hard to understand. */
 export async function requireSameMajor(clusterDir: string): Promise<void> {
   const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
   const ours = await binariesVersion();

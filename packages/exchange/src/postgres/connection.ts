@@ -39,7 +39,7 @@ async function facts(connection: Connection): Promise<ServerFacts> {
 async function query(connection: Connection, sql: string) {
   // PGSSLMODE may request TLS, which does not work over a Unix socket.
   const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // The query in progress rejects too.
+  client.on('error', () => {}); // Ignored, because the running query also rejects.
   try {
     await client.connect();
     return (await client.query(sql)).rows;
@@ -51,7 +51,7 @@ async function query(connection: Connection, sql: string) {
 function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code);
-  // Recognize errors from pg itself by their messages, because they have no code.
+  // Errors that pg itself creates have no code, so match their messages.
   return /^(Connection terminated|timeout expired)/.test((error as Error).message);
 }
 

@@ -9,29 +9,28 @@ import { socketDirectory } from './socket-directory.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 
-/** The JSON that a lock's socket sends to everyone who connects. */
+/** The JSON that a lock's socket sends to every process that connects. */
 type Claim = { holds: boolean; url?: string };
 
 const responseTimeoutMs = 2_000;
 
-/** Thrown if another exchange is using the data directory. */
 export class DataDirInUse extends Error {}
 
 /**
- * Makes this process the only exchange that uses the data directory. If another process uses it, throws DataDirInUse with
- * that process's pid.
+ * Makes this process the only exchange that uses the data directory, or throws DataDirInUse with the pid of the other
+ * process.
  *
- * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to all other sockets. The later of
- * two processes therefore always finds the earlier one. A process holds the lock once no other process is listening. If two
- * processes compete, the one whose socket name sorts first continues, and the other process gives up. The kernel closes the
- * socket of a killed process. Socket names are never reused, so removing a dead process's socket is safe.
+ * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to all other sockets. The later
+ * of two processes therefore always finds the earlier one. A process holds the lock when no other process is listening.
+ * If two processes compete, the process whose socket name sorts first wins. The kernel closes the socket of a killed
+ * process. Socket names are never reused, so removing a dead socket is safe.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const home = await realpath(dataDir);
-  // All socket names have the same length, so that all processes agree on whether the socket's path is too long.
+  // All socket names have the same length, so that all processes agree on whether the path is too long for a socket.
   const name = `${String(process.pid).padStart(7, '0')}-${randomBytes(4).toString('hex')}.sock`;
-  // The data directory's owner also owns the socket directory, so that root and that owner use the same directory.
+  // The owner of the data directory also owns the socket directory, so that root and the owner use the same directory.
   const directory = await socketDirectory(home, 'lock', name, await stat(home));
   const path = join(directory, name);
 
@@ -42,8 +41,8 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // Rename the socket only once it is listening. Before that, it refuses connections, and other processes would think
-    // that this process is dead.
+    // Rename the socket only when it is listening. A socket that is not listening refuses connections, and other
+    // processes would conclude that this process is dead.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();
@@ -73,10 +72,7 @@ async function outlastOthers(directory: string, name: string, dataDir: string): 
   }
 }
 
-/**
- * Reads a socket's claim. A process that is listening but does not respond counts as holding the lock: it is suspended or
- * busy.
- */
+/** A process that listens but does not respond counts as holding the lock, because it may be suspended or busy. */
 async function ask(path: string): Promise<Claim | 'dead' | 'closing'> {
   const socket = createConnection(path).setTimeout(responseTimeoutMs, () =>
     socket.destroy(new Error('timeout')),

@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 
 /**
- * A log that is larger than this is replaced. Even a busy server takes months to write this much, because warnings and
- * statement errors are not logged.
+ * A log above this size is replaced. Even a busy server takes months to write this much, because warnings and statement
+ * errors are not logged.
  */
 const largestBytes = 5_000_000;
 
-/** Opens the server's log for appending. Renames a large log to `.old` first, replacing any earlier `.old` file. */
+/** Opens the log for appending. A large log is first renamed to `.old`, which replaces an earlier `.old` file. */
 export async function openLog(path: string) {
   const found = await stat(path).catch(() => undefined);
   if (found && found.size > largestBytes) await rename(path, `${path}.old`);
@@ -16,7 +16,6 @@ export async function openLog(path: string) {
   return {
     path,
     fd: file.fd,
-    /** Returns the last lines written since the log was opened. */
     async tail(): Promise<string> {
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(16_384), position: start });
       return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-10).join('\n');

@@ -12,13 +12,13 @@ export async function openCluster(path: string): Promise<Cluster> {
   return { path, dev, ino };
 }
 
-/** Returns the pid of the cluster's server, or undefined if no server is running. */
+/** Returns undefined if no server is running. */
 export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
   const pidFile = join(cluster.path, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // Remove the pid file of a killed server. PostgreSQL would refuse to start if another process of the account now has that
+  // Remove the pid file of a killed server. PostgreSQL would not start if another process of the account now has that
   // pid.
   await rm(pidFile, { force: true });
   return undefined;
@@ -28,7 +28,7 @@ export async function findPostmaster(cluster: Cluster): Promise<number | undefin
  * Tries a fast shutdown, which disconnects clients and flushes data. If that takes too long, tries an immediate shutdown.
  */
 export async function stopPostmaster(pid: number, cluster: Cluster): Promise<void> {
-  // After an immediate shutdown, the next start is slower because it replays the WAL, but no data is lost.
+  // An immediate shutdown loses no data. The next start is slower, because it replays the WAL.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 10_000],
@@ -51,10 +51,10 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns whether the process is the cluster's server, and not a zombie or another process with the same pid. */
+/** Returns false for a zombie, and for another process that has the same pid. */
 export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if (process.platform === 'linux') {
-    // The server's working directory is its cluster's directory.
+    // The server's working directory is the cluster's directory.
     const cwd = await stat(`/proc/${pid}/cwd`, { bigint: true }).catch(() => undefined);
     return cwd?.dev === cluster.dev && cwd.ino === cluster.ino;
   }

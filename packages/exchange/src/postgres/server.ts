@@ -25,14 +25,14 @@ export type StartOptions = {
   namespaces?: boolean;
 };
 
-/** The number in the socket's name. No TCP port is opened. */
+/** The number appears only in the name of the Unix socket. No TCP port is opened. */
 const port = 5432;
-/** How long to wait for PostgreSQL to listen. It usually takes milliseconds, or seconds on a very busy machine. */
+/** The maximum wait until PostgreSQL listens. It usually takes milliseconds, or seconds on a very busy machine. */
 const silenceMs = 20_000;
 
 /**
- * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The caller must hold the data
- * directory's lock. The server runs in a separate session, so only stop() ends it. Ctrl-C and the end of this process do
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The caller must hold the lock on
+ * the data directory. The server runs in a separate session. Only stop() ends it. Ctrl-C and the end of this process do
  * not.
  */
 export async function startPostgres(options: StartOptions) {
@@ -59,7 +59,7 @@ export async function startPostgres(options: StartOptions) {
     connection,
     url: connectionUrl(connection),
     ...server,
-    /** True if the server was already running, because the exchange that started it was killed. */
+    /** True if the server was already running, because its exchange was killed. */
     attached: found !== undefined,
     stop: () => (stopped ??= stopPostmaster(server.pid, cluster)),
   };
@@ -70,7 +70,7 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // The server is running but cannot be reached, for example because its socket was removed.
+    // The server cannot be reached, for example because its socket was removed.
     log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }
@@ -88,7 +88,7 @@ async function launch(
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
   await allowSocketOnly(cluster.path);
-  await chmod(cluster.path, 0o700); // PostgreSQL refuses to use a restored copy that others can read.
+  await chmod(cluster.path, 0o700); // PostgreSQL rejects a restored copy that others can read.
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
     listen_addresses: '', // TCP is never used.
@@ -97,7 +97,7 @@ async function launch(
     port: String(port),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The exchange reports statement errors itself, so this log stays small and contains no data.
+    // The exchange reports statement errors, so this log stays small and contains no data.
     log_min_messages: 'log',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -121,7 +121,7 @@ async function launch(
   }
 }
 
-/** Waits until the server responds. Returns undefined if the server exits, or if it runs but does not respond in time. */
+/** Returns undefined if the server exits or does not respond in time. */
 async function untilReady(
   connection: Connection,
   pid: number,
@@ -135,7 +135,7 @@ async function untilReady(
     if (state === 'silent') {
       if (Date.now() - lastSign > silenceMs) return undefined;
     } else if (state === 'busy') {
-      // Keep waiting. Recovery and shutdown may take a long time, but they finish on their own.
+      // Keep waiting, because recovery and shutdown may take a long time but end by themselves.
       lastSign = Date.now();
       if (!logged && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
       logged ||= lastSign - began > 1_000;

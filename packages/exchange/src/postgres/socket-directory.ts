@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The longest allowed socket path. The kernel stores the path in 108 bytes (104 on macOS), including a final NUL. */
+/** The longest socket path. The kernel stores the path in 108 bytes (104 on macOS), including a final NUL. */
 const longestPath = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Creates a socket directory that only its owner may enter: `<dataDir>/<name>`, or a directory in /tmp if the socket's path
- * would be too long. We don't use os.tmpdir() because TMPDIR may be long too and may differ between shells.
+ * Creates a directory that only its owner may enter: `<dataDir>/<name>`, or a directory in /tmp if the socket's path
+ * would be too long. os.tmpdir() does not help, because TMPDIR may be long and may differ between shells.
  */
 export async function socketDirectory(
   dataDir: string,
@@ -27,7 +27,8 @@ export async function socketDirectory(
       throw error;
     },
   );
-  // Anyone may create files in /tmp, so if a directory already exists there, check its owner and never change it.
+  // Anyone may create files in /tmp. So check the owner of a directory that already exists there, and never change its
+  // owner.
   if (process.geteuid!() === 0 && (made || fits)) await lchown(directory, owner.uid, owner.gid);
   const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== owner.uid || (found.mode & 0o077) !== 0) {

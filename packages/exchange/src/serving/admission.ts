@@ -1,9 +1,9 @@
 /**
- * Decides which requests run, and which request runs next.
+ * Decides which request runs next.
  *
  * Requests run in a fixed number of slots. The requests of one principal form a flow with its own queue, and flows take
- * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If that leaves
- * less than one slot per flow, each flow may use one slot, and a token bucket limits for how long.
+ * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If that
+ * leaves less than one slot per flow, each flow may use one slot, and a token bucket limits for how long.
  *
  * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU
  * bandwidth control (Turner, Rao, and Rao 2010).
@@ -11,53 +11,49 @@
 import { WaitingQueue } from './waitingQueue.ts';
 
 /**
- * The number of requests that may run at the same time. It equals the size of the database pool, because further requests
- * would only wait for a connection.
+ * The number of requests that run at the same time. It equals the size of the database pool, because more requests would
+ * only wait for a connection.
  */
 const SLOTS = 16;
 /**
- * A flow stays active for this long after its last request. Active flows share the slots, even if they have no requests.
+ * A flow stays active for this time after its last request. Active flows share the slots, even if they have no requests.
  */
 const ACTIVE_MS = 1_000;
-/** The limit of the token bucket: the maximum slot time that a flow may save up, and the maximum that it may owe. */
+/** The limit on a flow's credit. A flow may save up or owe at most this much slot time. */
 const BURST_MS = 20;
-/** The minimum rate. A flow may always use a slot for this fraction of the time, no matter how many flows are active. */
+/** A flow may use a slot for at least this fraction of the time, no matter how many flows are active. */
 const MIN_RATE = 1 / 8;
 /** A flow may use up to this many times the average flow's slot time without waiting for credit. */
 const MEAN_MULTIPLE = 3;
-/** The time constant of the load's moving average. */
 const LOAD_MS = 100;
 
 interface Flow {
   queue: WaitingQueue;
   slots: number;
   seenAt: number;
-  /** The flow's credit at `creditAt`, in milliseconds of slot time. */
+  /** The credit at `creditAt`, in milliseconds of slot time. */
   credit: number;
   creditAt: number;
-  /** The timer that fires when the flow has credit again. */
   pause?: NodeJS.Timeout | undefined;
 }
 
 export class Admission {
   running = 0;
-  /** The active flows, by principal. */
   private readonly flows = new Map<string, Flow>();
-  /** Flows with waiting requests. The first flow is next. */
+  /** Flows with waiting requests. The first flow is the next to get a slot. */
   private readonly backlog = new Set<Flow>();
   private readonly slots: number;
   private readonly clock: () => number;
-  /** The moving average of the number of slots in use, at `loadAt`. */
+  /** The moving average of the slots in use, at `loadAt`. */
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
-  /** How many slots have been handed to waiting requests in this turn of the event loop. */
+  /** The number of slots given to waiting requests in this turn of the event loop. */
   private handedOn = 0;
-  /** True if free slots will be granted in the next turn of the event loop. */
   private granting = false;
   private readonly maxWaiting: number | undefined;
 
-  /** `clock` is monotonic, in milliseconds. `maxWaiting` limits the length of each principal's queue. */
+  /** `clock` is monotonic, in milliseconds. `maxWaiting` limits each principal's queue. */
   constructor(slots = SLOTS, clock: () => number = () => performance.now(), maxWaiting?: number) {
     this.slots = slots;
     this.clock = clock;
@@ -78,20 +74,19 @@ export class Admission {
     }
   }
 
-  /** Releases the caller's slot while `work` runs, and takes a slot again afterward. */
   async outside<T>(principal: string, work: () => Promise<T>): Promise<T> {
     this.leave(principal);
     try {
       return await work();
     } finally {
-      // Take a slot immediately, even if no slot is free, because other requests may be waiting for the caller's locks.
+      // Take a slot even if no slot is free, because other requests may be waiting for locks that the caller holds.
       this.change(this.flowOf(principal), 1);
     }
   }
 
   /**
-   * Returns undefined if the request gets a slot immediately, or a promise that resolves when it gets a slot. The caller
-   * must call `leave` when the request is done.
+   * Returns undefined if the request gets a slot at once. Otherwise returns a promise that resolves when the request gets
+   * a slot. The caller must call `leave` when the request is done.
    */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);
@@ -112,8 +107,8 @@ export class Admission {
       this.grant();
       return;
     }
-    // Grant slots in a later turn of the event loop. Otherwise, a queue of requests that finish without waiting would block
-    // all other work.
+    // Grant slots in a later turn of the event loop. Otherwise a queue of requests that finish without waiting would
+    // block all other work.
     this.granting = true;
     setImmediate(() => {
       this.granting = false;
@@ -122,14 +117,13 @@ export class Admission {
     });
   }
 
-  /** Grants the free slots to one flow after another. */
   private grant(): void {
     for (const flow of this.backlog) {
       if (flow.queue.length > 0 && !this.mayBegin(flow)) continue;
       this.backlog.delete(flow);
       if (!flow.queue.admitFirst()) continue;
       this.change(flow, 1);
-      // This adds the flow at the end of the set, so that the loop reaches it again.
+      // This adds the flow at the end of the set, so the loop reaches the flow again.
       if (flow.queue.length > 0) this.backlog.add(flow);
     }
   }
@@ -137,7 +131,7 @@ export class Admission {
   private mayBegin(flow: Flow): boolean {
     if (this.running >= this.slots) return false;
     if (this.flows.size === 1) return true;
-    // Keep half of the slots free for flows that become active, so that their first requests need not wait.
+    // Half of the slots stay free, so that the first requests of new flows need not wait.
     const share = this.slots / 2 / this.flows.size;
     if (share >= 1) return flow.slots < Math.floor(share);
     return flow.slots === 0 && this.hasCredit(flow);
@@ -154,7 +148,7 @@ export class Admission {
   }
 
   /**
-   * Updates a flow's credit and returns its rate. Credit grows at this rate, and shrinks by the slot time that the flow
+   * Updates a flow's credit and returns its rate. Credit grows at this rate and shrinks by the slot time that the flow
    * uses.
    */
   private settle(flow: Flow): number {

@@ -1,5 +1,5 @@
 /**
- * Runs jobs for operations. Short jobs run immediately on the main thread. Long jobs run in a worker thread, one at a time,
+ * Runs jobs for operations. Short jobs run at once on the main thread. Long jobs run one at a time in a worker thread,
  * and principals take turns.
  */
 import { ComputeThread, failure } from '../compute/computeThread.ts';
@@ -8,11 +8,11 @@ import { stopwatch } from '../compute/stopwatch.ts';
 import { Admission } from './admission.ts';
 import type { RateLimiter } from './rateLimiter.ts';
 
-/** How many of a principal's jobs may wait. Each waiting job keeps its input in memory. */
+/** The maximum number of waiting jobs per principal. Each waiting job keeps its input in memory. */
 const MAX_WAITING = 4;
 /**
- * The CPU time that counts as one request toward the caller's rate limit. With the default limit of 500 requests per
- * second, a single caller may use the entire thread.
+ * This CPU time counts as one request toward the caller's rate limit. At the default of 500 requests per second, one
+ * caller may use the whole thread.
  */
 const MS_PER_REQUEST = 2;
 
@@ -22,7 +22,7 @@ export class Computing {
   private readonly rates: RateLimiter;
   private readonly slots: Admission;
 
-  /** `slots` manages the callers' slots, which they release while they wait for the thread. */
+  /** Callers release their `slots` while they wait for the thread. */
   constructor(rates: RateLimiter, slots: Admission) {
     this.rates = rates;
     this.slots = slots;

@@ -1,10 +1,10 @@
 /**
- * The credentials that the HTTP layer received from a caller. `address` is the caller's network address. To add another
- * kind, such as an API key, add a member here, a case in `identify.ts`, and a verifier in `auth/`.
+ * Credentials that the HTTP layer received, with the caller's network address. A new kind, such as an API key, would
+ * need a member here, a case in `identify.ts`, and a verifier in `auth/`.
  */
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
-  /** `why` is logged and contains no secrets. */
+  /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };
 
 /** The start of a bearer token header (RFC 6750, section 2.1). The token verifier checks the token itself. */

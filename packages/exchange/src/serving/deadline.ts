@@ -1,6 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** Limits how long a request may take. The time spent in `pause` does not count. */
+/** Limits the time of a request. The time that a request spends in `pause` does not count. */
 export class Deadline {
   private leftMs: number;
   private startedAt = 0;
@@ -11,10 +11,7 @@ export class Deadline {
     this.leftMs = ms;
   }
 
-  /**
-   * Returns the result of `work`, or rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot
-   * until it ends.
-   */
+  /** Rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot until it ends. */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.expire = () =>
@@ -28,7 +25,6 @@ export class Deadline {
     });
   }
 
-  /** Stops the deadline's clock while `wait` runs. */
   async pause<T>(wait: () => Promise<T>): Promise<T> {
     clearTimeout(this.timer);
     this.leftMs -= performance.now() - this.startedAt;

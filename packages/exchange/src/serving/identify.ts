@@ -1,11 +1,11 @@
 /**
- * Identifies callers, and limits how many bad tokens an address may send. Several callers may share an address, so bad
- * tokens must not block the good tokens of other callers:
+ * Identifies callers, and limits the bad tokens of an address. Callers may share an address, so one caller's bad tokens
+ * must not block another caller's good tokens:
  *
  * - A token that was accepted before is not limited.
  * - All checks except the signature check are always made, because they are cheap.
  * - Signatures are checked at a limited rate. Each known subject has its own rate per address. Subjects that this replica
- *   has not seen yet share one rate, so they may have to retry while somebody at their address sends forged tokens.
+ *   has not seen share one rate, so they may have to retry while somebody at their address sends forged tokens.
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
@@ -22,14 +22,14 @@ export interface Identity {
 export interface IdentifierOptions {
   tokens: TokenVerifier;
   principals: PrincipalResolver;
-  /** The rate limit for a subject that is not bound to a principal, or whose principal is suspended. */
+  /** The rate limit of a subject that is not bound to a principal, or whose principal is suspended. */
   strangerRate: Rate;
 }
 
 const BAD_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
-/** Error codes that do not say whether the caller is authorized. */
+/** These errors do not tell whether the caller is authorized. */
 const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 const TOO_MANY_BAD_TOKENS = 'Too many bad tokens from this address';
 
@@ -46,8 +46,8 @@ export class Identifier {
   }
 
   /**
-   * Returns the caller if it was identified recently, and otherwise undefined. Does not return a promise, because awaiting
-   * it would take 10% of a read request's time.
+   * Returns the caller if it was identified recently. Returns no promise, because awaiting a promise would take 10% of
+   * a read request's time.
    */
   recall(credentials: Credentials): Identity | undefined {
     if (credentials.kind !== 'bearer') return undefined;
@@ -67,7 +67,7 @@ export class Identifier {
     }
   }
 
-  /** Whether the caller is still authorized. Also returns true if this cannot be determined right now. */
+  /** Also returns true if the exchange cannot tell right now. */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
     try {
       const { principal } = this.recall(credentials) ?? (await this.identify(credentials));
@@ -94,7 +94,6 @@ export class Identifier {
     }
   }
 
-  /** Returns the rate limit bucket that a bad signature is charged to. */
   private forgeriesOf(address: string, knownSubject: string | undefined): Bucket {
     if (knownSubject !== undefined) {
       const bucket = this.forgedOfKnownSubjects.bucketOf(`${address} ${knownSubject}`);
@@ -103,10 +102,6 @@ export class Identifier {
     return this.forgedTokens.bucketOf(address);
   }
 
-  /**
-   * Takes a token from the bucket and returns the given error. If the bucket is empty, returns the rate limit error
-   * instead.
-   */
   private charge(bucket: Bucket, what: string, error: unknown): unknown {
     if (bucket.isEmpty) return bucket.error(what);
     bucket.take();

@@ -1,4 +1,4 @@
-/** Writes one log line per request, and counts the request in the metrics. */
+/** Logs one line per request and counts the request in the metrics. */
 import { API_PREFIX, type ExchangeError, formatPath, type Match } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { defer } from '../observability/deferred.ts';
@@ -7,24 +7,22 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** The facts known about a request so far. The HTTP layer creates this object, and the pipeline fills it in. */
+/** The HTTP layer creates this object, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
   match?: Match;
   quota?: Quota;
-  /** The `Call` that was passed to the operation. It also collects the findings. */
   call?: Call | undefined;
   error?: ExchangeError;
 }
 
-/** The facts about a finished request that only the HTTP layer knows. */
 export interface Outcome {
-  /** The metrics label for a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
+  /** The metrics label of a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
   kind: 'none' | 'page';
-  /** The log fields that the HTTP layer adds, such as the HTTP method and status. */
+  /** Log fields of the HTTP layer, such as the method and the status. */
   wire: Record<string, string | number>;
-  /** The duration of the request. Undefined for input that never became a request, which is logged but not counted. */
+  /** Undefined for input that never became a request, which is logged but not counted. */
   ms?: number;
 }
 
@@ -36,10 +34,10 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // Use the HTTP status, because the error code does not tell whether the exchange or the caller is at fault.
+    // The error code does not tell whether the exchange or the caller is at fault. The HTTP status does.
     const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
-    // The line contains names, but never bodies, queries, tokens, or header values.
+    // The line contains names, but no bodies, queries, tokens, or header values.
     const line = {
       requestId,
       ...wire,
@@ -50,7 +48,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
-      // Log why a token was rejected, because the response does not say it.
+      // The response does not say why a token was rejected.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
       error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,
@@ -59,7 +57,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   });
 }
 
-/** Returns only the fields of an error that are safe to log. The other fields of a database error contain row data. */
+/** Returns only fields that are safe to log. Other fields of a database error contain row data. */
 function describe(error: unknown): object | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message, stack } = error;

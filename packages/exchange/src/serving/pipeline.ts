@@ -1,7 +1,7 @@
 /**
- * Every request goes through these steps: authenticate, authorize, rate limit, admit, set a deadline, run the operation,
- * observe. The HTTP layer only translates between HTTP and plain values. It cannot skip a step: `run` and `open` need an
- * `Authorized`, which only `authorize` creates. `authorize` needs an `Authenticated`, which only `authenticate` creates.
+ * The steps of every request: authenticate, authorize, rate limit, admit, set a deadline, run the operation, observe. The
+ * HTTP layer cannot skip a step: `run` and `open` need an `Authorized`, which only `authorize` creates. `authorize` needs
+ * an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -30,11 +30,10 @@ export interface PipelineOptions extends IdentifierOptions {
   metrics: Metrics;
   log: Logger;
   rateOf: (principal: string) => Rate;
-  /** Every request gets its response within this time. */
   deadlineMs?: number;
 }
 
-/** The time limit for authentication and the operation together. Callers should get a response within 10 s. */
+/** Limits authentication and the operation together. Callers should get a response within 10 s. */
 const DEADLINE_MS = 9_500;
 
 class Authenticated {
@@ -43,7 +42,7 @@ class Authenticated {
   readonly progress: Progress;
   readonly credentials: Credentials;
   readonly identity: Identity;
-  /** The remaining time until the deadline. The time that the body takes to arrive does not count. */
+  /** The time left until the deadline. The clock does not run while the request body arrives. */
   readonly leftMs: number;
 
   constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
@@ -58,7 +57,7 @@ class Authenticated {
   }
 }
 
-/** A call that the caller may make, and that is within the caller's rate limit. */
+/** A call that the caller may make and that is within the caller's rate limit. */
 class Authorized {
   declare protected readonly brand: 'authorized';
   readonly caller: Authenticated;
@@ -73,14 +72,10 @@ class Authorized {
 // Only the types are exported, so that no other module can create these objects.
 export type { Authenticated, Authorized };
 
-/** The functions that the HTTP layer provides for each request. */
 export interface Transfer {
   isGone(): boolean;
-  /** Aborted when the caller hangs up. */
   gone(): AbortSignal;
-  /**
-   * Reads the request. The pipeline calls this once the request has a slot. `match` is the authorized route with its names.
-   */
+  /** The pipeline calls this when the request has a slot. `match` is the authorized route. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
 }
 
@@ -102,7 +97,7 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  /** Identifies the caller. Returns no promise if the caller was identified recently, which is the usual case. */
+  /** Returns no promise if the caller was identified recently, which is the usual case. */
   authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
     const known = this.identifier.recall(credentials);
     if (known !== undefined) return this.identified(credentials, progress, known, this.deadlineMs);
@@ -126,10 +121,7 @@ export class Pipeline {
     return new Authenticated(progress, credentials, identity, leftMs);
   }
 
-  /**
-   * Checks whether the caller may make this call, then counts it toward the caller's rate limit. The check needs only the
-   * names in the request.
-   */
+  /** The check needs only the names in the request. The call then counts toward the caller's rate limit. */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;
     progress.match = match;
@@ -142,26 +134,24 @@ export class Pipeline {
     return new Authorized(caller, match);
   }
 
-  /**
-   * Runs the operation and writes its response. The request holds no slot while its body arrives or its response is sent.
-   */
+  /** The request holds no slot while its body arrives or its response is sent. */
   run<Wire>(authorized: Authorized, transfer: Transfer, write: (resource: unknown) => Wire): Promise<Wire> {
     const deadline = new Deadline(authorized.caller.leftMs);
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** Opens a stream. The pipeline ends the stream after a few minutes, or when the caller is no longer authorized. */
+  /** The pipeline ends the stream after a few minutes, or when the caller is no longer authorized. */
   async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
     const { caller, match } = authorized;
     const deadline = new Deadline(caller.leftMs);
     const opening = this.admit(authorized, transfer, deadline, (resource) => resource as Watch);
     const watch = await deadline.bound(opening).catch((error) => {
-      // Nobody reads a stream that opens after the deadline, so close it.
+      // Nobody reads a stream that opens after the deadline.
       opening.then((late) => late.close()).catch(() => {});
       throw error;
     });
     const { credentials, progress } = caller;
-    // A stream lasts for minutes, so release the call's memory.
+    // A stream lasts for minutes, so release the memory of the call.
     progress.call = undefined;
     return this.streams.open(watch, () => this.identifier.isStillAuthorized(credentials, match));
   }
@@ -197,7 +187,7 @@ export class Pipeline {
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
     const running = operation(exchange, call, request as never);
-    // This request is waiting for the database, and no other request is running. Use the time to write earlier log lines.
+    // If no other request is running, use the time that the database takes to write earlier log lines.
     if (this.admission.running === 1) setImmediate(flush);
     const response = await running;
     for (const finding of call.findings) metrics.finding(finding.code);
@@ -208,7 +198,7 @@ export class Pipeline {
     return this.computing.stop();
   }
 
-  /** Logs and counts a request. Must be called after the response was sent or the stream has ended. */
+  /** Call this after the response was sent or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
   }
@@ -228,7 +218,7 @@ function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAsi
   return progress.call;
 }
 
-/** Returns the error that callers get if the exchange is at fault. The cause is only logged. */
+/** The caller gets this error if the exchange is at fault. The cause is only logged. */
 export function internalError(cause: unknown): ExchangeError {
   return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
     cause,

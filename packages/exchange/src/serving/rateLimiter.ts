@@ -1,6 +1,6 @@
 /**
- * Limits rates with token buckets, which allow a steady rate plus a burst. A fixed window would allow twice the rate at its
- * boundaries.
+ * Limits rates with token buckets, which allow a steady rate plus a burst. A fixed window would allow twice the rate at
+ * its boundaries.
  */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
@@ -12,14 +12,10 @@ export type Rate = Static<typeof Rate>;
 export interface Quota {
   limit: number;
   remaining: number;
-  /** The time until the bucket is full again. */
   resetSeconds: number;
 }
 
-/**
- * The maximum number of buckets. The least recently used bucket is evicted, so that unknown callers cannot fill up the
- * memory.
- */
+/** The least recently used bucket is evicted, so that unknown callers cannot fill the memory. */
 const MAX_BUCKETS = 10_000;
 
 export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {
@@ -37,7 +33,6 @@ export class RateLimiter {
     this.clock = clock;
   }
 
-  /** Returns the key's bucket, refilled up to now. */
   bucketOf(key: string): Bucket {
     const now = this.clock();
     let bucket = this.buckets.get(key);
@@ -71,14 +66,13 @@ export class Bucket {
     return this.tokens < 1;
   }
 
-  /** The time until the bucket has a token; 0 if it is not empty. */
   get waitMs(): number {
     return this.isEmpty ? Math.ceil(((1 - this.tokens) / this.rate.perSecond) * 1000) : 0;
   }
 
   /**
-   * Takes a token. The number of tokens never becomes negative, so that requests that are charged late do not extend the
-   * wait.
+   * Takes a token. The number of tokens never becomes negative, so that concurrent requests that empty the bucket do
+   * not extend the wait.
    */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);

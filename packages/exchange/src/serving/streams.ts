@@ -2,12 +2,11 @@
 import { randomInt } from 'node:crypto';
 import type { Found, Watch } from '../operations/index.ts';
 
-/** Authorization is rechecked every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
+/** Authorization is checked every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
 const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
-/** A stream that the HTTP layer reads until it ends. If the caller hangs up, the HTTP layer ends the stream. */
+/** A stream that the HTTP layer reads until it ends. If the caller disconnects, the HTTP layer ends the stream. */
 export class OpenStream {
-  /** True once the stream has ended, because of its age, or because the caller hung up or is no longer authorized. */
   isOver = false;
   readonly isAuthorized: () => Promise<boolean>;
   private readonly watch: Watch;
@@ -23,17 +22,17 @@ export class OpenStream {
     this.watch = watch;
     this.isAuthorized = isAuthorized;
     this.onEnd = onEnd;
-    // Let streams that were opened together end at different times. Use only 21 durations, because Node keeps one timer
+    // Streams that were opened together end at different times. There are only 21 durations, because Node keeps one timer
     // list per duration.
     this.age = setTimeout(() => this.end(), (randomInt(80, 101) / 100) * maxAgeMs);
   }
 
-  /** The position at which the stream starts, or undefined if the first events can be read right away. */
+  /** A token for the stream's start position. Undefined if the first events can be read now. */
   get token(): string | undefined {
     return this.watch.token;
   }
 
-  /** Waits for more events. Returns undefined if the stream has ended or the exchange is stopping. */
+  /** Returns undefined if the stream has ended or the exchange is stopping. */
   next(): Promise<Found | undefined> {
     return this.watch.next();
   }
@@ -50,7 +49,6 @@ export class OpenStream {
 export class Streams {
   private readonly times: typeof TIMES;
   private readonly streams = new Set<OpenStream>();
-  /** The timer that rechecks all streams. */
   private checks: NodeJS.Timeout | undefined;
 
   constructor(times = TIMES) {
@@ -64,17 +62,14 @@ export class Streams {
     return stream;
   }
 
-  /**
-   * Ends the streams of callers that are no longer authorized. When they reconnect, they are rejected like any other
-   * request.
-   */
+  /** Ends the streams of callers that are no longer authorized. When they reconnect, they are rejected. */
   private check(): void {
     for (const stream of this.streams) {
       void stream.isAuthorized().then((isStill) => isStill || stream.end());
     }
   }
 
-  /** Forgets a stream that has ended. All streams share this one function, which saves memory. */
+  /** All streams share this function, which saves memory. */
   private readonly remove = (stream: OpenStream): void => {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;

@@ -1,18 +1,13 @@
-/**
- * The queue of one principal's requests that are waiting for a slot. Both their number and their waiting time are limited.
- */
+/** The queue of one principal's requests that wait for a slot. Their number and their waiting time are limited. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './rateLimiter.ts';
 
-/** The maximum number of waiting requests. It equals the default burst of a principal's rate limit. */
+/** The maximum number of waiting requests, which is also the default burst of a principal's rate limit. */
 const MAX_WAITING = 1_000;
-/**
- * The maximum waiting time. Every request must get its response within 10 s, including the time that the operation takes.
- */
+/** The maximum wait. Every request must get its response within 10 s, including the time of the operation. */
 const MAX_WAIT_MS = 4_000;
 
 interface Waiter {
-  /** Whether the caller has hung up. */
   isGone: () => boolean;
   admit: () => void;
   reject: (error: ExchangeError) => void;
@@ -20,7 +15,6 @@ interface Waiter {
 }
 
 export class WaitingQueue {
-  /** The waiting requests in order of arrival. */
   private readonly waiters = new Set<Waiter>();
   private readonly maxWaiting: number;
 
@@ -42,7 +36,7 @@ export class WaitingQueue {
     });
   }
 
-  /** Admits the first request whose caller has not hung up. Returns false if no request can be admitted. */
+  /** Admits the first request whose caller is still connected. Returns false if the queue has no such request. */
   admitFirst(): boolean {
     for (const waiter of this.waiters) {
       this.remove(waiter);

@@ -1,45 +1,42 @@
 /**
- * Delivers changes to webhooks in the background. The deliverer leases each webhook for one round, so that several exchange
- * processes can share the work, and a slow endpoint delays only its own webhook.
+ * Delivers changes to webhooks in the background. A webhook is leased for one round, so that several processes share the
+ * work and a slow endpoint delays only its own webhook.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../database/webhooks.ts';
 import { ROUND_MS, Round, type RoundOptions } from './round.ts';
 import { SEND_MS } from './send.ts';
 
-/** The maximum number of webhooks being delivered to at the same time. */
 const MAX_WORKING = 64;
 /**
- * The maximum number of rounds per party, and of webhooks per claim. These limits keep slow endpoints from delaying other
- * webhooks.
+ * The maximum number of rounds that run at once per party, and the maximum number of webhooks per claim. These limits
+ * keep slow endpoints from delaying other webhooks.
  */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;
-/** The duration of a lease. It is longer than any round, so that a lease expires only if its holder has died. */
+/** The lease is longer than any round, so that it expires only if its holder has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
-/** The minimum time between two database queries that claim webhooks of changed parties. */
+/** The minimum time between two queries that claim webhooks of changed parties. */
 const CLAIM_EVERY_MS = 20;
 
 export class Deliverer {
   private readonly options: RoundOptions;
-  /** The running rounds, each with its party. */
   private readonly working = new Map<Promise<void>, string>();
-  /** The parties that had webhooks when `run` was last called. */
+  /** Parties that had webhooks at the last call of `run`. */
   private parties = new Set<string>();
-  /** The parties, among `parties`, that have new changes. Their webhooks are claimed next. */
+  /** Parties that have webhooks and new changes. Their webhooks are claimed next. */
   private readonly changedParties = new Set<string>();
   private running: Promise<void> | undefined;
   private claiming: Promise<void> | undefined;
   private claimedAt = 0;
   private readonly stopping = new AbortController();
-  /** The error of a failed round. The next call of `run` throws it. */
   private failure: unknown;
 
   constructor(options: RoundOptions) {
     this.options = options;
   }
 
-  /** Starts all deliveries that are due, including retries and changes whose notification was lost. */
+  /** Starts all due deliveries, including retries and changes whose notification was lost. */
   async run(): Promise<boolean> {
     const { failure } = this;
     this.failure = undefined;
@@ -51,14 +48,13 @@ export class Deliverer {
     return false;
   }
 
-  /** Starts deliveries, within milliseconds, for parties that have new changes. */
+  /** Starts deliveries to these parties within milliseconds. */
   changed(parties: Iterable<string>): void {
     for (const party of parties) if (this.parties.has(party)) this.changedParties.add(party);
     if (this.changedParties.size === 0 || this.stopping.signal.aborted) return;
     this.claiming ??= this.claimChanged();
   }
 
-  /** Claims the webhooks of changed parties, one claim at a time, until `changedParties` is empty. */
   private async claimChanged(): Promise<void> {
     while (this.changedParties.size > 0 && !this.stopping.signal.aborted) {
       const wait = Math.max(0, this.claimedAt + CLAIM_EVERY_MS - performance.now());
@@ -83,7 +79,7 @@ export class Deliverer {
     }
   }
 
-  /** Aborts the requests in progress. The next process that leases the webhook sends their deliveries again. */
+  /** Aborts the running requests. The next process that leases the webhook sends their deliveries again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled([this.running, this.claiming]);

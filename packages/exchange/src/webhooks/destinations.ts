@@ -1,6 +1,6 @@
 /**
- * Limits where deliveries go and at what rate. Parties need not prove that they own an endpoint, so they could use webhooks
- * to attack other servers.
+ * Limits where deliveries go and at what rate. Parties need not prove that they own an endpoint, so they could use
+ * webhooks to attack other servers.
  */
 import { BlockList, isIP } from 'node:net';
 import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
@@ -10,19 +10,16 @@ import { RateLimiter } from '../serving/rateLimiter.ts';
 const perSecond = () => number({ exclusiveMinimum: 0 });
 
 export const WebhookSetting = object({
-  /**
-   * Networks to which the exchange sends nothing, as CIDRs. It never sends to private networks, even if they are not
-   * listed.
-   */
+  /** Networks that get no deliveries, as CIDRs. Private networks never get deliveries, even if they are not listed. */
   deniedNetworks: array(text(100)),
-  /** The maximum delivery rate to one address, for all parties together. */
+  /** The maximum rate to one address, for all parties together. */
   perSecond: perSecond(),
-  /** The maximum delivery rate for one party to one address, so that no party can use up the address's entire limit. */
+  /** The maximum rate of one party to one address, so that no party can use up the address's limit. */
   partyPerSecond: perSecond(),
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** The size of a burst, in seconds: as many deliveries as the rate limit allows in this time may be sent at once. */
+/** A burst may have as many deliveries as the rate allows in this time. */
 const BURST_SECONDS = 10;
 
 export class Destinations {
@@ -31,7 +28,7 @@ export class Destinations {
   private readonly ofAll: RateLimiter;
   private readonly ofParty: RateLimiter;
 
-  /** `isDevelopment` allows http and this machine's own addresses. `clock` is monotonic, in milliseconds. */
+  /** `isDevelopment` allows http and the addresses of this machine. `clock` is monotonic, in milliseconds. */
   constructor(
     { deniedNetworks, perSecond, partyPerSecond }: WebhookSetting,
     isDevelopment: boolean,
@@ -44,7 +41,7 @@ export class Destinations {
     this.ofParty = new RateLimiter(rate(partyPerSecond), clock);
   }
 
-  /** Returns whether the address is public. In development mode, this machine's own addresses count as public. */
+  /** In development mode, the addresses of this machine count as public. */
   isPublic(address: string): boolean {
     return isAllowed(address, this.isDevelopment);
   }
@@ -53,7 +50,7 @@ export class Destinations {
     return this.denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** Counts a delivery and returns 0, or returns the number of milliseconds to wait if a rate limit has been reached. */
+  /** Counts a delivery and returns 0. If a rate limit is reached, returns the number of milliseconds to wait. */
   take(party: string, address: string): number {
     const buckets = [this.ofAll.bucketOf(address), this.ofParty.bucketOf(`${party} ${address}`)];
     const wait = Math.max(...buckets.map(({ waitMs }) => waitMs));
@@ -62,7 +59,6 @@ export class Destinations {
   }
 }
 
-/** Converts networks in CIDR notation to a BlockList. Throws if an item is not a valid network. */
 export function networkList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

@@ -1,6 +1,4 @@
-/**
- * One round for a webhook: creates deliveries for new changes, sends the deliveries that are due, and stores the outcomes.
- */
+/** One round of a webhook: creates deliveries for new changes, sends the due deliveries, and stores their outcomes. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
@@ -30,19 +28,14 @@ import type { Feed } from '../feed/feed.ts';
 import type { Destinations } from './destinations.ts';
 import { type Outcome, send } from './send.ts';
 
-/** The duration of a round. After this time, the round starts no more deliveries. */
+/** After this time, a round starts no more deliveries. */
 export const ROUND_MS = 5_000;
-/** The maximum number of connections to one endpoint at a time, each for a different resource. */
+/** The maximum number of connections to one endpoint. Each connection serves a different resource. */
 const MAX_CONNECTIONS = 8;
-/**
- * How long an idle round waits for changes that are committed but can't be read yet, because an older transaction is
- * running.
- */
+/** An idle round waits this long for committed changes that cannot be read yet, because an older transaction is running. */
 const UNREADABLE_MS = 500;
-/** The maximum number of change log pages without a matching change that one round skips. */
 const MAX_SKIPPED_PAGES = 10;
 
-/** Records attempts in the metrics. `seconds` is the time since the change. */
 export interface DeliveryObserver {
   delivery(outcome: 'delivered' | 'rejected' | 'unreachable', seconds: number): void;
 }
@@ -56,7 +49,6 @@ export interface RoundOptions {
   observer?: DeliveryObserver | undefined;
 }
 
-/** The outcome of a delivery, together with the endpoint's `Retry-After`. */
 type SettledHere = Settled & Pick<Outcome, 'retryAfter'>;
 
 export class Round {
@@ -64,7 +56,7 @@ export class Round {
   private readonly leased: LeasedWebhook;
   private readonly stopping: AbortSignal;
   private readonly settled: SettledHere[] = [];
-  /** The end of the round, in milliseconds of `performance.now()`. No delivery starts after that. */
+  /** The end of the round, in milliseconds of `performance.now()`. */
   private until = 0;
 
   constructor(options: RoundOptions, leased: LeasedWebhook, stopping: AbortSignal) {
@@ -92,7 +84,6 @@ export class Round {
     );
   }
 
-  /** Creates deliveries for new changes, up to the maximum number of pending deliveries. */
   private async enqueueChanges(): Promise<void> {
     const { db, feed, clock } = this.options;
     const { webhook, owner, cursor } = this.leased;
@@ -117,7 +108,7 @@ export class Round {
     }
   }
 
-  /** Reads the change log. An idle round waits up to UNREADABLE_MS for changes that cannot be read yet. */
+  /** An idle round waits up to UNREADABLE_MS for changes that cannot be read yet. */
   private async read(from: Position, room: number, isIdle: boolean): Promise<ChangePage | undefined> {
     const { feed } = this.options;
     const { party } = this.leased.webhook;
@@ -127,7 +118,7 @@ export class Round {
     return feed.read(party, from, room);
   }
 
-  /** Sends several chains at a time. A chain contains one resource's deliveries, which are sent in order. */
+  /** A chain is one resource's deliveries, which are sent in order. Several chains are sent at the same time. */
   private async sendAll(chains: NumberedDelivery[][]): Promise<void> {
     this.until = performance.now() + ROUND_MS;
     const names = chains.map(([first]) => first!.delivery.event.name);
@@ -157,10 +148,7 @@ export class Round {
     return true;
   }
 
-  /**
-   * Returns whether the round must end: the exchange is stopping, the time is up, or all deliveries tried so far have
-   * failed.
-   */
+  /** A round ends when the exchange stops, when its time is up, or when all deliveries tried so far have failed. */
   private isOver(): boolean {
     const { settled, until } = this;
     return (
@@ -170,7 +158,7 @@ export class Round {
     );
   }
 
-  /** Sends a delivery, waiting while a rate limit prevents it. Returns undefined if the round ends first. */
+  /** Sends a delivery. Waits while a rate limit prevents it. Returns undefined if the round ends first. */
   private async sendInTurn(attempt: () => Promise<Outcome>): Promise<Outcome | undefined> {
     for (;;) {
       const outcome = await attempt();
@@ -215,7 +203,7 @@ export class Round {
     const { status, error, retryAfter, milliseconds } = outcome;
     const time = this.options.clock();
     const isDelivered = isSuccess(outcome);
-    // A test delivery is not retried, because the webhook's owner is waiting for its outcome.
+    // A test is not retried, because the webhook's owner is waiting for its outcome.
     const state = isDelivered ? 'DELIVERED' : delivery.event.kind === 'TEST' ? 'FAILED' : 'PENDING';
     const nextAttemptTime =
       state === 'PENDING' ? afterFailures(delivery.attempts + 1, time, { retryAfter }) : undefined;
@@ -232,7 +220,7 @@ function isSuccess({ status }: Outcome): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Returns when to try again. The wait grows with each failure and is at least as long as the endpoint's `Retry-After`. */
+/** Returns the time of the next attempt. The wait grows with each failure and is at least the endpoint's `Retry-After`. */
 function afterFailures(
   failures: number,
   now: Timestamp,
@@ -243,7 +231,7 @@ function afterFailures(
   return timestampOf(Date.parse(now) + 1000 * Math.max(retrySeconds(failures, random()), ...asked));
 }
 
-/** Groups pending deliveries by resource, and keeps their order. Omits resources whose first delivery is not due yet. */
+/** Groups pending deliveries by resource and keeps their order. Omits resources whose first delivery is not due yet. */
 function dueChains(pending: NumberedDelivery[], now: Timestamp, isPaused: boolean): NumberedDelivery[][] {
   const wanted = isPaused ? pending.filter(({ delivery }) => delivery.event.kind === 'TEST') : pending;
   const chains = Map.groupBy(wanted, ({ delivery }) => delivery.event.name);

@@ -1,6 +1,6 @@
 /**
- * Sends a message to an endpoint that a party chose. Connects only to public addresses, follows no redirects, and stops
- * after a timeout.
+ * Sends a message to an endpoint that a party chose. Connects only to public addresses, follows no redirects, and has a
+ * timeout.
  */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -11,13 +11,13 @@ import { hostOf } from '@measurement-exchange/contract';
 import { urlProblem } from '../domain/webhook.ts';
 import type { Destinations } from './destinations.ts';
 
-/** The timeout for the entire attempt: name lookup, connection, and response. */
+/** The timeout of the whole attempt: name lookup, connection, and response. */
 export const SEND_MS = 10_000;
-/** The maximum size of a response. It is small, because only the status and the `Retry-After` header are used. */
+/** The limit is small, because only the status and the `Retry-After` header are used. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
 /** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
-/** The timeout of a DNS query's first try, and the maximum number of tries. */
+/** The timeout applies to the first try of a DNS query. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
 /** The result of an attempt. `status` is undefined if the endpoint did not respond. */
@@ -27,19 +27,17 @@ export interface Outcome {
   error: string | undefined;
   retryAfter: string | undefined;
   milliseconds: number;
-  /** How many milliseconds to wait before retrying. Set only if a rate limit prevented the send. */
   waitMs?: number;
 }
 
 export interface Message {
-  /** The webhook's owner. */
   party: string;
   url: string;
   headers: Record<string, string>;
   payload: string;
 }
 
-/** Sends the message. Never throws. */
+/** Never throws. */
 export async function send(
   message: Message,
   destinations: Destinations,
@@ -58,7 +56,7 @@ export async function send(
   const enter = gate(destinations, message.party);
   try {
     const host = hostOf(new URL(message.url));
-    // Node does not call `lookup` if the host is an IP address, so check the address here.
+    // Node does not call `lookup` for an IP address, so check the address here.
     if (isIP(host) !== 0) enter([{ address: host, family: isIP(host) }]);
     return done(await post(message, enter, AbortSignal.any([timeout, signal])));
   } catch (error) {
@@ -68,7 +66,7 @@ export async function send(
   }
 }
 
-/** Throws if connecting to these addresses is not allowed right now. */
+/** Throws if connecting to these addresses is not allowed now. */
 type Gate = (addresses: LookupAddress[]) => void;
 
 function gate(destinations: Destinations, party: string): Gate {
@@ -116,7 +114,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       sent.destroy();
     });
     sent.on('response', (response) => {
-      // Don't reject on `close` anymore, because the rest of the response may be read after the connection has closed.
+      // Do not reject anymore, because the rest of the response may be read after the connection has closed.
       sent.off('close', closed);
       let received = 0;
       response.on('error', reject);
@@ -135,8 +133,8 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
 }
 
 /**
- * Returns a lookup function that checks the addresses of a host name. Node connects only to the addresses that it returns,
- * so a name cannot change its address between the check and the connection.
+ * Returns a lookup that checks the addresses. Node connects only to these addresses, so a name cannot change its address
+ * between the check and the connection.
  */
 function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
@@ -155,10 +153,7 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   };
 }
 
-/**
- * Resolves a host name. Doesn't use `dns.lookup`, because an unresponsive name server would block the threads that all
- * lookups share.
- */
+/** Does not use `dns.lookup`, because an unresponsive name server would block the threads that all lookups share. */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   // Name servers do not resolve `localhost` (RFC 6761).
   if (/^localhost\.?$/.test(hostname)) return LOCALHOST;
@@ -168,7 +163,7 @@ async function addressesOf(hostname: string, signal: AbortSignal): Promise<Looku
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   signal.removeEventListener('abort', cancel);
   const failures = found.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  // Accept the failure of one query, because a name may have only IPv4 or only IPv6 addresses.
+  // One query may fail, because a name may have only IPv4 or only IPv6 addresses.
   if (failures.length < found.length) {
     const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     return addresses.map((address) => ({ address, family: isIP(address) }));
@@ -184,7 +179,6 @@ const LOCALHOST = [
 
 class Refusal extends Error {}
 
-/** Thrown if a rate limit was reached. */
 class Crowded extends Error {
   readonly waitMs: number;
 

@@ -1,7 +1,7 @@
 /**
  * Arithmetic on batches of affine P-256 points. An affine addition requires a field inversion, but one inversion serves a
- * whole batch. This brings the cost down to six multiplications per addition and seven per doubling. A batch cannot contain
- * the point at infinity.
+ * whole batch: an addition then costs six multiplications, and a doubling seven. A batch cannot contain the point at
+ * infinity.
  */
 import { Field, type FieldArray } from './field.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
@@ -38,7 +38,6 @@ export class AffineBatches {
   private readonly divisor: FieldArray;
   private readonly scratch: FieldArray;
 
-  /** Allocates memory for `batches` batches of up to `capacity` points. */
   constructor(capacity: number, batches: number) {
     this.capacity = capacity;
     this.field = new Field(capacity, 3 + 2 * batches);
@@ -48,12 +47,11 @@ export class AffineBatches {
     this.scratch = this.field.array();
   }
 
-  /** Allocates a batch. Batches are never freed. */
+  /** Allocates a batch, which is never freed. */
   points(): Points {
     return { x: this.field.array(), y: this.field.array() };
   }
 
-  /** Decompresses `count` points that are `stride` bytes apart. */
   load(into: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
     const rejected = this.loadX(into, bytes, count, stride, at + 1);
     for (let i = 0; i < count; i++) {
@@ -95,7 +93,6 @@ export class AffineBatches {
     return rejected;
   }
 
-  /** Compresses `count` points and writes them `stride` bytes apart. */
   store(points: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
     const { field, scratch, slope } = this;
     field.leave(scratch, points.x);
@@ -189,8 +186,8 @@ export class AffineBatches {
   }
 
   /**
-   * Throws if two points being added are equal or opposite. Only a dishonest party can cause this, with a scalar very close
-   * to 0 or to the group order, or with a point that is a small multiple of another point.
+   * Throws if two points being added are equal or opposite. Only a dishonest party can cause this error: with a scalar very
+   * close to 0 or to the group order, or with a point that is a small multiple of another point.
    */
   private checked(inverse: FieldArray | undefined): FieldArray {
     if (inverse !== undefined) return inverse;

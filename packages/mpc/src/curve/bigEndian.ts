@@ -9,7 +9,6 @@ export function toNumber(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
 }
 
-/** Returns whether the 32-byte number that starts at index `at` is below `bound`. */
 export function isBelow(bytes: Uint8Array, at: number, bound: Uint8Array): boolean {
   let borrow = 0;
   for (let i = NUMBER_BYTES - 1; i >= 0; i--) borrow = (bytes[at + i]! - bound[i]! - borrow) >>> 31;

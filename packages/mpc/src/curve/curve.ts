@@ -22,8 +22,8 @@ const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
 const ENTRY_WORDS = 2 * LIMBS;
 
 /**
- * The number of points per batch. At this size, the one inversion per batch costs little per point. A `Curve` takes about 9
- * MB.
+ * The number of points per batch. Each batch needs one field inversion, which costs little per point at this size. A
+ * `Curve` takes about 9 MB.
  */
 export const BATCH = 4096;
 /** The number of batches that callers can allocate. */
@@ -68,24 +68,20 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /**
-   * Multiplies all points by the same scalar. The sequence of operations is the same for every scalar. Only the table
-   * entries and the signs differ.
-   */
+  /** The sequence of operations is the same for every scalar. Only the table entries and the signs differ. */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));
   }
 
-  /** Multiplies each point by a separate scalar. */
   multiplyEach(into: Points, points: Points, scalars: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.ownDigits(this.table, scalars, this.halves));
   }
 
   /**
-   * Replaces a with s · a, and b with s · b + t · a. This is faster than separate multiplications: both results use the
-   * table of a, and s · b + t · a needs only one chain of doublings.
+   * Replaces a with s · a, and b with s · b + t · a. Both results use the table of a, and s · b + t · a needs only one
+   * chain of doublings. Separate multiplications would be slower.
    */
   multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
@@ -94,7 +90,6 @@ export class Curve extends AffineBatches {
     this.sumOf(b, this.commonDigits(this.otherTable, s), this.commonDigits(this.table, t));
   }
 
-  /** Like `multiplyPair`, but with separate scalars for each pair of points. */
   multiplyPairEach(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
     this.makeTable(this.otherTable, b);
@@ -168,7 +163,6 @@ export class Curve extends AffineBatches {
     return generatorTable;
   }
 
-  /** Computes the table for a point that is multiplied often. */
   fixedBase(point: Uint8Array): FixedBase {
     // Element i of the batch is the point times 2^(8 i). The loop below computes the odd multiples of each element.
     const powers = new Uint8Array(FIXED_DIGITS * POINT_BYTES);
@@ -198,7 +192,6 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Multiplies the table's point by each scalar. */
   multiplyFixed(into: Points, base: FixedBase, scalars: Uint8Array): void {
     this.use(scalars.length / SCALAR_BYTES);
     const signs = this.halveAll(scalars, this.halves);

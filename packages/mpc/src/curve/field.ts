@@ -17,7 +17,6 @@ const OWN_ARRAYS = 6;
 
 /** Every operation works on the number of elements set by the last call to `use`, which applies to all arrays. */
 export class Field {
-  /** The maximum number of elements in an array. */
   readonly capacity: number;
   /**
    * The kernel's memory, as 32-bit words. A number is stored in nine words (limbs) that are LANES words apart. `wordOf`
@@ -36,7 +35,6 @@ export class Field {
   private readonly inverses: FieldArray;
   private readonly limbs = new Int32Array(LIMBS);
 
-  /** Allocates memory for `arrays` arrays of up to `capacity` numbers, and for a few constants. */
   constructor(capacity: number, arrays: number) {
     this.capacity = capacity;
     this.arrayBytes = Math.ceil(capacity / LANES) * QUAD_BYTES;
@@ -54,7 +52,6 @@ export class Field {
     return this.allocate(this.arrayBytes);
   }
 
-  /** Stores a constant for use with `addConstant`. */
   constant(value: bigint): FieldArray {
     return this.quadOf((value * MONTGOMERY) % PRIME);
   }
@@ -89,8 +86,8 @@ export class Field {
   }
 
   /**
-   * Returns the inverses of all numbers, or undefined if any number is zero. Inverts only the product of all numbers in
-   * each lane, and derives the inverse of each number from this inverse. The next call overwrites the result.
+   * Returns the inverses of all numbers, or undefined if any number is zero. Inverts only the product of each lane's
+   * numbers, and derives each number's inverse from that one inverse. The next call overwrites the result.
    */
   inverse(a: FieldArray): FieldArray | undefined {
     const { kernel, products, inverses, quads } = this;
@@ -98,8 +95,7 @@ export class Field {
     const last = others * QUAD_BYTES;
     this.quads = 1;
     this.copy(products, a);
-    // Compute running products. Each step multiplies the previous product, which the kernel has just stored, by the next
-    // number.
+    // Compute running products. Each step multiplies the next number by the product that the kernel has just stored.
     if (others > 0) {
       kernel.multiply(products + QUAD_BYTES, products, a + QUAD_BYTES, others, QUAD_BYTES, QUAD_BYTES);
     }
@@ -212,7 +208,6 @@ export class Field {
     }
   }
 
-  /** Returns the index in `words` of a number's lowest limb. */
   wordOf(a: FieldArray, index: number): number {
     return a / 4 + (index >>> 2) * QUAD_WORDS + (index & 3);
   }

@@ -23,7 +23,7 @@ export const LIMB_BITS = 29;
 export const LANES = 4;
 export const QUAD_BYTES = LIMBS * 16;
 
-/** The terms of p, except the lowest (−1). Each term is sign · 2^(29 · limb + shift). */
+/** The terms of the prime p, except the lowest (−1). Each term is sign · 2^(29 · limb + shift). */
 const PRIME_TERMS = [
   { limb: 3, shift: 9, sign: 1 },
   { limb: 6, shift: 18, sign: 1 },
@@ -41,7 +41,6 @@ export interface FieldKernel {
    * advances by `otherStep` bytes. The arrays may overlap, because each product is stored before the next quads are loaded.
    */
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
-  /** Computes into[i] = a[i]². */
   square(into: number, a: number, count: number): void;
   /** Computes into[i] = times · a[i] + otherTimes · b[i]. Limbs can overflow if |times| + |otherTimes| is above 6. */
   combine(
@@ -101,8 +100,8 @@ function squaring(): WasmFunction {
 }
 
 /**
- * Returns the pairs of limb indexes (i, j) with i + j = column. Column k of a product is the sum of limb i times limb j
- * over these pairs.
+ * Returns the pairs of limb indexes (i, j) with i + j = column. This column of a product is the sum of limb i times
+ * limb j over these pairs.
  */
 function pairs(column: number): [number, number][] {
   const all: [number, number][] = [];
@@ -112,8 +111,9 @@ function pairs(column: number): [number, number][] {
 }
 
 /**
- * Generates code that computes a product and stores it divided by 2^261, column by column. Adding multiples of p clears the
- * low nine columns, and the other columns become the limbs. `terms` returns the pairs of locals to multiply for a column.
+ * Generates code that computes a product and stores it divided by 2^261, column by column. Adding multiples of the
+ * prime p clears the low nine columns, and the other columns become the limbs. `terms` returns the pairs of locals to
+ * multiply for a column.
  */
 function reducedProduct(locals: Locals, into: number, terms: (column: number) => [number, number][]): Code {
   const factors = locals.take(LIMBS);
@@ -183,7 +183,7 @@ function combination(): WasmFunction {
       // One pass of carries is enough, because a carry adds very little to the next limb.
       ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
       ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
-      // Move multiples of 2^256 from the top limb to the lower limbs. Modulo p, 2^256 equals 2^224 − 2^192 − 2^96 + 1.
+      // Move multiples of 2^256 from the top limb to the lower limbs. Modulo the prime, 2^256 is 2^224 − 2^192 − 2^96 + 1.
       ...takeCarry(top, topBits),
       ...change(sums[0]!, vector.add32, get(carries[top]!)),
       ...PRIME_TERMS.filter(({ limb }) => limb < top).flatMap(({ limb, shift, sign }) =>
@@ -202,7 +202,6 @@ function load(limbs: readonly number[], address: number): Code {
   return limbs.flatMap((local, i) => [...get(address), ...vector.load(16 * i), ...set(local)]);
 }
 
-/** Assigns indexes to local variables, starting after the parameters. */
 class Locals {
   taken = 0;
   private readonly parameters: number;

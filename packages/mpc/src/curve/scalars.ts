@@ -54,9 +54,9 @@ export interface Digit {
 }
 
 /**
- * Prepares a scalar for `digitOf` and returns its sign. An even scalar k is replaced with order − k, which is odd, and its
- * sign is −1. Writes half the odd number, rounded down and with the highest bit set, lowest byte first. `digitOf` converts
- * each group of bits in the written number to an odd digit. The odd number is the sum of digit i times 2^(bits · i).
+ * Computes an odd number n: n = k for an odd scalar k, and n = order − k for an even one. Returns 1 if k is odd, and −1 if
+ * it is even. Writes floor(n / 2) + 2^255 to `into` in little-endian order. `digitOf` turns each group of bits of the
+ * written number into a digit, and n is the sum over all i of digit i · 2^(bits · i).
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);

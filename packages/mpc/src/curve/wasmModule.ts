@@ -14,7 +14,6 @@ export interface WasmFunction {
   body: Code;
 }
 
-/** Returns a module that exports one memory, named `memory`, and the functions under their names. */
 export function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map((f) => [0x60, ...list(Array(f.parameters).fill([I32])), 0]);
   const exported = functions.map((f, i) => [...text(f.name), 0, ...unsigned(i)]);
@@ -37,7 +36,6 @@ const END = 0x0b;
 export const get = (local: number): Code => [0x20, ...unsigned(local)];
 export const set = (local: number): Code => [0x21, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(value)];
-/** Adds the value computed by `by` to a local. */
 export const increase = (local: number, by: Code): Code => [...get(local), ...by, 0x6a, ...set(local)];
 /** Runs the code repeatedly and decrements the local after each run, until the local is 0. The code runs at least once. */
 export const countDown = (local: number, code: Code): Code => [
@@ -53,9 +51,7 @@ export const countDown = (local: number, code: Code): Code => [
 export const vector = {
   load: (offset: number): Code => [...simd(0), 4, ...unsigned(offset)],
   store: (offset: number): Code => [...simd(11), 4, ...unsigned(offset)],
-  /** Four copies of a 32-bit integer. */
   ofFour: (value: number): Code => [...simd(12), ...littleEndian(new Int32Array(4).fill(value))],
-  /** Two copies of a 64-bit integer. */
   ofTwo: (value: bigint): Code => [...simd(12), ...littleEndian(new BigInt64Array(2).fill(value))],
   /** Four copies of the 32-bit integer on top of the stack. */
   splat32: simd(17),

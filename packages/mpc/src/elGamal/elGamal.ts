@@ -1,7 +1,7 @@
 /**
- * Batches of ElGamal ciphertexts over P-256. A ciphertext of the point M under the public key Y is two compressed points,
- * (u, e) = (r · G, M + r · Y), where G is the generator and r is a random scalar. The sum of two ciphertexts encrypts the
- * sum of their points.
+ * Batches of ElGamal ciphertexts over P-256. A ciphertext is two compressed points, (u, e) = (r · G, M + r · Y). M is the
+ * encrypted point, Y the public key, G the generator, and r a random scalar. The sum of two ciphertexts encrypts the sum of
+ * their points.
  */
 import { POINT_BYTES, type Points } from '../curve/affine.ts';
 import type { Curve } from '../curve/curve.ts';
@@ -48,7 +48,6 @@ export class Ciphertexts {
     this.curve.store(this.e, into, this.count, stride, at + POINT_BYTES);
   }
 
-  /** Encrypts points, each with its own random scalar. */
   encrypt(key: ElGamalPublicKey, points: Uint8Array, scalars: Uint8Array, layout: Layout = {}): void {
     this.count = scalars.length / SCALAR_BYTES;
     const [message] = this.curve.spare;
@@ -109,20 +108,17 @@ export class Ciphertexts {
     this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
   }
 
-  /** Like `blind`, but with a separate scalar for each ciphertext. */
   blindEach(secretKey: Uint8Array, scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPairEach(this.u, this.e, scalars, negativeProducts(scalars, secretKey));
   }
 
-  /** Multiplies each encrypted point by a separate scalar. */
   multiplyEach(scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyEach(this.u, this.u, scalars);
     this.curve.multiplyEach(this.e, this.e, scalars);
   }
 
-  /** Adds (or subtracts) the encrypted points of another batch. */
   add(other: Ciphertexts, sign: 1 | -1 = 1): void {
     if (other.count !== this.count) throw new RangeError('both batches must have as many ciphertexts');
     this.curve.use(this.count);
@@ -130,7 +126,6 @@ export class Ciphertexts {
     this.addTo(this.e, other.e, sign);
   }
 
-  /** Adds (or subtracts) points that are not encrypted. */
   addPoints(points: Uint8Array, sign: 1 | -1 = 1, layout: Layout = {}): void {
     const [added] = this.curve.spare;
     this.curve.load(added, points, this.count, layout.stride, layout.at);

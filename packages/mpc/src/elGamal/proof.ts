@@ -71,10 +71,7 @@ function holds(publicKey: Uint8Array, proof: Uint8Array, challenge: Uint8Array):
   }
 }
 
-/**
- * Returns the challenge as a scalar. One digest in 2^32 is too large for a scalar, so the digest is reduced modulo the
- * group order.
- */
+/** One digest in 2^32 is too large for a scalar, so the digest is reduced modulo the group order. */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
     .update(context.purpose)
@@ -85,7 +82,7 @@ function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: Pro
   return toBytes(toNumber(digest) % ORDER);
 }
 
-/** Hashes the context. Each part is preceded by its length, so that different contexts never have the same hash input. */
+/** Each part is preceded by its length, so that different contexts never have the same hash input. */
 function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
   const hash = createHash('sha256');
   for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {

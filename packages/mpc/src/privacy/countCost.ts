@@ -1,4 +1,4 @@
-/** The privacy cost of a count that workers release with noise, for the people of one data provider. */
+/** Computes how much privacy the people of one data provider lose when workers release a count with noise. */
 import type { MpcNoiseShape, PrivacyParams } from '@measurement-exchange/contract';
 import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
@@ -59,7 +59,8 @@ export function costOfCount(
 
 /**
  * Returns the ρ of the sum of the workers' discrete Gaussians. The sum is only approximately a discrete Gaussian (Kairouz,
- * Liu, and Steinke 2021, theorem 1). That theorem requires σ ≥ 1/2, so a smaller σ gets the ρ of one worker's noise.
+ * Liu, and Steinke 2021, theorem 1). The theorem requires σ ≥ 1/2, so for a smaller σ, this function returns the ρ of one
+ * worker's noise.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

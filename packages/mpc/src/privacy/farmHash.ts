@@ -66,7 +66,6 @@ function productHigh(xHigh: number, xLow: number, yHigh: number, yLow: number): 
   );
 }
 
-/** Reverses the four bytes of a number. */
 function swapped(value: number): number {
   return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24);
 }
@@ -88,7 +87,6 @@ export class Fingerprint64 {
     this.words.set([K2_LOW, K2_HIGH], K2);
   }
 
-  /** The high half of the result, as a nonnegative number. */
   get high(): number {
     return this.words[Z + 1]! >>> 0;
   }
@@ -97,7 +95,7 @@ export class Fingerprint64 {
     return this.words[Z]! >>> 0;
   }
 
-  /** Computes the fingerprint of the first `length` bytes. `length` must be 8, or from 17 to 64. */
+  /** `length` must be 8, or from 17 to 64. */
   compute(length: number): void {
     const isText = length >= 17 && length <= MAX_BYTES;
     if (!isText && length !== 8) throw new RangeError(`length must be 8, or 17 to ${MAX_BYTES}`);
@@ -110,8 +108,8 @@ export class Fingerprint64 {
   }
 
   /**
-   * Hashes 8 bytes, read as b. With a = b + k2, computes u = rotr(b, 37) · mul + a and v = (rotr(a, 25) + b) · mul, and
-   * mixes u with v. The function rotr rotates right.
+   * Hashes 8 bytes, read as b. Let a = b + k2, and let rotr rotate right. Computes u = rotr(b, 37) · mul + a and v =
+   * (rotr(a, 25) + b) · mul, and mixes u with v.
    */
   private computeWord(): void {
     const w = this.words;
@@ -206,7 +204,6 @@ function rotateRight(w: Int32Array, to: number, x: number, by: number): void {
   w[to + 1] = (high >>> bits) | (low << (32 - bits));
 }
 
-/** Computes the low 64 bits of the product of x and y. */
 function multiply(w: Int32Array, to: number, x: number, y: number): void {
   const xLow = w[x]!;
   const yLow = w[y]!;

@@ -1,7 +1,7 @@
 /**
  * The noise of a multi-party computation. Each worker adds a part of the noise, so that no worker knows the sum. A worker's
- * part is a number of registers to add, so it is bounded and shifted to be at least 0. An aggregator may add another part
- * to the counts that it releases.
+ * part is bounded and shifted to be at least 0, because the part is a number of registers to add. An aggregator may add
+ * another part to the counts that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
@@ -19,8 +19,8 @@ import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, lapla
 /** The distribution of the noise. */
 export type MpcNoise = {
   /**
-   * The bound and the shift of each worker's part. The part is drawn within ±offset, and then `offset` is added, so that
-   * the part is not negative.
+   * Each worker draws its part of the noise between −offset and +offset, and then adds `offset`, so that the part is not
+   * negative.
    */
   offset: number;
   /** The variance of the sum of all parts, including the aggregator's part if the aggregator adds noise. */
@@ -30,7 +30,6 @@ export type MpcNoise = {
       mechanism: 'DISCRETE_GAUSSIAN';
       /** The σ of the sum of all workers' noise. The aggregator's noise has the same σ. */
       sigma: number;
-      /** The σ of the noise that each worker adds. */
       workerSigma: number;
     }
   | {
@@ -40,7 +39,6 @@ export type MpcNoise = {
        * exp(−|x|/scale).
        */
       scale: number;
-      /** The number of workers whose parts make up the sum. */
       workers: number;
     }
   | { mechanism: 'NONE' }
@@ -109,9 +107,9 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 }
 
 /**
- * Draws the aggregator's part, an exact draw centered at 0. This part alone must provide the privacy that the charge
- * assumes, because a worker that colludes with the consumer can subtract both workers' parts. The aggregator's part needs
- * no bound, because it is not a number of registers.
+ * Draws the aggregator's part, an exact draw centered at 0. The aggregator's part alone must provide the privacy that the
+ * charge assumes, because a worker that colludes with the consumer can subtract both workers' parts. The part needs no
+ * bound, because it is not a number of registers.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

@@ -41,7 +41,7 @@ export function drawNoise(
 
 /**
  * The variance of deterministic truncated Laplace noise at sensitivity 1. This mechanism always uses ε = 1 and δ = 1e-3.
- * Rounding to whole numbers adds about 1/12, which is not included.
+ * The variance does not include rounding to whole numbers, which would add about 1/12.
  */
 const TRUNCATED_LAPLACE_VARIANCE = 1.931;
 
@@ -76,8 +76,8 @@ export function noiseVariance(
 }
 
 /**
- * The privacy cost of a release: either (ε, δ), or the ρ of zero-concentrated differential privacy. Next to ρ, `delta` is
- * the cost of bounding the noise.
+ * The privacy cost of a release: either (ε, δ), or the ρ of zero-concentrated differential privacy. If the cost is ρ,
+ * `delta` is the cost of bounding the noise.
  */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 

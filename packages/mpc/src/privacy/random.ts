@@ -26,7 +26,6 @@ export const secureRandom: RandomSource = {
   },
 };
 
-/** Returns 32 uniformly random bits as an unsigned number. */
 export function uniform32(random: RandomSource): number {
   const bytes = random.bytes(4);
   return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0;

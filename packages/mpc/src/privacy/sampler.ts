@@ -32,8 +32,8 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 
 /**
  * Draws from the Pólya (negative binomial) distribution of shape 1/parts. The sum of `parts` such draws is a geometric
- * draw. For two parts, uses a fast method: takes a random walk with twice as many steps as a geometric draw, and returns
- * half the number of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
+ * draw. For two parts, a fast method makes a geometric draw n and a random walk of 2n steps. It returns half the number
+ * of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);
@@ -110,7 +110,7 @@ function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource)
   }
 }
 
-/** Returns the square root of n, rounded down. Uses Newton's method, starting from a number that is too large. */
+/** Returns the square root, rounded down. Uses Newton's method, starting from a number that is too large. */
 function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let root = 1n << BigInt((n.toString(2).length + 1) >> 1);

@@ -3,7 +3,7 @@ import type { PrivacyParams } from '@measurement-exchange/contract';
 import { erfc, erfcx, erfcxDrop, expMinusSquare } from './erfc.ts';
 import { exactRational, type Rational, roundedUp, toNumber } from './rational.ts';
 
-/** The upper limit for σ. Results with more noise would be useless, and σ² must remain a finite double. */
+/** The upper limit on σ. Results with more noise would be useless, and σ² must remain a finite double. */
 const MAX_SIGMA = 1e100;
 
 /** Returns the standard deviation of continuous Gaussian noise for (ε, δ), using Balle and Wang's mechanism (2018). */
@@ -31,9 +31,9 @@ function gaussianDelta(sigma: number, epsilon: number): number {
 }
 
 /**
- * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. The papers write this
- * difference as SF − e^ε SF, where SF is a survival function. Both terms have the factor exp(−low²). It is computed
- * separately, so that e^ε cannot overflow and small differences stay precise.
+ * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. Papers on privacy
+ * write this difference as SF − e^ε SF, where SF is a survival function. Both terms have the factor exp(−low²). The
+ * factor is computed separately, so that e^ε cannot overflow and small differences stay precise.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -42,8 +42,7 @@ function tailDifference(low: number, step: number, gap: number): number {
 }
 
 /**
- * Returns the σ that `drawNoise` uses for (ε, δ). This is the σ of continuous noise, or a larger σ if discrete noise needs
- * it.
+ * Returns the σ that `drawNoise` uses for (ε, δ): the σ of continuous noise, or a larger σ if discrete noise needs more.
  */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
@@ -86,17 +85,18 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
 }
 
 /**
- * The conditions for replacing the sum over the integers with the Euler–Maclaurin expansion: a σ of at least SMOOTH_SIGMA
- * and a rate (sensitivity / σ²) of at most SMOOTH_RATE. The first omitted term would change σ by less than 1e-10 of its
- * value.
+ * The conditions for replacing the sum over the integers with the Euler–Maclaurin expansion. σ must be at least
+ * SMOOTH_SIGMA, and the rate (sensitivity / σ²) at most SMOOTH_RATE. The first omitted term then changes σ by less than
+ * 1e-10 of its value.
  */
 const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;
 
 /**
- * Returns the exact δ of discrete Gaussian noise Y at ε and sensitivity Δ (Canonne, Kamath, and Steinke 2020, theorem 7):
- * P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ − Δ/2. This is computed as the sum of P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over
- * y > a. All terms of the sum are positive, so no precision is lost to cancellation.
+ * Returns the exact δ of discrete Gaussian noise Y at ε and sensitivity Δ: P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ −
+ * Δ/2 (Canonne, Kamath, and Steinke 2020, theorem 7).
+ * The function adds up P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over y > a. All terms are positive, so no precision is lost to
+ * cancellation.
  */
 export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
   const variance = sigma * sigma;
@@ -185,7 +185,6 @@ function checkEpsilon({ epsilon }: PrivacyParams): void {
   throw new RangeError('privacyParams.epsilon must be a finite number above 0');
 }
 
-/** Throws if ε or δ is not valid for Gaussian noise. */
 export function checkGaussian(params: PrivacyParams): void {
   checkEpsilon(params);
   if (params.delta > 0 && params.delta < 1) return;

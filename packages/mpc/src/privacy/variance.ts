@@ -54,7 +54,6 @@ export interface ScalarParams {
   value: number;
   /** The maximum that one person can contribute, in the value's unit: 1, the frequency cap, or the duration cap. */
   maximumPerUser: number;
-  /** The width of the VID sampling interval. */
   width: number;
   /** The variance of the noise at sensitivity `maximumPerUser`: `noiseVariance(mechanism, params, maximumPerUser)`. */
   noiseVariance: number;
@@ -107,9 +106,9 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the confidence interval of a product of two independent figures. On each side, combines the distances from both
- * figures to the ends of their intervals, with the formula for the standard deviation of a product. If the intervals are
- * asymmetric, so is the result.
+ * Returns the confidence interval of a product of two independent figures. Each end combines the two figures' distances
+ * to the same end of their own intervals, as in the formula for the standard deviation of a product. The result is
+ * asymmetric if the two intervals are asymmetric.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

@@ -1,17 +1,17 @@
 /**
- * Decides which virtual people are in a sample. The public rule hashes a VID to a number u in [0, 1], and compares u with
- * the interval in 32-bit floats. This file compares the integer from which u is computed instead. The result is the same,
- * but any database engine can reproduce it exactly.
+ * Decides which virtual people are in a sample. The public rule hashes a VID to a number u in [0, 1], and compares u
+ * with the interval in 32-bit floats. This file instead compares the integer from which u is computed. The result is
+ * the same, but any database engine can reproduce it exactly.
  */
 import { Fingerprint64 } from './farmHash.ts';
 
 /** The number added to a VID before hashing. */
 export const VID_SALT = 1_414_214n;
-/** The mask for a VID's bucket, which is the low 23 bits of the hash. The number u is bucket / BUCKET_MASK. */
+/** The mask for a VID's bucket, the low 23 bits of the hash. The VID's number in [0, 1] is bucket / BUCKET_MASK. */
 export const BUCKET_MASK = 0x7fffff;
 export const BUCKET_COUNT = BUCKET_MASK + 1;
 
-/** A part of the interval [0, 1]. It may extend past 1 and continue at 0. */
+/** A part of the interval [0, 1]. The part may extend past 1 and continue at 0. */
 export interface VidSamplingInterval {
   start: number;
   width: number;

@@ -4,7 +4,6 @@ export interface MessageSize {
   most: number;
 }
 
-/** The duchy that sends a message. */
 export interface Sender {
   /** The number of data providers that upload to this duchy. */
   uploads: number;

@@ -11,14 +11,12 @@ import type { StageTable } from './stages.ts';
  */
 export type Roles = [duchy: string, role: DuchyRole][];
 
-/** The population that all data providers of a computation must share. */
 export interface CommonPopulation {
   name: string;
   fingerprint: Uint8Array;
 }
 
 export interface ProtocolMath<Config, Parameters> {
-  /** The measurement types that the protocol supports. */
   computes: readonly MeasurementType[];
   stages: StageTable;
   rolesOf(config: Config): Roles;
@@ -30,7 +28,6 @@ export interface ProtocolMath<Config, Parameters> {
   takesWrappedSamples: boolean;
   /** Returns the number of registers in each upload. `populationSize` is 0 if there is no common population. */
   registerCountOf(config: Config, interval: VidSamplingInterval, populationSize: number): number;
-  /** Returns the highest frequency that the config allows. */
   maximumFrequencyOf(config: Config): number;
   /** Returns the parameters that all duchies must agree on. Throws a RangeError if the protocol cannot fulfill the spec. */
   parametersOf(

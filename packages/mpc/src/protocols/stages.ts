@@ -18,7 +18,6 @@ export interface StageRow<Run extends string = string> {
    * run waiting stages.
    */
   waitsFor?: { state: ComputationState } | { message: string; from: readonly Place[] };
-  /** The name of the function that a mill runs. */
   run?: Run;
   /** The message that carries the function's output. */
   sends?: { message: string; to: Place | typeof EXCHANGE };

@@ -19,7 +19,7 @@ export function registerCountSuffix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(REGISTER_COUNT, count);
 }
 
-/** Encodes a number field. As in protobuf, the field is omitted if the number is 0. */
+/** As in protobuf, a field whose value is 0 is omitted. */
 function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   if (value === 0) return new Uint8Array(0);
   const bytes = [tag];
@@ -115,7 +115,7 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /** Reads the next byte of the field. Returns the number if the byte is its last, else undefined. */
+  /** Reads the next byte of the field. Returns the number after its last byte has been read, and undefined before that. */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

@@ -48,19 +48,18 @@ export class Keystream implements RandomSource {
 
 /** A fixed number of values, drawn in pieces. Draw all the values before drawing anything else from the same keystream. */
 export interface RingValues {
-  /** Draws the next `into.length` values. */
   fill(into: Uint8Array): void;
 }
 
 /**
  * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of the modulus, and
- * rejected if it is too large. Bytes are drawn in batches, each of which is expected to be enough for the missing values.
- * Unused bytes of the last batch are skipped, so that all parties continue at the same byte.
+ * rejected if it is too large.
+ * Bytes are drawn in batches, and the size of a batch is the number of bytes expected for the missing values. Unused bytes
+ * of the last batch are skipped, so that all parties continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;
   private readonly rule: Rule;
-  /** The fraction of bytes that are rejected. */
   private readonly rejected: number;
   private missing: number;
   private batch = 0;
@@ -148,7 +147,7 @@ const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**
  * Writes the accepted bytes to `into`, starting at `at`, and returns the next free index. Rejected bytes are written too,
- * but the next byte overwrites them. This avoids a branch per byte, which the processor could not predict.
+ * but the next byte overwrites them. Writing every byte avoids a branch that the processor could not predict.
  */
 function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
   let next = at;

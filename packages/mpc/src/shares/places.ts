@@ -1,11 +1,10 @@
 /**
- * Draws the positions ("places") that a shuffle swaps. Place i is from + i + r mod (total − from − i), where r is a random
- * little-endian uint128. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as fast as
- * JavaScript.
+ * Draws the positions ("places") that a shuffle swaps. Place i is from + i + (r mod (total − from − i)), where r is a
+ * random little-endian uint128. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as
+ * fast as JavaScript.
  */
 import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';
 
-/** The maximum number of places to draw at once. */
 export const MAX_PLACES = 1 << 12;
 /** The number of random bytes per place: one uint128. */
 export const PLACE_BYTES = 16;
@@ -37,9 +36,10 @@ const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
 /**
- * Computes rest = number − quotient · divisor, and estimates the quotient with the inverse of the divisor. The low 32 bits
- * are enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a double rounds
- * large quotients. After each of the next two 32-bit words, it differs from number mod divisor by at most one divisor.
+ * Computes rest = number − quotient · divisor, with a quotient estimated from the divisor's inverse. The low 32 bits are
+ * enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a double rounds
+ * large quotients. After each of the next two 32-bit words, the rest differs from number mod divisor by at most one
+ * divisor.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));

@@ -12,7 +12,6 @@ export function populationFingerprint(ranges: readonly VidRange[]): Uint8Array<A
 }
 
 export class VidIndex {
-  /** The number of VIDs. */
   readonly size: number;
   private readonly positions: VidPositions;
   private readonly indexes: Uint32Array;
@@ -25,7 +24,6 @@ export class VidIndex {
     this.indexes = indexes;
   }
 
-  /** Returns the index of a VID, or −1 if the VID is not in the population. */
   of(vid: number): number {
     const position = this.positions.of(vid);
     return position < 0 ? -1 : this.indexes[position]!;

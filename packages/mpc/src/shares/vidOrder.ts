@@ -26,7 +26,6 @@ export class VidPositions {
     this.size = size;
   }
 
-  /** Returns the position of a VID, or −1 if no range contains the VID. */
   of(vid: number): number {
     let low = 0;
     let high = this.starts.length - 1;
@@ -41,7 +40,7 @@ export class VidPositions {
 
 /** The target size of a bucket: the number of VIDs that can be sorted in the processor's caches. */
 const BUCKET_SIZE = 2048;
-/** The number of hash bits that divide a bucket into smaller buckets. These bits follow the bits that choose the bucket. */
+/** The number of hash bits that divide a bucket into smaller buckets. The bits follow those that choose the bucket. */
 const INNER_BITS = 10;
 
 /**
@@ -107,7 +106,7 @@ function unsigned(high: number): number {
   return (high ^ 0x80000000) >>> 0;
 }
 
-/** Sorts VIDs whose hashes share the first `bits` bits. VIDs with equal hashes stay in order. */
+/** Sorts VIDs whose hashes share the first `bits` bits. VIDs with equal hashes keep their original order. */
 class BucketSorter {
   private readonly bits: number;
   private readonly hash = new Int32Array(2);
@@ -122,7 +121,7 @@ class BucketSorter {
     this.sorting = { highs: array(), lows: array(), vids: array() };
   }
 
-  /** Returns the VIDs in order. The next call overwrites the result. */
+  /** The next call overwrites the result. */
   sorted(vids: Uint32Array): Uint32Array {
     this.hashAll(vids);
     startsOf(this.places);

@@ -40,7 +40,6 @@ export class SketchEncrypter {
     this.destroyed = mapToCurve(curve, [DESTROYED_KEY]);
   }
 
-  /** Yields the encrypted registers in batches. */
   *reach({ active }: { active: Uint8Array }): Generator<Uint8Array<ArrayBuffer>> {
     for (const places of this.batches(active.length)) {
       const registers = new Uint8Array(places.length * REACH_REGISTER_BYTES);

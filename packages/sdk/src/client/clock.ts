@@ -27,8 +27,8 @@ const INITIAL_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 10_000;
 
 /**
- * Returns the time to wait after a failed attempt. The maximum doubles with each failure, up to 10 s. The result is random,
- * between half the maximum and the maximum.
+ * Returns the time to wait after a failed attempt. The maximum wait doubles with each failure, up to 10 s. The result
+ * is random, between half the maximum and the maximum.
  */
 export function backoffMs(failedAttempts: number): number {
   const longest = Math.min(INITIAL_BACKOFF_MS * 2 ** (failedAttempts - 1), MAX_BACKOFF_MS);

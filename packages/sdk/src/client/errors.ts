@@ -9,12 +9,11 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** Thrown if the response did not come from an exchange. It may be a proxy's page, a redirect, or a truncated body. */
+/** Thrown if the response did not come from an exchange: a proxy's page, a redirect, or a truncated body. */
 export class UnexpectedResponse extends Error {
   /** The HTTP status; 0 if the browser hides it. */
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Whether a retry may succeed. */
   readonly transient: boolean;
   readonly retryAfterSeconds: number | undefined;
 

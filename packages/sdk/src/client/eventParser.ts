@@ -14,14 +14,12 @@ const LINE_END = /\r\n|\r|\n/;
 const FIELD = /^(id|event|data|retry)(?:: ?(.*))?$/s;
 
 export class EventParser {
-  /** The part of the current line that has arrived so far. */
   private rest = '';
-  /** The part of the current event that has arrived so far, and its length. */
   private event: StreamEvent = {};
   private length = 0;
   private endedWithCr = false;
 
-  /** Parses more text, and returns the events that it completes. Throws if an event is too long. */
+  /** Returns the events that this text completes. Throws if an event is too long. */
   push(text: string): StreamEvent[] {
     // Skip the \n if \r\n was split between two pieces, because the \r has already ended the line.
     const isSecondHalf = this.endedWithCr && text.startsWith('\n');

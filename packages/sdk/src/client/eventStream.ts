@@ -17,7 +17,7 @@ const MAX_RETRY_MS = 60_000;
 const NOTHING_ARRIVED = new Error('nothing arrives');
 
 export interface Ending {
-  /** The reason why the stream failed, for example because a proxy blocks streams. Undefined if the stream worked. */
+  /** The reason that the stream failed, such as a proxy that blocks streams. Undefined if the stream worked. */
   broken: string | undefined;
   /** How long the exchange asks the client to wait before reconnecting. */
   retryMs: number | undefined;

@@ -20,7 +20,6 @@ export interface FollowOptions {
    * more often.
    */
   onPolling?: ((why: string) => void) | undefined;
-  /** Called when changes can be followed again. */
   onFollowing?: (() => void) | undefined;
 }
 
@@ -45,7 +44,7 @@ export interface Follower {
   close(): void;
 }
 
-/** The minimum polling interval while changes are being followed. Polls are only a safety net then. */
+/** The minimum polling interval while changes are being followed. During that time, polls are only a safety net. */
 const NET_MS = 30_000;
 /** The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource. */
 const MAX_CHANGES = 50;

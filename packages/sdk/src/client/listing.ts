@@ -18,8 +18,8 @@ export interface Listing<Item, Page> extends AsyncIterable<Item> {
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * Creates a listing. `fetchPage` requests the page with the given token, or, without a token, the page that the caller's
- * arguments select.
+ * Creates a listing. `fetchPage` requests the page with the given token. Without a token, it requests the page that the
+ * caller's arguments select.
  */
 export function createListing<Item, Page extends { nextPageToken?: string }>(
   fetchPage: (pageToken?: string) => Promise<Page>,
@@ -47,7 +47,7 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
   return { pages, page: () => fetchPage(), [Symbol.asyncIterator]: items };
 }
 
-/** Returns the items of a page. A page contains exactly one array, which is named after its collection. */
+/** A page contains exactly one array, which is named after its collection. */
 function itemsOf(page: object): unknown[] {
   return (Object.values(page) as unknown[]).find(Array.isArray) ?? [];
 }

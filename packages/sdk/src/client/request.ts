@@ -21,7 +21,6 @@ export interface CallArguments {
   collection?: string;
   body?: object;
   signal?: AbortSignal;
-  /** Query parameters. */
   [parameter: string]: unknown;
 }
 
@@ -35,7 +34,7 @@ export interface PreparedCall {
   retryable: boolean;
 }
 
-/** Prepares a call. `routes` contains all rows of the operation in the routes table. */
+/** `routes` contains all rows of the operation in the routes table. */
 export function prepareCall(routes: readonly Route[], args: CallArguments): PreparedCall {
   const { route, path } = findRoute(routes, args);
   const { name: _n, parent: _p, collection: _c, body: given, signal: _s, ...parameters } = args;
@@ -68,7 +67,6 @@ function isRetryable(route: Route, parameters: object, body: object | undefined)
   );
 }
 
-/** Finds the route that matches the name, parent, or collection, and fills in its path. */
 function findRoute(routes: readonly Route[], args: CallArguments): { route: Route; path: string } {
   const first = routes[0]!;
   const target = targetOf(first.path);

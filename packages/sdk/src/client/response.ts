@@ -18,7 +18,6 @@ const MAX_ERROR_BYTES = 1024 * 1024;
  */
 const MAX_VALUES = 2_000_000;
 
-/** Reads the body. Throws if the body exceeds the limit or the signal is aborted. */
 export async function readBody(
   route: Route,
   response: Response,
@@ -59,7 +58,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Decodes a response. Throws the exchange's error, or UnexpectedResponse if the response is not from an exchange. */
+/** Throws the exchange's error, or UnexpectedResponse if the response is not from an exchange. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {
@@ -90,7 +89,7 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
   return decoded(route, body.json, unexpected);
 }
 
-/** Decodes the data of an event in a route's stream. Throws the same errors as `readResponse`. */
+/** Throws the same errors as `readResponse`. */
 export function readEvent(route: Route, { event, data = '' }: StreamEvent): unknown {
   const unexpected = (what: string, transient: boolean) =>
     new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });

@@ -130,7 +130,7 @@ export function request(
 
 const TIMED_OUT = new Error('timed out');
 
-/** Returns the error for a call without a response. `cause` is undefined after a timeout. */
+/** `cause` is undefined after a timeout. */
 function withoutResponse(sender: Sender, call: PreparedCall, cause: unknown): Unreachable {
   const unknown = call.retryable
     ? ''

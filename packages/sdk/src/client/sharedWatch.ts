@@ -14,10 +14,8 @@ export interface Listener {
 
 type Watched = Pick<WatchArguments, 'parent' | 'filter.kinds'>;
 
-/** Each client's open watches. */
 const open = new WeakMap<ExchangeClient, Map<string, SharedWatch>>();
 
-/** Starts listening, and returns a function that stops listening. */
 export function listen(client: ExchangeClient, watched: Watched, listener: Listener): () => void {
   const watches = open.get(client) ?? new Map<string, SharedWatch>();
   open.set(client, watches);
@@ -50,7 +48,6 @@ class SharedWatch {
     else if (this.state === 'LOST') listener.onLost(this.reason);
   }
 
-  /** Removes a listener. Ends the watch if no listener remains. */
   remove(listener: Listener): void {
     if (!this.listeners.delete(listener) || this.listeners.size > 0) return;
     this.onEnd();

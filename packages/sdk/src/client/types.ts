@@ -17,7 +17,6 @@ export type ExchangeClient = { [O in Called]: Method<O> } & {
   watch(args: WatchArguments): AsyncGenerator<Change, void, undefined>;
 };
 
-/** The operations that are client methods. Streaming routes are excluded, because `watch` reads them. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
 /** The arguments of a method. For example, `ArgumentsOf<'createMeasurement'>`. */
@@ -26,9 +25,7 @@ export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 /** The type that a method resolves to: a resource or a `Listing` of resources. For example, `ResponseOf<'getParty'>`. */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
-/**
- * The type of a client method. If the operation has several top-level collections, the `collection` argument selects one.
- */
+/** If the operation has several top-level collections, the `collection` argument selects one. */
 type Method<O extends Operation> =
   IsUnion<TopLevel<RouteOf<O>['path']>> extends true
     ? <C extends TopLevel<RouteOf<O>['path']>>(
@@ -47,8 +44,8 @@ type Args<R extends Route> = [R] extends [infer Rows extends Route]
   : never;
 
 /**
- * The argument that selects the resource. A path that ends in an ID needs a `name`, and a path that ends in a collection
- * needs a `parent` unless the collection is top-level.
+ * The argument that selects the resource: `name` for a path that ends in an ID, or `parent` for a path that ends in a
+ * collection. A top-level collection needs no argument.
  */
 type Target<P extends string> = P extends `${string}}`
   ? { name: string }

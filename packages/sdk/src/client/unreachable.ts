@@ -9,7 +9,7 @@ const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_\w+)$/;
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
-/** Returns the error for a call without a response. `cause` is what fetch threw. */
+/** `cause` is the error that fetch threw. */
 export function unreachable(baseUrl: string, cause: unknown, outcome = ''): Unreachable {
   return new Unreachable(`${baseUrl} ${sentenceOf(baseUrl, cause)}${outcome}`, { cause });
 }
@@ -31,8 +31,8 @@ function sentenceOf(baseUrl: string, cause: unknown): string {
 }
 
 /**
- * Returns the reason why fetch failed. The reason is in the error's cause, because the error's own message is just `fetch
- * failed`.
+ * Returns the reason that fetch failed. The reason is in the error's cause, because the error's own message is just
+ * `fetch failed`.
  */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };

@@ -18,8 +18,8 @@ export interface WatchArguments {
   signal?: AbortSignal;
   /**
    * Called with a new token when every change before the token has been processed. A caller that stores the token can
-   * resume after a restart. The first call comes before the first change. A caller that then reads a list misses no change
-   * between the list and the watch.
+   * resume after a restart. The first call comes before the first change, so a caller that reads a list after this call
+   * misses no change.
    */
   onToken?: (pageToken: string) => void;
   /** Called when the watch starts to receive changes as they happen, and again when it recovers after `onRetry`. */
@@ -28,9 +28,8 @@ export interface WatchArguments {
   onRetry?: (reason: unknown) => void;
 }
 
-/** The state that all watches of a client share. */
 export interface Watching {
-  /** Sends the watch's requests. `maxAttempts` is 1, because the watch itself retries. */
+  /** `maxAttempts` is 1, because the watch itself retries. */
   sender: Sender;
   pages: readonly Route[];
   streams: readonly Route[];
@@ -82,7 +81,6 @@ class Watch {
   private readonly args: WatchArguments & { signal: AbortSignal };
   private token: string | undefined;
   private isFollowing = false;
-  /** The number of consecutive failures of any kind. */
   private failures = 0;
   private readonly longestWait: number;
   private waitSeconds: number;
@@ -186,7 +184,6 @@ class Watch {
     if (clock.now() - began < EARLY_MS) await this.sleep(PAUSE_MS);
   }
 
-  /** Yields a page's changes and returns how many there were. */
   private async *page(waitSeconds: number): AsyncGenerator<Change, number, undefined> {
     const { sender, pages } = this.watching;
     const call = prepareCall(pages, { ...this.query(), waitSeconds });

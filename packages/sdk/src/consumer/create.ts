@@ -35,19 +35,17 @@ import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest, Question, ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
 
-/** A trusted data provider's certificate, and the public keyset to encrypt with. */
 interface ProviderKey {
   certificate: string;
   keyset: Uint8Array;
 }
 
-/** A signed and encrypted measurement that can be sent. */
 export interface Prepared {
   read: ReadRequest;
   body: MeasurementInput;
 }
 
-/** Validates, signs, and encrypts a request. Does not read the event groups in `known` again. */
+/** Does not read the event groups in `known` again. */
 export async function prepareMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
@@ -68,7 +66,7 @@ export async function createMeasurement(deps: Dependencies, prepared: Prepared):
   return created;
 }
 
-/** Sends the measurement. With `validateOnly`, the exchange returns what it would create, and creates nothing. */
+/** With `validateOnly`, the exchange returns the measurement that it would create, and creates nothing. */
 export async function send(
   deps: Dependencies,
   { read, body }: Prepared,

@@ -8,7 +8,6 @@ import {
 import { type Estimate, mpcNoise } from '@measurement-exchange/mpc';
 import { type AskedFrequency, type FrequencyEstimate, mechanismOf } from './figures.ts';
 
-/** A result's figures with their estimated errors. */
 export interface DuchyEstimates {
   /** The largest possible reach. */
   maximum: number;
@@ -21,7 +20,6 @@ export interface DuchyEstimates {
   ): Omit<FrequencyEstimate, 'frequency'>[];
 }
 
-/** Estimates errors from the reported reach, the signed privacy parameters, the sample width, and the protocol config. */
 export type DuchyErrors<Config> = (
   reach: specs.Measurement_Result_Reach,
   privacyParams: PrivacyParams | undefined,
@@ -30,8 +28,8 @@ export type DuchyErrors<Config> = (
 ) => DuchyEstimates;
 
 /**
- * Returns the variance of the duchies' noise. Returns Infinity if the result states no mechanism, a mechanism that duchies
- * do not use, or a mechanism that does not fit the privacy parameters.
+ * Returns the variance of the duchies' noise. Returns Infinity if the result states no mechanism, a mechanism that
+ * duchies do not use, or a mechanism that does not match the privacy parameters.
  */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,

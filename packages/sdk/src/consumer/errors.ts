@@ -11,7 +11,8 @@ import { Fault } from '../verification/fault.ts';
 import type { ProtocolFault } from './protocol.ts';
 
 /**
- * The reason why a data provider is not trusted. A ConsentErrorCode is an error in its certificate, signature, or keyset.
+ * The reason that a data provider is not trusted. A ConsentErrorCode is an error in its certificate, signature, or
+ * keyset.
  */
 export type DataProviderFault =
   | ConsentErrorCode
@@ -54,7 +55,7 @@ export interface RejectedFilter extends FilterProblem {
   filter: string;
 }
 
-/** Some filters are not valid CEL, or do not fit the attributes that their event groups publish. Nothing was created. */
+/** Some filters are not valid CEL, or do not match the attributes that their event groups publish. Nothing was created. */
 export class FilterRejected extends Error {
   override readonly name = 'FilterRejected';
   readonly filters: readonly RejectedFilter[];
@@ -101,7 +102,6 @@ export class MeasurementFailed extends Error {
 
 /** `wait` timed out. The measurement is still running: wait again, or cancel it. */
 export class WaitTimedOut extends Error {
-  /** The measurement as it was last read. */
   readonly measurement: Measurement;
 
   constructor(measurement: Measurement, timeoutMs: number) {
@@ -113,13 +113,12 @@ export class WaitTimedOut extends Error {
   }
 }
 
-/** The reason why a result was rejected. A ConsentErrorCode is an error in its encryption, signature, or certificate. */
+/** The reason that a result was rejected. A ConsentErrorCode is an error in its encryption, signature, or certificate. */
 export type ResultFault =
   | ConsentErrorCode
   | ProtocolFault
   /** There is no result: the measurement has not succeeded, or its content was removed. */
   | 'RESULT_ABSENT'
-  /** The measurement's spec cannot be read. */
   | 'SPEC_MALFORMED'
   /** This consumer did not create the spec, or someone changed it. */
   | 'SPEC_FOREIGN'
@@ -137,7 +136,6 @@ export type ResultFault =
   | 'CERTIFICATE_REVOKED'
   /** The signed bytes are not a valid Measurement.Result. */
   | 'RESULT_MALFORMED'
-  /** The result is for a different type of measurement. */
   | 'RESULT_TYPE_MISMATCH';
 
 /** The result failed verification and is not returned. */
@@ -157,8 +155,8 @@ export class ResultRejected extends Fault<ResultFault> {
 }
 
 /**
- * The reason why a measurement's question was rejected. A ConsentErrorCode is an error in its encryption, signature, or
- * certificate.
+ * The reason that a measurement's question was rejected. A ConsentErrorCode is an error in its encryption, signature,
+ * or certificate.
  */
 export type QuestionFault =
   | ConsentErrorCode
@@ -185,14 +183,14 @@ export class QuestionRejected extends Fault<QuestionFault> {
 
 const MAX_MESSAGE = 1000;
 
-/** The reason why an event group's metadata cannot be read. */
+/** The reason that an event group's metadata cannot be read. */
 export type MetadataFault =
   | ConsentErrorCode
   | 'DESCRIPTOR_NOT_FOUND'
   | 'DESCRIPTOR_UNAVAILABLE'
   | 'DESCRIPTOR_MALFORMED'
   | 'TYPE_UNKNOWN'
-  /** The metadata exceeds the bounds for its JSON form. See printedBounds.ts. */
+  /** The metadata exceeds the limits on its JSON form. See printedBounds.ts. */
   | 'METADATA_TOO_LARGE'
   | 'METADATA_MALFORMED';
 

@@ -20,7 +20,7 @@ import { beyondBounds } from './printedBounds.ts';
 /** An event group with its decoded metadata. */
 export interface DescribedEventGroup {
   eventGroup: EventGroup;
-  /** Absent if the event group has no metadata or, in a list, if there is an `error` instead. */
+  /** Absent if the event group has no metadata. In a list, also absent if there is an `error`. */
   metadata?: DescribedMetadata;
   error?: MetadataUnreadable;
 }
@@ -30,7 +30,6 @@ export interface DescribedMetadata {
   /** The name of the descriptor for decoding the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
   descriptor: string;
   typeUrl: string;
-  /** The message in proto3 JSON. */
   json: JsonValue;
   /** A dynamic message of the type that the descriptor defines. */
   message: Message;
@@ -46,13 +45,11 @@ export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 
 const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
 
-/** Reads an event group. Throws `MetadataUnreadable` if its metadata cannot be read. */
 export async function readEventGroup(deps: Dependencies, name: string): Promise<DescribedEventGroup> {
   const eventGroup = await deps.client.getEventGroup({ name, signal: deps.signal });
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map()));
 }
 
-/** Lists event groups. If an event group's metadata cannot be read, its entry has an `error`, and the list continues. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},
@@ -155,7 +152,6 @@ async function metadataOf(
   }
 }
 
-/** Decrypts with the first keyset that can decrypt the ciphertext. */
 async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Promise<Uint8Array> {
   let fault: ConsentError | undefined;
   for (const keyset of keysets) {

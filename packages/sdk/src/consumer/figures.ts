@@ -12,12 +12,14 @@ import {
 } from '@measurement-exchange/mpc';
 import { Fault } from '../verification/fault.ts';
 
-/** An estimate of the people who were reached exactly `frequency` times or, in the last entry, at least that many times. */
+/**
+ * An estimate of the people who were reached exactly `frequency` times. The last entry also covers people reached more
+ * often.
+ */
 export interface FrequencyEstimate {
   frequency: number;
   /** The share of these people among everyone who was reached. */
   share: Estimate;
-  /** The number of these people. */
   count: Estimate;
   /** The number of people who were reached at least `frequency` times. */
   atLeast: Estimate;
@@ -45,7 +47,6 @@ export class FiguresFault extends Fault<'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORM
   override readonly name = 'FiguresFault';
 }
 
-/** Reads the figures in a data provider's result, using the measurement's parameters. */
 export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Figures {
   const width = spec.vidSamplingInterval?.width ?? 1;
   switch (spec.measurementType) {
@@ -158,7 +159,7 @@ function scalar(
   return estimate(value, variance / scale ** 2);
 }
 
-/** Returns the noise variance, or undefined if the mechanism is unknown or does not fit the spec's parameters. */
+/** Returns the noise variance, or undefined if the mechanism is unknown or does not match the spec's parameters. */
 function noiseOf(
   { noiseMechanism }: Reported,
   privacy: PrivacyParams | undefined,
@@ -169,18 +170,16 @@ function noiseOf(
   try {
     return noiseVariance(mechanism, privacy, sensitivity);
   } catch (error) {
-    // The privacy parameters do not fit the mechanism. For example, Gaussian noise needs a delta.
+    // The privacy parameters do not match the mechanism. For example, Gaussian noise needs a delta.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** Returns the variance that the data provider states, if it is valid. */
 function stated(variance: number | undefined): number | undefined {
   return variance !== undefined && variance >= 0 ? variance : undefined;
 }
 
-/** The part of a spec that requests reach and frequency. */
 export type AskedFrequency = Extract<
   PlainSpec,
   { measurementType: 'REACH_AND_FREQUENCY' }
@@ -231,7 +230,6 @@ function frequencyFigures(
   }
 }
 
-/** Returns the share of people at each frequency or more. */
 export function atLeastOf(shares: readonly number[]): number[] {
   return shares.map((_, i) =>
     Math.min(

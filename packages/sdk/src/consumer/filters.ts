@@ -18,8 +18,8 @@ export async function requireSyntax({ dataProviders }: ReadRequest): Promise<voi
 }
 
 /**
- * Throws `FilterRejected` unless every filter fits the attributes that its event group publishes. Reads the event groups
- * that are not in `known`.
+ * Throws `FilterRejected` unless every filter matches the attributes that its event group publishes. Reads the event
+ * groups that are not in `known`.
  */
 export async function requireAttributes(
   deps: Dependencies,
@@ -49,7 +49,7 @@ function* chunks<T>(items: T[], size: number): Generator<T[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size);
 }
 
-/** Loads the parser and the type checker. Requests without filters do not need them. */
+/** Loaded on demand, because requests without filters do not need the parser and the type checker. */
 const loadChecks = () => import('../filters/index.ts');
 
 const idOf = (name: string) => name.split('/').at(-1)!;
@@ -64,7 +64,7 @@ function filtersOf(dataProviders: ReadRequest['dataProviders']): Placed[] {
   });
 }
 
-/** Returns the event group, or undefined if it does not exist. In that case, its data provider decides about the filter. */
+/** Returns undefined if the event group does not exist. Its data provider then decides whether the filter is valid. */
 async function read({ client, credentials, signal }: Dependencies, id: string) {
   try {
     return await client.getEventGroup({ name: `${credentials.name}/eventGroups/${id}`, signal });

@@ -1,4 +1,4 @@
-/** Verifies, without trusting the exchange, that this consumer created a measurement and that nobody changed it. */
+/** Verifies that this consumer created a measurement and that nobody changed it. The checks do not trust the exchange. */
 import {
   type CertificateKey,
   includesHash,
@@ -26,7 +26,6 @@ import type { ReadRequest } from './request.ts';
 
 export interface OwnMeasurement {
   spec: PlainSpec;
-  /** The private keyset that decrypts the results. */
   resultKeyset: Uint8Array;
   /** Whether the keyset belongs to this measurement alone. Earlier versions used one keyset for all measurements. */
   isBound: boolean;
@@ -40,8 +39,9 @@ export class OwnershipFault extends Fault<
 }
 
 /**
- * Returns the measurement's spec and result key. Throws `OwnershipFault`, `CertificateFault`, or `ConsentError` unless this
- * consumer created the measurement, from `request` if it is given, and nobody changed it.
+ * Returns the measurement's spec and result key. Throws `OwnershipFault`, `CertificateFault`, or `ConsentError` unless
+ * this consumer created the measurement and nobody changed it. If `request` is given, the measurement must have been
+ * created from it.
  */
 export async function requireOwn(
   deps: Dependencies,
@@ -72,8 +72,9 @@ export async function requireOwn(
 }
 
 /**
- * Finds the private keyset that decrypts a measurement's results. It is derived from the consumer's keyset. If an earlier
- * version created the measurement, it is the consumer's keyset itself. Returns undefined if neither matches the spec.
+ * Finds the private keyset that decrypts a measurement's results. This keyset is derived from the consumer's keyset, or is
+ * the consumer's keyset itself if an earlier version created the measurement. Returns undefined if neither matches the
+ * spec.
  */
 export async function findResultKeyset(
   { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
@@ -93,8 +94,8 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 
 /**
  * Throws unless this consumer signed the spec, with its current key or an earlier one. The certificate of an earlier key is
- * accepted if a root that is trusted for the consumer issued it. It is also accepted if `isBound` is true, because the
- * result key then proves that the consumer created the measurement.
+ * accepted if a root trusted for the consumer issued it, or if `isBound` is true. In the second case, the result key proves
+ * that the consumer created the measurement.
  */
 async function requireOwnSignature(
   deps: Dependencies,
@@ -113,9 +114,9 @@ async function requireOwnSignature(
 }
 
 /**
- * Whether this consumer signed a message when it created the measurement. If the consumer has renewed its key since then,
- * the message is verified with the earlier certificate, which `former` parses. Throws ConsentError if that certificate or
- * its signature is invalid.
+ * Returns whether this consumer signed a message when it created the measurement. If the consumer has renewed its key since
+ * then, the message is verified with the earlier certificate, which `former` parses. Throws ConsentError if that
+ * certificate or its signature is invalid.
  */
 export async function isSignedByOwn(
   deps: Dependencies,
@@ -135,7 +136,7 @@ export async function isSignedByOwn(
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
-/** Returns the consumer's signing key. Each credentials object's key is imported only once. */
+/** Each credentials object's key is imported only once. */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
   ownKeys.set(credentials, key);

@@ -1,10 +1,8 @@
 /** Limits the size of metadata in JSON. JSON contains field names, so it may be much longer than the binary message. */
 import type { JsonValue } from '@bufbuild/protobuf';
 
-/** The bounds for the metadata of one event group. */
 export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
 
-/** Returns a description of the first bound that the JSON exceeds, or undefined if it is within all bounds. */
 export function beyondBounds(json: JsonValue): string | undefined {
   const bounds = PRINTED_BOUNDS;
   let characters = 0;

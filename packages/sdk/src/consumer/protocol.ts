@@ -15,7 +15,7 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { Dependencies } from './deps.ts';
 
-/** The reason why a consumer does not accept a measurement's protocol. */
+/** The reason that a consumer does not accept a measurement's protocol. */
 export type ProtocolFault =
   /** `protocolConfig` has no protocol, several protocols, or a protocol with invalid parameters. */
   | 'PROTOCOL_UNSUPPORTED'
@@ -95,7 +95,6 @@ function requireOne(config: ProtocolConfig): void {
   );
 }
 
-/** Throws unless the protocol can compute the requested measurement and the parameters of the protocol are valid. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
   const { computes, violationsOf, maximumFrequencyOf } = protocolMath(protocol);

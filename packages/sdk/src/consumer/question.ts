@@ -35,8 +35,8 @@ interface SignedQuestion {
 }
 
 /**
- * Signs the question, and encrypts it for the measurement's result key. Returns undefined if it is too long for the
- * exchange to store. The measurement is then created without it.
+ * Signs the question, and encrypts it for the measurement's result key. Returns undefined if the question is too long for
+ * the exchange to store. The measurement is then created without a stored question.
  */
 export async function sealQuestion(
   question: Question,

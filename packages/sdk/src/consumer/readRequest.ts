@@ -36,8 +36,8 @@ const OF_TYPE: Record<RequestType, string[]> = {
 /** The types of measurements for which the exchange may choose a duchy protocol if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
 /**
- * The protocol whose rules apply to samples if the request has no protocol. It accepts every sample, even one that wraps
- * around from 1 to 0, and the exchange may choose it.
+ * The protocol whose rules apply to samples if the request names no protocol. The exchange may choose this protocol, which
+ * accepts every sample, even one that wraps around from 1 to 0.
  */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
@@ -215,10 +215,7 @@ class RequestReader extends MemberReader {
     };
   }
 
-  /**
-   * Reads the sample. Rounds to 32-bit floats, as in the spec, so that we check the same values that the provider will
-   * read.
-   */
+  /** Rounds to 32-bit floats, as in the spec, so that we check the same values that the provider will read. */
   private sampling(given: unknown): { start: number; width: number } {
     const at = 'vidSampling';
     const { start, width } = this.object(given ?? EVERYBODY, at, ['start', 'width']) ?? EVERYBODY;

@@ -38,8 +38,8 @@ export interface MeasurementRequest {
   /** Required for every type except population, which is counted without noise. */
   privacy?: PrivacyParams;
   /**
-   * The privacy parameters for the frequency distribution. By default, they are the same as `privacy`, and are spent in
-   * addition to it.
+   * The privacy parameters for the frequency distribution, which are spent in addition to `privacy`. Default: the same as
+   * `privacy`.
    */
   frequencyPrivacy?: PrivacyParams;
   /**
@@ -58,7 +58,7 @@ export interface MeasurementRequest {
   vidSampling?: { start: number; width: number };
   modelLine?: string;
   /**
-   * The protocol to use if it fits the request. Otherwise, or if it is not set, the exchange chooses a protocol. The
+   * The protocol to use. If it is not set or cannot compute the request, the exchange chooses a protocol. The
    * measurement's `protocolConfig` contains the chosen protocol, and its timeline contains the reason.
    */
   protocol?: Protocol;

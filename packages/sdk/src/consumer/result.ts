@@ -2,8 +2,8 @@ import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
 /**
- * Decodes a Measurement.Result, in protobuf binary or, if the first byte is `{`, in UTF-8 JSON. Throws an Error with the
- * reason if it is invalid.
+ * Decodes a Measurement.Result, which is UTF-8 JSON if its first byte is `{`, and protobuf binary otherwise. Throws an
+ * Error with the reason if it is invalid.
  */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   if (bytes[0] === 0x7b) {

@@ -50,9 +50,9 @@ export function totalOf(figures: Figures[], width: number): Total {
 }
 
 /**
- * Adds up the providers' estimates. Without sampling, their errors are independent, so the variances add up. With sampling,
- * each person is in every provider's sample or in none, so the errors may be correlated. In that case, we use the upper
- * bound for the standard deviation, which is the sum of the standard deviations.
+ * Adds up the providers' estimates. Without sampling, their errors are independent, so the variances add up. With
+ * sampling, each person is in every provider's sample or in none, so the errors may be correlated. In that case, we use
+ * the upper bound on the standard deviation, which is the sum of the standard deviations.
  */
 function sum(parts: (Estimate | undefined)[], width: number): Estimate | undefined {
   const given = parts.filter((part) => part !== undefined);

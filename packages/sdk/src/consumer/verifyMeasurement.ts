@@ -57,7 +57,6 @@ export async function verifyMeasurement(
   return list.steps;
 }
 
-/** Checks that the duchies are all different and that the consumer accepts each of them. */
 async function checkDuchies(list: Checklist, { duchies: accepted = [] }: ConsumerOptions, duchies: string[]) {
   await list.check('it computes with others, and you accept all of them', () => {
     const unknown = duchies.find((duchy) => !accepted.includes(duchy));
@@ -87,7 +86,6 @@ function checkResultKey(
   });
 }
 
-/** Checks that the consumer signed the stored question for this measurement. */
 async function checkQuestion(list: Checklist, options: ConsumerOptions, measurement: Measurement) {
   await list.check('the question stored with it is yours, and of this measurement', async () => {
     const question = await openQuestion({ clock: systemClock, ...options }, measurement);
@@ -95,7 +93,6 @@ async function checkQuestion(list: Checklist, options: ConsumerOptions, measurem
   });
 }
 
-/** Checks that the signed spec contains each provider's nonce hash and no others. */
 async function checkNonceHashes(
   list: Checklist,
   spec: PlainSpec | undefined,

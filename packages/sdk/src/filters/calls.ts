@@ -12,13 +12,11 @@ export interface Call {
   name: string;
   target: Checked | undefined;
   args: Checked[];
-  /** The variables of the macros that enclose the call. */
   variables: ReadonlyMap<string, unknown>;
 }
 
 const { BOOL, DYN, INT } = CelScalar;
 
-/** Returns the result type of a call. Throws if the call does not accept the types of its arguments. */
 export function resultType(call: Call, fail: Fail): CelType {
   const { expr, name } = call;
   const types = call.args.map((arg) => arg.type);
@@ -68,7 +66,7 @@ const FUNCTION_NAMES = [...OVERLOADS.keys()].filter((name) => /^[a-z]/i.test(nam
 const noFunction = (expr: Expr, name: string, fail: Fail) =>
   fail(expr, `There is no function ${spelled(name)}`, 'FILTER_TYPE', closest(name, FUNCTION_NAMES));
 
-/** Rejects a parsed filter that calls an unknown function. Needs no attribute types. */
+/** Throws if the expression calls an unknown function. Needs no attribute types. */
 export function requireFunctions(expr: Expr, fail: Fail): void {
   if (expr.exprKind.case === 'callExpr') {
     const { function: name } = expr.exprKind.value;

@@ -1,6 +1,5 @@
 /** Finds the known name that somebody probably meant. */
 
-/** Returns the candidate that is most similar to a mistyped name, or undefined if no candidate is similar enough. */
 export function closest(name: string, candidates: Iterable<string>): string | undefined {
   // Allow one wrong letter for every three letters, but at least one wrong letter.
   let most = Math.max(1, Math.floor(name.length / 3));

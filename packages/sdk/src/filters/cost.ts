@@ -9,8 +9,8 @@ import { patternSize } from './environment.ts';
 /** The number of characters or items that are compared or copied in one step. */
 const PER_STEP = 32;
 /**
- * The number of character comparisons in a text search that count as one step. In the worst case, a search compares each
- * character of the text with each character of the text to find.
+ * The number of character comparisons in a text search that count as one step. In the worst case, a search compares
+ * each character of the searched text with each character of the text to find.
  */
 const COMPARED_PER_STEP = 1000;
 
@@ -42,18 +42,16 @@ export function itemsOf({ items, size }: Checked): Items {
   return items ?? { count: Math.min(MAX_ELEMENTS, size), size };
 }
 
-/** Returns an upper bound on the size of a call's value. */
 export function sizeOf(name: string, type: CelType, operands: Checked[]): number {
   if (type.kind !== 'list' && type.kind !== 'map' && !TEXTS.has(type.name)) return 1;
   if (name === '_[_]') return itemsOf(operands[0]!).size;
   const total = operands.reduce((sum, { size }) => sum + size, 0);
-  // As bytes, a character takes up to 3 bytes. As text, a number or time takes up to 35 characters.
+  // A character converts to at most 3 bytes. A number or time converts to at most 35 characters.
   return name === 'bytes' ? 3 * total : name === 'string' ? total + 35 : total;
 }
 
 const TEXTS = new Set<string>(['string', 'bytes', 'dyn']);
 
-/** Returns the size of a call's compiled pattern, or 0 if it has no pattern. */
 export function instructionsOf({ expr, name, args }: Call, fail: Fail): number {
   if (name !== 'matches') return 0;
   const text = textOf(args[0]!.expr);

@@ -9,7 +9,7 @@ import { sameType, TIMESTAMP } from './celTypes.ts';
 
 const { BOOL, DOUBLE, INT, STRING, UINT } = CelScalar;
 
-/** Compares strings by code point, as CEL does. JavaScript compares UTF-16 units, which order differently beyond U+FFFF. */
+/** Compares strings by code point, as CEL does. JavaScript compares UTF-16 units, which sort differently beyond U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
@@ -22,7 +22,7 @@ function compareCodePoints(a: string, b: string): number {
 const ordering = (name: string, holds: (order: number) => boolean) =>
   celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
 
-/** Defines a method that returns a part of a time, such as the hour, in UTC regardless of the machine's time zone. */
+/** The method uses UTC, regardless of the machine's time zone. */
 const timePart = (name: string, part: (date: Date) => number) =>
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(part(timestampDate(this.message as Timestamp)));
@@ -42,7 +42,7 @@ function within64(value: bigint, wrap: (bits: number, value: bigint) => bigint):
   throw new Error('beyond 64 bits');
 }
 
-/** Requires a time in the years 1 to 9999, the range of a CEL timestamp. */
+/** A CEL timestamp is in the years 1 to 9999. */
 function requireYear(seconds: bigint): bigint {
   if (seconds >= -62_135_596_800n && seconds <= 253_402_300_799n) return seconds;
   throw new Error('beyond the years 1 to 9999');
@@ -69,7 +69,7 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Rejects counted repetitions, such as `a{1000}`, that would take long to compile. */
+/** Rejects counted repetitions, such as `a{1000}`, that would take a long time to compile. */
 function requireFewRepetitions(pattern: string): void {
   const counts = [...pattern.matchAll(/\{(\d*),?(\d*)/g)].map(([, least, most]) => Number(most || least));
   if (counts.reduce((sum, count) => sum + count, 0) > MAX_INSTRUCTIONS) throw tooLarge();
@@ -78,7 +78,7 @@ function requireFewRepetitions(pattern: string): void {
 const tooLarge = () => new Error('it is too large: use fewer and smaller repetitions');
 const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
 
-/** Returns the number of instructions in a compiled pattern. Throws if the pattern is invalid. */
+/** Throws if the pattern is invalid. */
 export const patternSize = (pattern: string) => instructionsOf(compilePattern(pattern));
 
 export const environment: CelEnv = celEnv({
@@ -116,7 +116,6 @@ export const environment: CelEnv = celEnv({
   ],
 });
 
-/** The functions that a filter may call, grouped by name. */
 export const OVERLOADS: ReadonlyMap<string, CelFunc[]> = Map.groupBy(
   [...environment.funcs].filter((func) => !convertsSilently(func) && !takesTimeZone(func)),
   (func) => func.name,

@@ -15,7 +15,7 @@ export interface PublishedAttribute {
   type: Uppercase<AttributeType>;
 }
 
-/** The reason why a filter cannot be used. */
+/** The reason that a filter cannot be used. */
 export interface FilterProblem {
   code: FilterCode;
   /** A sentence for people, without the position. */

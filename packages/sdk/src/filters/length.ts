@@ -2,10 +2,7 @@ import { FilterError } from './errors.ts';
 
 const MAX_LENGTH = 32_768;
 
-/**
- * Rejects a filter that is too long. This function has its own file, so that an agent can call it without loading the
- * parser.
- */
+/** This function has its own file, so that an agent can call it without loading the parser. */
 export function requireLength({ length }: string): void {
   if (length <= MAX_LENGTH) return;
   const message = `A filter has at most ${MAX_LENGTH} characters, and this one has ${length}`;

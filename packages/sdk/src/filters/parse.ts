@@ -9,12 +9,12 @@ import { requireLength } from './length.ts';
 const MAX_BRACKETS = 200;
 const MAX_SIGNS = 8000;
 /**
- * The characters that count toward MAX_SIGNS. They include spaces, because the parser may read a long run of spaces many
+ * The characters that count toward MAX_SIGNS, including spaces, because the parser may read a long run of spaces many
  * times.
  */
 const SIGN = /\W/;
 
-/** Parses a filter. The returned function creates errors that point to a position in the filter. */
+/** The returned function creates errors that point to a position in the filter. */
 export function parseFilter(expression: string): [Parsed, Fail] {
   requireLength(expression);
   if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');
@@ -36,7 +36,7 @@ export function parseFilter(expression: string): [Parsed, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** Rejects expressions that would take long to parse, because they nest deeply or have many operators and spaces. */
+/** Rejects expressions that would take a long time to parse, because they nest deeply or have many operators and spaces. */
 function requireShort(expression: string): void {
   let [quote, depth, signs] = ['', 0, 0];
   for (let i = 0; i < expression.length; i++) {

@@ -1,5 +1,5 @@
 /** Creates root certificates, and the certificates that they issue to parties. */
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 requires this import.
 import { partyUri } from '@measurement-exchange/consent';
 import * as x509 from '@peculiar/x509';
 
@@ -81,7 +81,7 @@ function generateKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
 }
 
-/** Returns the validity period and a serial number. The period starts an hour ago, because other clocks may be slow. */
+/** Returns the validity period and a serial number. The period starts an hour ago, because other clocks may be behind. */
 function validity(now: number, days: number) {
   const start = Math.floor(now / 1000) * 1000 - 3600_000;
   // Set the first two of the 128 bits to 01. A serial number must be positive, and DER allows no leading zero byte.

@@ -23,7 +23,6 @@ export async function createIdentity(options: {
   commonName: string;
   /** Epoch milliseconds. */
   now: number;
-  /** How long the certificate is valid. */
   days: number;
   root?: Root;
   keysets?: EncryptionKeysets;

@@ -1,4 +1,4 @@
-/** Facts about a certificate that people compare, above all its fingerprint. */
+/** The facts about a certificate that people compare, especially its fingerprint. */
 import { parseCertificate, parseCertificatePem } from '@measurement-exchange/consent';
 
 export interface CertificateFacts {

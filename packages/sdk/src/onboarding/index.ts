@@ -1,4 +1,4 @@
-/** Adds a party to an exchange, as its operator. Runs in Node and in browsers. */
+/** Lets the operator of an exchange add a party. Runs in Node and in browsers. */
 export {
   type CertificateFacts,
   describeCertificate,

@@ -1,4 +1,4 @@
-/** Registers a new party. It can safely be repeated: it continues where it stopped, and replaces nothing. */
+/** Registers a new party. A repeated call continues where the last one stopped, and replaces nothing. */
 import {
   ExchangeError,
   type PartyState,
@@ -15,7 +15,7 @@ export interface OnboardingOptions {
   subject: string;
   /** Whether to trust the root in the party file, for the party's own certificates only. */
   trustRoot?: boolean | undefined;
-  /** The address of a duchy. */
+  /** The address at which other parties reach a duchy. Only duchies have an endpoint. */
   endpoint?: string | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface Onboarding {
 }
 
 /**
- * Registers the party of a party file that `parsePartyFile` returned: party, root, certificate, public key, endpoint, and
- * principal. Call it only after the party has confirmed its certificate's fingerprint over another channel.
+ * Registers the party, root, certificate, public key, endpoint, and principal from a party file that `parsePartyFile`
+ * returned. Call this only after the party has confirmed its certificate's fingerprint over another channel.
  */
 export async function onboard(
   client: ExchangeClient,

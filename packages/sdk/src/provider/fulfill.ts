@@ -13,7 +13,6 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import type { DirectResponse } from './ledger/responses.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** The key that a provider signs with. */
 export interface Sealing {
   signer: Signer;
   /** The resource name of the key's certificate. */

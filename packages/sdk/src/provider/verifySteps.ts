@@ -46,7 +46,6 @@ export async function verifyRequisitionSteps(
   return list.steps;
 }
 
-/** A duchy that takes part in the requisition's computation. */
 interface InvolvedDuchy {
   duchy: string;
   /** The duchy's role as a verb phrase, such as "takes your share". */
@@ -79,7 +78,6 @@ function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): Invol
   });
 }
 
-/** Checks that the duchy's certificate chains to a trusted root, and that the certificate signed the duchy's key. */
 async function checkDuchy(
   list: Checklist,
   verifier: Verifier,
@@ -111,7 +109,6 @@ async function checkDecryption(list: Checklist, { credentials }: Verifier, requi
   );
 }
 
-/** Checks the nonce, result key, limits, and event groups in the same way as the provider's agent. */
 async function checkRest(list: Checklist, verifier: Verifier, requisition: Requisition): Promise<void> {
   const { client, credentials, trust } = verifier;
   const computed = requisition.protocolConfig?.direct ? '' : 'duchies, parameters of the protocol, ';
@@ -130,9 +127,7 @@ async function checkRest(list: Checklist, verifier: Verifier, requisition: Requi
   });
 }
 
-/**
- * Returns the protocol settings for `verifyRequisition`. They accept every protocol, and every duchy with a trusted root.
- */
+/** Returns protocol settings for `verifyRequisition` that accept every protocol, and every duchy with a trusted root. */
 function accepting(
   { client, trust }: Verifier,
   { protocolConfig = {} }: Requisition,

@@ -13,7 +13,7 @@ type FilterPlace = `events[${number}].filter` | 'population.filter';
 
 /**
  * The field that a refusal is about. A field of the encrypted requisition spec is described only with fixed words and
- * numbers, so that a refusal cannot reveal any of the spec's text. The MeasurementSpec is not encrypted.
+ * numbers, so that a refusal reveals none of the spec's text. The MeasurementSpec is not encrypted.
  */
 export type RefusalPlace =
   | keyof Requisition
@@ -61,7 +61,7 @@ export class RefusalError extends Error {
     return REFUSAL_CODES[this.code].justification;
   }
 
-  /** The refusal that is sent to the exchange. It contains nothing from the error's message. */
+  /** The refusal that is sent to the exchange, which contains nothing from the error's message. */
   get refusal(): Refusal {
     const consentCode = isConsentError(this.cause) ? ` (${this.cause.code})` : '';
     const at = this.at === undefined ? '' : ` at ${this.at}`;

@@ -10,7 +10,7 @@ export interface VerificationStep {
   step: string;
   /** Absent if the step was skipped because an earlier step failed. */
   holds?: boolean;
-  /** Details about a passed step, or the reason why a step failed or was skipped. */
+  /** Details about a passed step, or the reason that a step failed or was skipped. */
   detail: string;
 }
 
@@ -24,8 +24,7 @@ export interface Checked<T> {
 export class DoesNotHold extends Error {}
 
 /**
- * The names of other errors that mean that a check failed. Any error that `isFault` does not recognize is thrown, because
- * it means that the check could not run.
+ * The names of other errors that mean that a check failed. Any other error is rethrown, because the check could not run.
  */
 const FAULTS = ['RefusalError', 'ResultRejected', 'QuestionRejected', 'CertificateFault'];
 
@@ -39,7 +38,6 @@ export class Checklist {
     this.onStep = onStep;
   }
 
-  /** Sets the subject of the steps that follow. */
   about(subject: string): void {
     this.subject = subject;
   }

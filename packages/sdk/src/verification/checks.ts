@@ -83,7 +83,6 @@ export function checkSpec(list: Checklist, message: Uint8Array | undefined): Pro
   });
 }
 
-/** Decrypts a signed message, and returns it as the value of a verification step. */
 export async function decrypted({ ciphertext }: EncryptedMessage, privateKeyset: Uint8Array) {
   const value = unpackSignedMessage(await decrypt(privateKeyset, ciphertext));
   return { value, detail: `${ciphertext.length} bytes` };

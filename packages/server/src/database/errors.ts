@@ -6,15 +6,13 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** Returns the name of the violated constraint if the error is a unique violation. */
 export function uniqueViolation(error: unknown): string | undefined {
   const cause = error instanceof ExchangeError ? error.cause : error;
   return cause instanceof pg.DatabaseError && cause.code === '23505' ? cause.constraint : undefined;
 }
 
 /**
- * Returns whether the error is a serialization failure or a deadlock. After these errors, the server guarantees that the
- * transaction changed nothing.
+ * Returns true for a serialization failure or a deadlock. PostgreSQL guarantees that such a transaction changed nothing.
  */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
@@ -26,7 +24,7 @@ const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 
 /**
- * Translates a database error into an API error. Returns an unexpected error unchanged, because it points to a bug in this
+ * Translates a database error into an API error. Returns an unexpected error unchanged, because it is a bug in this
  * program.
  */
 export function translate(error: unknown): unknown {

@@ -1,19 +1,17 @@
 /**
- * Sends lookups, which are statements that find rows by key. If no lookup is running, a new lookup is sent immediately.
- * Otherwise, lookups from the same turn of the event loop share a connection and a write, because waking up a PostgreSQL
- * process costs more than running the statement. Each lookup has its own result and its own error.
+ * Sends lookups: statements that find rows by key. A lookup is sent at once if no lookup is running. Otherwise, lookups
+ * from the same turn of the event loop share a connection and a write, because waking a PostgreSQL process costs more
+ * than running a lookup.
  */
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
-/**
- * The maximum number of lookups that share a connection. It is small, because each lookup waits for the lookups before it.
- */
+/** The maximum number of lookups that are sent together. Each of them waits for those before it, so the number is small. */
 const MAX_TOGETHER = 8;
 
 interface Lookup {
-  /** Sends the lookup. The promise never rejects. An error goes to the caller of the lookup instead. */
+  /** The promise never rejects. An error goes to the caller of the lookup. */
   send(client: pg.PoolClient): Promise<void>;
   fail(error: Error): void;
 }
@@ -21,7 +19,6 @@ interface Lookup {
 export class Lookups {
   private readonly pool: pg.Pool;
   private waiting: Lookup[] = [];
-  /** The number of writes whose results have not all arrived. */
   private running = 0;
 
   constructor(pool: pg.Pool) {

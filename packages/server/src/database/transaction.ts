@@ -1,23 +1,19 @@
-/** One attempt at a transaction. All statements from the same turn of the event loop share one round trip. */
+/** One attempt at a transaction. Statements from the same turn of the event loop share one round trip. */
 import type pg from 'pg';
 import { outcomeUnknown } from './errors.ts';
 import { type Query, type Result, type Statement, sendTogether } from './roundTrip.ts';
 
-/** Runs statements, either in the pool or in a transaction. */
 export interface Queryable {
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
-  /** Tells the party's subscribers about changes once the transaction is committed. Only transactions have this method. */
+  /** Tells the party's subscribers about changes after the commit. Only transactions have this method. */
   wakes?(party: string): void;
 }
 
 export interface Transaction extends Queryable {
-  /**
-   * Sends the last statement of a transaction without waiting for its result. It then shares a round trip with the COMMIT.
-   */
+  /** Sends the last statement without waiting for its result. The statement then shares a round trip with the COMMIT. */
   last(statement: Statement<unknown>, values: unknown[]): void;
-  /** Sends the COMMIT now, while the callback continues. By default, the COMMIT is sent when the callback ends. */
+  /** Sends the COMMIT before the callback ends. By default, the COMMIT is sent when the callback ends. */
   commit(): void;
-  /** Makes the transaction end with a ROLLBACK. */
   rollback(): void;
 }
 
@@ -32,10 +28,9 @@ export class OpenTransaction implements Transaction {
   readonly woken = new Set<string>();
   private readonly pool: pg.Pool;
   private readonly client: pg.PoolClient;
-  /** The statements to send at the end of this turn of the event loop. */
   private queries: Query[] = [];
   private committed: Promise<void> | undefined;
-  /** The first failed statement's error. Later errors only say that the transaction is aborted. */
+  /** The error of the first failed statement. Errors of later statements only say that the transaction is aborted. */
   private failure: unknown;
 
   constructor(pool: pg.Pool, client: pg.PoolClient) {
@@ -62,7 +57,7 @@ export class OpenTransaction implements Transaction {
 
   commit(): void {
     this.committed = this.end('COMMIT');
-    // Prevent an unhandled rejection. The caller awaits the promise later, when the callback ends.
+    // Prevent an unhandled rejection. `done` returns this promise later.
     this.committed.catch(() => {});
     this.flush();
   }
@@ -79,13 +74,13 @@ export class OpenTransaction implements Transaction {
     this.client.on('notice', onNotice);
     try {
       const { command } = await this.send(END[how], []);
-      // If the transaction has failed, the server responds to COMMIT with ROLLBACK.
+      // PostgreSQL responds to COMMIT with ROLLBACK if the transaction has failed.
       if (command !== how) throw this.failure ?? new Error(`${how} ended as ${command}`);
     } finally {
       this.client.off('notice', onNotice);
     }
-    // A warning means that the wait for a standby was canceled. The COMMIT succeeded on this server, but a failover may
-    // still lose the transaction.
+    // The warning means that PostgreSQL stopped waiting for a standby. The COMMIT succeeded on this server, but a
+    // failover may lose the transaction.
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 

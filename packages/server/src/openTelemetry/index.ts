@@ -31,7 +31,8 @@ import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.t
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 /**
- * The channels on which Node announces a request before sending it, each with the method that adds a header to the request.
+ * Node announces each outgoing request on one of these channels. The second string names the function that adds a
+ * header to the request.
  */
 const REQUESTS = [
   ['undici:request:create', 'addHeader'],
@@ -76,10 +77,7 @@ export function openTelemetry(
     };
   }
 
-  /**
-   * Adds a traceparent header to outgoing requests, so that they belong to the current span. Covers requests that are sent
-   * with node:http or fetch.
-   */
+  /** Adds a traceparent header to requests sent with node:http or fetch, so that they belong to the current span. */
   const subscriptions = REQUESTS.map(([channel, method]) => {
     const addHeader = (message: unknown) => {
       const header = traceparent();
@@ -113,7 +111,7 @@ export function openTelemetry(
     async stop() {
       for (const end of subscriptions) end();
       onStop();
-      // Ignore errors, because a collector that is down must not keep the process from ending.
+      // Ignore errors: a collector that is down must not keep the process from ending.
       await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
       context.disable();
       diag.disable();
@@ -122,10 +120,7 @@ export function openTelemetry(
   return self;
 }
 
-/**
- * Returns the parent context of a new span. Ignores the caller's tracestate, because it would be stored and forwarded
- * unchecked.
- */
+/** Ignores the caller's tracestate header, because it would be stored and forwarded unchecked. */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (remote === null || !isSpanContextValid(remote)) return context.active();
@@ -133,7 +128,7 @@ function parentOf({ traceparent }: SpanOptions): Context {
 }
 
 function traceparent(): string | undefined {
-  // Add no header to the exporter's own requests, because they do not belong to the trace that triggered them.
+  // The exporter's own requests do not belong to the active trace.
   if (isTracingSuppressed(context.active())) return undefined;
   const current = trace.getSpanContext(context.active());
   if (current === undefined || !isSpanContextValid(current)) return undefined;
@@ -141,10 +136,7 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/**
- * Records a failure in a span. If the caller caused the failure, the span does not count as failed, as OpenTelemetry
- * recommends for HTTP servers.
- */
+/** A failure that the caller caused does not mark the span as failed, as OpenTelemetry recommends for HTTP servers. */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));

@@ -11,7 +11,6 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 
-/** A prom-client metric in JSON. */
 interface PrometheusMetric {
   name: string;
   help: string;
@@ -88,15 +87,14 @@ export function metricData(metric: PrometheusMetric, startTime: HrTime, endTime:
 interface Buckets {
   labels: object;
   boundaries: number[];
-  /** The number of values at or below each boundary. */
   cumulative: number[];
   sum: number;
   count: number;
 }
 
 /**
- * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the count.
- * Values with the same labels belong to the same histogram.
+ * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the
+ * count. Values of one histogram have the same labels.
  */
 function histograms(values: PrometheusMetric['values']) {
   const all = new Map<string, Buckets>();

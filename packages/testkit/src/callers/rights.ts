@@ -17,6 +17,7 @@ const MC = 'measurementConsumers/*';
 const DP = 'dataProviders/*';
 const NO_MEASUREMENT = 'MEASUREMENT_NOT_FOUND';
 const NO_REQUISITION = 'REQUISITION_NOT_FOUND';
+const NO_REPORT = 'REPORT_NOT_FOUND';
 const NO_DESCRIPTOR = 'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND';
 const NO_CERTIFICATE = 'CERTIFICATE_NOT_FOUND';
 const NO_EVENT_GROUP = 'EVENT_GROUP_NOT_FOUND';
@@ -81,6 +82,12 @@ export const MATRIX: Record<string, Row> = {
   [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:explain`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  // Reports: MC own, whatever is done.
+  [`POST ${MC}/reports`]: { may: consumerOwn },
+  [`GET ${MC}/reports`]: { may: consumerOwn },
+  [`GET ${MC}/reports/*`]: { may: consumerOwn, absent: NO_REPORT },
+  [`PATCH ${MC}/reports/*`]: { may: consumerOwn, absent: NO_REPORT },
+  [`DELETE ${MC}/reports/*`]: { may: consumerOwn, absent: NO_REPORT },
   // Computations: the duchy's own, whatever is done.
   'GET duchies/*/computations': { may: { duchy: 'own' } },
   'GET duchies/*/computations/*': duchyOwn,

@@ -15,7 +15,6 @@ export async function plan(
   return planned;
 }
 
-/** Creates the measurement, unless the consumer would not accept its result. */
 export async function create(acting: ActingConsumer, request: MeasurementRequest): Promise<{ name: string }> {
   if (!request?.requestId) {
     throw new CompanionFailure(

@@ -10,22 +10,21 @@ import {
 import { LRUCache } from 'lru-cache';
 import { withQuestion } from '../../party/questions.ts';
 
-/** The size of all cached questions, in characters of their JSON. */
+/** The maximum size of all cached questions, in characters of JSON. */
 const CACHE_SIZE = 16 * 1024 * 1024;
 const AT_ONCE = 10;
 
 export interface Questions {
-  /** Decrypts the question of a measurement that the exchange returned. */
   open(measurement: Measurement): Promise<OpenedQuestion>;
   /**
-   * Returns false if another question was opened under this measurement's name. A hostile exchange could otherwise show one
-   * question, and then the result of another.
+   * Returns false if a different question was opened earlier under this measurement's name. Without this check, a hostile
+   * exchange could show the consumer one question, and then the result of another.
    */
   isSame(measurement: Measurement): Promise<boolean>;
   read(names: string[]): Promise<Record<string, OpenedQuestion>>;
 }
 
-/** Reads questions. A question never changes, so it is decrypted once. A rejection is not cached, because trust may change. */
+/** Caches decrypted questions, because a question never changes. A rejection is not cached, because trust may change. */
 export function createQuestions(client: ExchangeClient, consumer: Consumer): Questions {
   const cache = new LRUCache<string, { question?: Question }>({
     maxSize: CACHE_SIZE,
@@ -50,7 +49,7 @@ export function createQuestions(client: ExchangeClient, consumer: Consumer): Que
   return { open, isSame, read: (names) => byName(names, read) };
 }
 
-/** Reads the metadata of event groups. It is not cached, because providers may replace it. */
+/** Metadata is not cached, because providers may replace it. */
 export function readMetadata(consumer: Consumer, names: string[]): Promise<Record<string, OpenedMetadata>> {
   return byName(names, async (name) => {
     try {
@@ -65,7 +64,7 @@ export function readMetadata(consumer: Consumer, names: string[]): Promise<Recor
   });
 }
 
-/** Calls `read` for each name. A name that does not exist gets an error of its own, and the others are still read. */
+/** Calls `read` for each name. If a name does not exist, its entry is an error, and the other names are still read. */
 async function byName<T>(
   names: string[],
   read: (name: string) => Promise<T>,

@@ -6,7 +6,7 @@ import type { Acting } from '../../connection/credentials.ts';
 import type { AskedPart } from '../../party/questions.ts';
 import { readAsked } from '../../party/requisitionShow.ts';
 
-/** The cached requests, and how long they are used: certificates may be revoked, and roots removed. */
+/** Cached requests expire, because certificates may be revoked and roots removed. */
 const CACHED = { max: 500, ttl: 5 * 60_000 };
 
 /** Returns a function that opens a requisition. Each version of a requisition is verified once. */
@@ -51,7 +51,7 @@ function specOf({ measurementSpec }: Requisition, parts: AskedPart[]): OpenedSpe
   };
 }
 
-/** Returns the cost of an answer to a verified request, or undefined if nothing is charged for it. */
+/** Returns the privacy budget that an answer costs. A population measurement costs nothing. */
 async function chargeOf({ measurementSpec, protocolConfig }: Requisition): Promise<OpenedSpec['charge']> {
   const decoded = decodeMeasurementSpec(measurementSpec!.message);
   if ('error' in decoded || decoded.spec.measurementType === 'POPULATION') return undefined;

@@ -9,7 +9,7 @@ import type { Questions } from './questions.ts';
 
 export type ActingConsumer = Acting & { consumer: Consumer };
 
-/** The cached results, and how long they are used: certificates may be revoked, and roots removed. */
+/** Cached results expire, because certificates may be revoked and roots removed. */
 const CACHED = { max: 500, ttl: 5 * 60_000 };
 
 /** Returns a function that opens the result of a measurement. Each version of a measurement is verified once. */

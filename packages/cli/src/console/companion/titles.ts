@@ -4,7 +4,6 @@ import type { Measurement } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Questions } from './questions.ts';
 
-/** The maximum number of titles to search. */
 const MAX_TITLES = 2_000;
 /** The maximum time for one search. A later search continues with older titles. */
 const SEARCH_MS = 1_500;
@@ -18,8 +17,8 @@ interface Titled {
 type Pages = AsyncIterator<{ measurements: Measurement[] }>;
 
 /**
- * Returns the search. It keeps the decrypted titles, newest first. Each search first adds the measurements that are new, and
- * then continues to older ones until it has enough matches, has searched MAX_TITLES, or has taken too long.
+ * Returns the search function, which caches decrypted titles, newest first. A search reads older titles until it has enough
+ * matches or reaches a limit.
  */
 export function createTitleSearch(client: ExchangeClient, parent: string, questions: Questions) {
   let titles: Titled[] = [];
@@ -41,7 +40,6 @@ export function createTitleSearch(client: ExchangeClient, parent: string, questi
       .pages()
       [Symbol.asyncIterator]();
 
-  /** Adds the measurements that were created since the last search. */
   const addNewer = async () => {
     const known = new Set(titles.map(({ name }) => name));
     const added: Titled[] = [];
@@ -74,7 +72,7 @@ export function createTitleSearch(client: ExchangeClient, parent: string, questi
     return { matches: matches(), searched: titles.length, isComplete };
   };
 
-  /** Searches one after the other, because they share the list. After an error, the next search starts over. */
+  /** Runs one search at a time, because all searches share the cache. After an error, the next search starts over. */
   return (text: string, limit: number): Promise<FoundTitles> => {
     const result = searching.then(() => search(text, limit));
     searching = result.catch(() => {

@@ -73,7 +73,7 @@ async function findRegistered(
 
 /**
  * Compares the endpoint that is registered at the exchange with the endpoint in the settings, and checks that the duchy
- * responds there.
+ * responds at the registered endpoint.
  */
 async function endpointFindings({ name, config }: Subject, { endpoint }: Duchy): Promise<Finding[]> {
   const { ok, warning, problem } = findingsOf('endpoint');

@@ -13,7 +13,6 @@ export interface Finding {
 
 type Make = (message: string) => Finding;
 
-/** Returns one function per state. Each function creates a finding of this check. */
 export function findingsOf(check: string): Record<Finding['state'], Make> {
   const make = (state: Finding['state']) => (message: string) => ({ check, state, message });
   return { ok: make('ok'), warning: make('warning'), problem: make('problem') };

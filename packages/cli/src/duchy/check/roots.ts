@@ -13,12 +13,12 @@ import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
-/** The maximum number of computations to read. They are enough to include every party, and need only a few pages. */
+/** The maximum number of computations to read. This number is enough to include every party, and takes only a few pages. */
 const MAX_COMPUTATIONS = 2_000;
 
 export interface RootsChecked {
   findings: Finding[];
-  /** The other duchies that have a root here or took part in last week's computations. */
+  /** The other duchies whose root this duchy has, or that took part in last week's computations. */
   duchies: string[];
 }
 
@@ -46,7 +46,6 @@ export async function checkRoots(subject: Subject, client: ExchangeClient): Prom
   return { findings, duchies: parties.filter((party) => party.startsWith('duchies/')) };
 }
 
-/** Returns why the duchy does not trust the certificate, or undefined if it does. */
 async function rejection(
   { trust }: Subject,
   client: ExchangeClient,

@@ -26,7 +26,6 @@ export interface Subject {
   rooted: string[];
 }
 
-/** Returns the duchy, or undefined if the settings do not contain a readable identity. */
 export async function subjectOf(config: DuchyConfig, as: string | undefined): Promise<Subject | undefined> {
   const onProblem = () => {};
   if (as !== undefined) {

@@ -2,7 +2,6 @@ import { loadDuchy } from '../settings.ts';
 
 const DATABASE_MISSING = '3D000';
 
-/** Creates the database that the URL names, if it does not exist. */
 export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   const url = URL.parse(databaseUrl);
   const name = decodeURIComponent(url?.pathname.slice(1) ?? '');
@@ -11,7 +10,7 @@ export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   }
   const { ensureDatabase } = await loadDuchy();
   try {
-    // Connect to this database first, because the role may not be allowed to connect to any other database.
+    // Try to connect to the duchy's own database first, because the role may not be allowed to connect to any other one.
     await ensureDatabase({ connectionString: databaseUrl }, name);
   } catch (error) {
     if ((error as { code?: string }).code !== DATABASE_MISSING) throw unusable(error as Error, url);

@@ -16,17 +16,13 @@ export interface Plan {
   settings: JsonObject & { endpoint: string };
   /** The duchy's token for the exchange. Undefined if the duchy's operator must add the token file. */
   token?: string;
-  /** The roots to trust. Each key is a party, and each value is its root in PEM. */
   roots: Record<string, string>;
-  /** The issuer and subject of the duchy's tokens, if they are known. */
   principal?: { issuer: string; subject: string };
   /** The contents of exchange.json, the settings that make a development exchange use the duchy. */
   exchange?: JsonObject;
-  /** Makes other parties trust the duchy's root. */
   introduce?: (rootPem: string) => Promise<void>;
 }
 
-/** The names of files and folders in the folder of a duchy. */
 export const FILES = {
   settings: 'duchy.json',
   identity: 'keys',

@@ -1,4 +1,4 @@
-/** The rows and words of a duchy's computations. */
+/** Rows and text for a duchy's computations. */
 import type {
   Computation,
   ComputationState,
@@ -9,7 +9,7 @@ import type {
 import { inWords, listed, type NameOf } from '../../parts/names.ts';
 import { specWords } from '../../parts/specWords.ts';
 
-/** A small part of a computation, because a list may be long. */
+/** A row in a list of computations. It has only a few of a computation's fields, because a list may be long. */
 export interface ComputationRow {
   name: string;
   consumer: string;
@@ -33,7 +33,6 @@ export function rowOf(computation: Computation): ComputationRow {
   };
 }
 
-/** Returns the parties whose action the computation waits for. */
 export function waitsFor({ state, participants, requisitions }: Computation): string[] {
   const duchies = Object.entries(participants);
   switch (state) {
@@ -64,7 +63,7 @@ export const PARTICIPANTS: Record<Participant['state'], string> = {
   FAILED: 'gave up',
 };
 
-/** Says in the first sentence of the page what a computation waits for, or how it ended. */
+/** Returns the page's first sentence: what the computation waits for, or how it ended. */
 export function computationTitle(
   { waitingFor, ending, summary }: Explanation,
   { state }: Computation,
@@ -89,7 +88,7 @@ export function computationTitle(
 
 const OWN_TURN = 'Your duchy does its part by itself while it runs. If it takes long, look into its log.';
 
-/** Returns the advice for a duchy that has to act, or undefined if the advice of the exchange fits. */
+/** Returns advice for the duchy that must act. Returns undefined if the exchange's own advice is good enough. */
 export function remedyFor(
   { waitingFor }: Explanation,
   principal: string,

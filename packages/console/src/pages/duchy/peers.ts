@@ -1,4 +1,4 @@
-/** The parties of a duchy's last computations, and whether this machine has a root for each. */
+/** Lists the parties in a duchy's latest computations, and checks whether this machine has a root for each party. */
 import type { Computation } from '@measurement-exchange/contract';
 import type { About } from '../../companion/methods.ts';
 
@@ -8,7 +8,7 @@ export interface Peer {
   lastTime: string;
 }
 
-/** Counts the parties of computations, given with the last changed first. The caller itself is left out. */
+/** Counts the other parties in the computations. `computations` must be sorted, most recently changed first. */
 export function peersOf(computations: readonly Computation[], own: string): Peer[] {
   const peers = new Map<string, Peer>();
   for (const { measurementConsumer, participants, requisitions, updateTime = '' } of computations) {
@@ -29,7 +29,7 @@ export function peersOf(computations: readonly Computation[], own: string): Peer
   return [...peers.values()].sort((a, b) => (a.party < b.party ? -1 : 1));
 }
 
-/** `own` if the party has a root of its own here, `shared` if only a root for all parties fits, else `missing`. */
+/** `own` means that this machine has a root for the party. `shared` means that only a root for all parties applies. */
 export type RootState = 'own' | 'shared' | 'missing';
 
 export function rootOf(party: string, { roots }: Pick<About, 'roots'>): RootState {

@@ -2,7 +2,6 @@ import type { ComputationState } from '@measurement-exchange/contract';
 import { usePages } from '../../live/usePages.ts';
 import { rowOf } from './computations.ts';
 
-/** The computations of the duchy, the last changed first. */
 export function useComputations(pageSize: number, state?: ComputationState) {
   return usePages('computations', [pageSize, state], async ({ client, principal }, page) => {
     const { computations, nextPageToken } = await client

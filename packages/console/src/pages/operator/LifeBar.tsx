@@ -4,7 +4,7 @@ import { certificateLife } from './certificateLife.ts';
 
 const FILL = { bad: 'fb', warn: 'fw', ok: 'f1' };
 
-/** The days that a certificate has left, with a bar that is full from a year on. */
+/** Shows the remaining days of a certificate. The bar is full if at least a year remains. */
 export function LifeBar({ notAfter }: { notAfter: string | undefined }) {
   if (notAfter === undefined) {
     return (

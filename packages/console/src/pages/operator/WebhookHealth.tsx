@@ -1,4 +1,4 @@
-/** The health of the parties' webhooks. Addresses and deliveries are seen by their owners only. */
+/** The health of the parties' webhooks. Only the owner of a webhook can see its address and deliveries. */
 import type { PartyHealth } from '@measurement-exchange/contract';
 import { Chip } from '../../parts/Chip.tsx';
 import { count } from '../../parts/format.ts';

@@ -1,17 +1,16 @@
-/** How long a certificate still lasts, in words. */
+/** Formats the remaining time of a certificate. */
 import type { Tone } from '../../parts/Icon.tsx';
 
 const DAY_MS = 86_400_000;
-/** A renewal takes people some days, so the console warns early. */
+/** The console warns this many days before the expiry, because people need some days for a renewal. */
 const WARN_DAYS = 45;
 const URGENT_DAYS = 14;
-/** The bar of a certificate is full from a year on. */
+/** The bar of a certificate is full if at least this many days remain. */
 const FULL_DAYS = 365;
 
 export interface Life {
   words: string;
   tone: Tone | undefined;
-  /** The part of the bar that is filled, from 0 to 1. */
   share: number;
   days: number;
 }

@@ -1,10 +1,10 @@
-/** The states of a party as the operator sees them. */
+/** The status of a party in the operator's pages. */
 import type { Count, PartyHealth } from '@measurement-exchange/contract';
 import { count } from '../../parts/format.ts';
 import { roleOf } from '../../session/roles.ts';
 import { certificateLife } from './certificateLife.ts';
 
-/** A provider or duchy with open work that has not called for so long is silent. */
+/** A provider or duchy with open work is shown as silent if it has not called the exchange for this long. */
 const SILENT_MS = 3600_000;
 
 export type PartyStatus = 'suspended' | 'silent' | 'never' | 'seen';
@@ -17,7 +17,6 @@ export function statusOf({ name, state, lastSeen, open }: PartyHealth, now = Dat
   return lastSeen === undefined ? 'never' : 'seen';
 }
 
-/** Whether the certificate ends soon, has ended, or is missing. */
 export function hasCertificateTrouble({ certificate }: PartyHealth): boolean {
   return certificate === undefined || certificateLife(certificate.notAfter).tone !== undefined;
 }
@@ -26,7 +25,7 @@ export function hasWebhookTrouble({ webhooks }: PartyHealth): boolean {
   return webhooks.paused + webhooks.failing > 0;
 }
 
-/** Such as `1,000+`, where counting stopped. */
+/** Formats a count. `1,000+` means that the exchange stopped counting at 1,000. */
 export const countWords = ({ count: known, more }: Count) => `${count(known)}${more ? '+' : ''}`;
 
 const OPEN_WORDS = { consumer: 'open', provider: 'to answer', duchy: 'computing', operator: '' };

@@ -1,4 +1,4 @@
-/** The question in a request. The parameters are readable for all parties; events, days and filter need the key. */
+/** The question in a request. All parties can read the parameters, but the events, days, and filter are encrypted. */
 import type { Requisition } from '@measurement-exchange/contract';
 import type { OpenedSpec } from '../../companion/methods.ts';
 import { A } from '../../parts/A.tsx';
@@ -124,7 +124,7 @@ function Parts({ parts }: { parts: OpenedSpec['parts'] }) {
   );
 }
 
-/** What the answer costs, for each reference and day, as a share of the limit. */
+/** Shows the cost of the answer for each reference and day, as a share of the limit. */
 function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisition }) {
   const { data } = useBudget();
   const view = data === undefined || 'missing' in data ? undefined : data.view;

@@ -1,4 +1,4 @@
-/** The privacy budget: limit, spent and left, by day, by advertiser and by measurement. */
+/** The privacy budget: limit, spent and remaining amounts, by day, advertiser and measurement. */
 import { useSearch } from '@tanstack/react-router';
 import type { BudgetView } from '../../companion/methods.ts';
 import { day, percent } from '../../parts/format.ts';
@@ -59,7 +59,7 @@ function Shown({ view }: { view: BudgetView }) {
   );
 }
 
-/** A budget with less than a tenth left is worth a warning. */
+/** The page warns if more than this share of a budget is spent. */
 const LITTLE = 0.9;
 
 function AlmostSpent({ budget }: { budget: ReturnType<typeof referencesOf>[number] }) {

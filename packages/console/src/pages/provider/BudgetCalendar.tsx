@@ -3,10 +3,8 @@ import { Chart } from '../../parts/Chart.tsx';
 import { isolated } from '../../parts/names.ts';
 import { monthsOf, type ReferenceBudget } from './budgetDays.ts';
 
-/** The months that are shown at once. */
 const MONTHS = 3;
 
-/** The days of a reference: the darker, the more is spent. */
 export function BudgetCalendar({ budget: { reference, days } }: { budget: ReferenceBudget }) {
   const months = monthsOf(days);
   const [latest, earlier] = [months.slice(0, MONTHS), months.slice(MONTHS)];

@@ -2,7 +2,7 @@ import { moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import type { Difference } from './eventGroupDraft.ts';
 
-/** Shows two versions of an event group side by side, so that the reader can choose. Nothing was written yet. */
+/** Compares two versions of an event group, so that the user can choose one. Nothing is saved until the user chooses. */
 export function ChangedMeanwhile({
   differences,
   time,

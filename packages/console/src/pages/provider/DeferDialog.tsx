@@ -1,4 +1,4 @@
-/** Defers a request: says until when, and why. It stays open. */
+/** The dialog that defers a request until a chosen time, with a reason. The request stays open. */
 import type { Requisition } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../parts/Dialog.tsx';
 import { useSession } from '../../session/session.ts';
 
 const DAY_MS = 86_400_000;
-/** The time as an input for local times writes it. The console shows all times in UTC. */
+/** Formats a UTC time for an `<input type="datetime-local">`. The console shows all times in UTC. */
 const inputTime = (ms: number) => new Date(ms).toISOString().slice(0, 16);
 
 export function DeferDialog({ requisition, close }: { requisition: Requisition; close: () => void }) {

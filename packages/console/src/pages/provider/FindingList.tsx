@@ -1,7 +1,6 @@
 import type { Finding } from '@measurement-exchange/contract';
 import { Icon } from '../../parts/Icon.tsx';
 
-/** Shows what the exchange's checks found, and what to do about it. */
 export function FindingList({ findings = [] }: { findings?: readonly Finding[] | undefined }) {
   return findings.map(({ code, field, message, remedy }) => (
     <div key={`${code} ${field}`} className="note warn">

@@ -4,7 +4,7 @@ import { A } from '../../parts/A.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 
-/** The metadata of an event group: rendered by its schema if it is readable, and named if it is encrypted. */
+/** Shows an event group's metadata according to its schema. If the metadata is encrypted, shows only its type. */
 export function ReadableMetadata({ group }: { group: EventGroup }) {
   const { metadata, ciphertext, typeUrl } = group.encryptedMetadata ?? {};
   if (metadata) return <Decoded name={group.name!} schema={metadata.eventGroupMetadataDescriptor} />;

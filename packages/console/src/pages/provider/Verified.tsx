@@ -18,13 +18,12 @@ const DUCHY_FAILED = (
   </>
 );
 
-/** Explains the first check that failed. The checks of the advertiser come before those of the duchies. */
+/** Explains the first failed check. Checks about the advertiser come before checks about duchies. */
 function meaningOf(steps: readonly VerificationStep[]) {
   const failed = steps.find(({ holds }) => holds === false);
   return failed?.about?.startsWith('duchies/') ? DUCHY_FAILED : FAILED;
 }
 
-/** Whether a request is signed and in order, step by step. */
 export function Verified({ name }: { name: string }) {
   const { companion } = useSession();
   const query = useOpenedRequest(name);

@@ -1,4 +1,4 @@
-/** The form of an event group: what people type, and the event group that follows from it. */
+/** The draft of an event group in the form, and its conversion to an event group. */
 import {
   type ATTRIBUTE_TYPES,
   type EventGroup,
@@ -13,7 +13,7 @@ export interface Draft {
   brand: string;
   campaign: string;
   mediaTypes: readonly MediaType[];
-  /** The first and the last day with data, such as `2026-11-01`. Empty where it is open. */
+  /** The first and the last day with data, such as `2026-11-01`. Empty if the interval has no end. */
   from: string;
   until: string;
   attributes: readonly AttributeDraft[];
@@ -23,7 +23,7 @@ export interface AttributeDraft {
   name: string;
   type: (typeof ATTRIBUTE_TYPES)[number];
   description: string;
-  /** Separated by commas. */
+  /** Values, separated by commas. */
   examples: string;
 }
 
@@ -51,7 +51,7 @@ export function draftOf(group: Partial<EventGroup> = {}): Draft {
   };
 }
 
-/** Returns the event group that the draft describes. Values that the form does not show stay as they are in `current`. */
+/** Converts the draft to an event group. Fields that the form does not show are copied from `current`. */
 export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventGroupInput {
   const before = draftOf(current);
   const { brand, campaign, attributes, mediaTypes, reference } = draft;
@@ -82,7 +82,7 @@ export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventG
   };
 }
 
-/** Returns whole days. A time that nobody changed keeps its hours. */
+/** Returns an interval of whole days. An unchanged day keeps its original time of day. */
 function intervalOf(draft: Draft, before: Draft, { dataAvailabilityInterval: kept }: Partial<EventGroup>) {
   if (draft.from === '') return undefined;
   const startTime = draft.from === before.from ? kept!.startTime : `${draft.from}T00:00:00Z`;
@@ -106,7 +106,6 @@ function attributeOf({ name, type, description, examples }: AttributeDraft, curr
 
 export type DraftField = 'consumer' | 'reference' | 'from' | 'until' | 'attributes';
 
-/** Returns what keeps the draft from being saved, by field. */
 export function problemsOf({ consumer, reference, from, until, attributes }: Draft): Map<DraftField, string> {
   const problems = new Map<DraftField, string>();
   if (consumer.trim() === '') problems.set('consumer', 'Say which advertiser may ask about these events');
@@ -123,7 +122,6 @@ export function problemsOf({ consumer, reference, from, until, attributes }: Dra
   return problems;
 }
 
-/** The labels and values that people compare, in the order of the form. */
 export function factsOf(draft: Draft): Map<string, string> {
   return new Map([
     ['Advertiser', draft.consumer],
@@ -144,7 +142,6 @@ export function factsOf(draft: Draft): Map<string, string> {
   ]);
 }
 
-/** A value that two versions of an event group do not agree on. */
 export interface Difference {
   label: string;
   theirs: string;

@@ -9,13 +9,12 @@ export function useEventGroup(id: string) {
   );
 }
 
-/** The brand and the campaign in one line, or undefined if neither is set. */
 export function campaignOf({ eventGroupMetadata }: EventGroup): string | undefined {
   const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
   return [brandName, campaignName].filter(Boolean).join(' · ') || undefined;
 }
 
-/** The reference of an event group, under whatever name a request has for it. */
+/** Returns the reference of an event group. `name` may be any name that ends with its ID. */
 export function useReference(name: string): string | undefined {
   const { data } = useEventGroup(idOf(name));
   return data?.eventGroupReferenceId || undefined;

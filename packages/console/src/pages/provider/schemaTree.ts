@@ -1,4 +1,4 @@
-/** Reads the messages and enums of a FileDescriptorSet in proto3 JSON, as the exchange returns it. */
+/** Reads the messages and enums in a FileDescriptorSet, in the proto3 JSON that the exchange returns. */
 import { type EventGroupMetadataDescriptor, toBase64 } from '@measurement-exchange/contract';
 
 export interface SchemaMessage {
@@ -11,10 +11,9 @@ export interface SchemaMessage {
 export interface SchemaField {
   name: string;
   number: number;
-  /** A word such as `string`, or the full name of a message or enum. */
+  /** A scalar type such as `string`, or the full name of a message or enum. */
   type: string;
   repeated: boolean;
-  /** The values of an enum of the same schema. */
   values?: string[];
 }
 
@@ -35,7 +34,7 @@ interface EnumJson {
   value?: { name: string }[];
 }
 
-/** Returns all messages, each nested one after the message that contains it. The files of protobuf itself are left out. */
+/** Returns all messages, except protobuf's own. Each nested message follows the message that contains it. */
 export function messagesOf({ descriptorSet }: EventGroupMetadataDescriptor): SchemaMessage[] {
   const files = ((descriptorSet as { file?: FileJson[] } | null)?.file ?? []).filter(
     ({ name = '' }) => !name.startsWith('google/'),
@@ -86,7 +85,7 @@ function enumsBelow(
   return [...own, ...nested];
 }
 
-/** Reads a chosen file. JSON begins with a brace, which a serialized FileDescriptorSet never does. */
+/** Reads a file with a FileDescriptorSet. JSON starts with a brace, which the binary format never does. */
 export async function readDescriptorSet(file: Blob): Promise<unknown> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (bytes.length === 0) throw new Error('The file is empty.');

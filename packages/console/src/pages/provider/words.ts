@@ -1,4 +1,4 @@
-/** The words of refusals. */
+/** Text about refusals. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 
 export const JUSTIFICATIONS: Record<RefusalJustification, { title: string; meaning: string }> = {

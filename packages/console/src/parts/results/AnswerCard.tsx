@@ -6,11 +6,10 @@ import type { Answer } from './answers.ts';
 
 export interface Population {
   size: number;
-  /** The people, such as `adults`. The default is `people`. */
+  /** A word for the people in the population, such as `adults`. Defaults to `people`. */
   word?: string;
 }
 
-/** The answer to the question: the figure, its doubt, a picture of both, and what it means. */
 export function AnswerCard({
   answer,
   population,
@@ -41,7 +40,6 @@ export function AnswerCard({
   );
 }
 
-/** The interval in words, or why it is missing. */
 function Doubt({ answer: { figure, unit } }: { answer: Answer }) {
   const { value, interval: [low, high] = [value, value] } = figure;
   if (low === high) return 'exact: counted without noise';

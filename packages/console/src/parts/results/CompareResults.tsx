@@ -1,4 +1,4 @@
-/** Several results side by side, each with its interval on one axis. */
+/** Compares several results on one axis, with their intervals. */
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import {
   type Bar,
@@ -18,7 +18,6 @@ export interface Compared {
   result: MeasurementResult;
 }
 
-/** Compares the answers, unit by unit, and how often people were reached. */
 export function CompareResults({
   results,
   nameOf = idOf,

@@ -3,7 +3,7 @@ import { frequencyChart, kPlusChart } from '../../charts/index.ts';
 import { Chart } from '../Chart.tsx';
 import { figureOf } from './answers.ts';
 
-/** How often people were reached: exactly k times, and at least k times. `whose` names the publisher, if it is one. */
+/** Charts of how often people were reached. `whose` is the publisher's name, if the figures are from one publisher. */
 export function Frequency({
   frequency,
   whose,

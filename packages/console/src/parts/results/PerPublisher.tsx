@@ -11,7 +11,6 @@ type Props = {
   placeOf?: (resource: string) => number;
 };
 
-/** The figure of each publisher, if each counted alone. */
 export function PerPublisher({ result, nameOf, file, placeOf }: Props) {
   const { bars, unit, title } = barsOf(result, nameOf, placeOf);
   if (bars.length < 2) return null;
@@ -28,7 +27,7 @@ export function PerPublisher({ result, nameOf, file, placeOf }: Props) {
   );
 }
 
-/** The bounds on the reach of several publishers that counted alone, and the claim that adding up would make. */
+/** Shows the minimum and maximum reach, if several publishers counted alone. The maximum is the sum of their figures. */
 export function ReachBounds({ result, nameOf, file, placeOf }: Props) {
   const { bounds } = result.total.reach!;
   const { bars, title } = barsOf(result, nameOf, placeOf);

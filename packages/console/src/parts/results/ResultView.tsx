@@ -1,4 +1,4 @@
-/** The result of a measurement: the answer first, then its doubt, then the detail. */
+/** The result of a measurement: the answer, then its error, then details. */
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { addingUpChart } from '../../charts/index.ts';
 import { idOf } from '../../session/roles.ts';
@@ -11,13 +11,12 @@ import { PerPublisher, ReachBounds } from './PerPublisher.tsx';
 
 export interface ResultViewProps {
   result: MeasurementResult;
-  /** The size of the population that the people were counted in, if it is known. */
   population?: Population;
-  /** The sum of the publishers' own reaches, if it is known from other measurements. */
+  /** The sum of the publishers' own reach, if it is known from other measurements. */
   addedUp?: number;
-  /** The name of a party as people know it. The default is the last part of the resource name. */
+  /** Returns a party's display name. Defaults to the last part of the resource name. */
   nameOf?: NameOf;
-  /** The place of a publisher among all publishers, so that its color is that of other pages. */
+  /** Returns the position of a publisher among all publishers, so that its color is the same on all pages. */
   placeOf?: (resource: string) => number;
 }
 
@@ -54,7 +53,6 @@ export function ResultView({ result, population, addedUp, nameOf = idOf, placeOf
 
 type AddedUpProps = { answer: Answer; addedUp: number; population: Population | undefined; file: string };
 
-/** The answer beside the claim that adding up would make. */
 function AddedUp({ answer: { label, figure }, addedUp, population, file }: AddedUpProps) {
   const excess = addedUp / figure.value - 1;
   const options = { hasCloseUp: false, ...(population && { population: population.size }) };

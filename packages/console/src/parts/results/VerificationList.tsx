@@ -13,7 +13,7 @@ const RESULT_FAILED = (
   </>
 );
 
-/** Shows the steps up to the first that failed. Without steps, the page has no key to verify with. */
+/** Shows the steps up to the first failed step. `steps` is undefined if the page has no key for verification. */
 export function VerificationList({
   steps,
   nameOf = idOf,
@@ -21,7 +21,7 @@ export function VerificationList({
 }: {
   steps?: readonly VerificationStep[];
   nameOf?: NameOf;
-  /** What it means that a step failed. The default is for a result. */
+  /** The explanation of a failed step. Defaults to an explanation for results. */
   meaning?: ReactNode;
 }) {
   if (steps === undefined) return <NeedsKey what="Verifying needs your keys and the roots that you trust." />;
@@ -58,7 +58,6 @@ export function VerificationList({
   );
 }
 
-/** A word on the whole verification, for the head of a card. */
 export function VerificationChip({ steps }: { steps?: readonly VerificationStep[] }) {
   if (steps === undefined)
     return (

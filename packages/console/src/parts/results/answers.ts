@@ -1,4 +1,4 @@
-/** Reads the figures of a result for people: which one is the answer, in which unit, and what it counts. */
+/** Selects the figure in a result that answers the question, with its unit and label. */
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { counts, type Figure, HOURS, IMPRESSIONS, PEOPLE, type Unit } from '../../charts/index.ts';
 import { idOf } from '../../session/roles.ts';
@@ -6,14 +6,14 @@ import type { Interval } from '../format.ts';
 
 export type NameOf = (resource: string) => string;
 
-/** An estimate as JSON has it: what is infinite is null. */
+/** An estimate in JSON, where null means infinity. */
 export interface JsonEstimate {
   value: number;
   interval: readonly [low: number | null, high: number | null];
 }
 
 export interface Answer {
-  /** The words above the figure, such as `People reached by Streamly`. */
+  /** The text above the figure, such as `People reached by Streamly`. */
   label: string;
   figure: Figure;
   unit: Unit;
@@ -23,10 +23,10 @@ export function figureOf({ value, interval: [low, high] }: JsonEstimate): Figure
   return { value, interval: [low ?? 0, high ?? Number.POSITIVE_INFINITY] };
 }
 
-/** Signs that change the direction of the text after them. A name must not reorder the words around it. */
+/** Characters that change the direction of the text after them. A name must not reorder the words around it. */
 const DIRECTIONS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Writes names as a list: `Streamly, Chirper and Dailynews`. Names beyond the first few are only counted. */
+/** Formats names as a list: `Streamly, Chirper and Dailynews`. Only the first few names are listed. */
 export function listOf(names: readonly string[]): string {
   const short = names.map((name) => {
     const plain = name.replace(DIRECTIONS, '');
@@ -37,8 +37,8 @@ export function listOf(names: readonly string[]): string {
 }
 
 /**
- * Returns the figure that answers the question. If several publishers counted people, each alone, no such figure exists:
- * how many people they have in common is unknown.
+ * Returns the figure that answers the question. Returns undefined if several publishers counted people alone, because the
+ * number of people that they share is unknown.
  */
 export function answerOf(result: MeasurementResult, nameOf: NameOf = idOf): Answer | undefined {
   const { total, dataProviders } = result;
@@ -75,7 +75,10 @@ export function answerOf(result: MeasurementResult, nameOf: NameOf = idOf): Answ
 const MINUTES = counts('Minutes');
 const SECONDS = counts('Seconds');
 
-/** Converts seconds to the largest unit that shows at least two digits. `like` fixes the unit of several figures. */
+/**
+ * Converts seconds to the largest unit that shows at least two digits. Pass the same `like` for figures that need the same
+ * unit.
+ */
 export function timeOf(seconds: JsonEstimate, like = seconds): { figure: Figure; unit: Unit } {
   const [size, unit] =
     like.value >= 360_000 ? [3600, HOURS] : like.value >= 6000 ? [60, MINUTES] : [1, SECONDS];

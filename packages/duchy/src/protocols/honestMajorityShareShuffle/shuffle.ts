@@ -27,7 +27,6 @@ import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction, Work } from '../../stages/work.ts';
 import { shuffleInThread } from './shuffleThread.ts';
 
-/** The other worker's role and message, keyed by this worker's role. */
 const PEERS = {
   FIRST_WORKER: { role: 'SECOND_WORKER', message: 'SHUFFLE_PHASE_INPUT_TWO' },
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
@@ -57,8 +56,8 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Reads the other worker's message and checks that worker's half of the common seed. The worker must have committed to its
- * half before it saw this worker's half. Otherwise it could choose the order of all registers and both workers' noise.
+ * Checks that the other worker committed to its half of the common seed before it saw this worker's half. Otherwise, the
+ * other worker could choose the order of all registers and both workers' noise.
  */
 async function readInput(
   { duchy, computation }: Work,
@@ -78,8 +77,8 @@ async function readInput(
 }
 
 /**
- * Returns the decrypted seeds from the other worker's message. Throws unless the message has exactly one seed for each
- * requisition of that worker.
+ * Decrypts the seeds in the other worker's message. Throws unless the message has exactly one seed for each requisition of
+ * that worker.
  */
 async function peerSeeds(
   work: Work,

@@ -27,7 +27,6 @@ export const upload: UploadRules = {
   },
 };
 
-/** Decrypts a share with the key that this duchy created for the computation. */
 async function* openedShare(
   { db }: Duchy,
   data: AsyncIterable<Uint8Array>,

@@ -18,7 +18,6 @@ export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Ar
   return sketches;
 }
 
-/** The context of a stage that receives messages. `sizeOf` returns the expected size of a message. */
 interface Receiver extends Work {
   sizeOf(message: string, sender: string): MessageSize;
 }

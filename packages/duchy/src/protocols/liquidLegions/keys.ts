@@ -19,7 +19,7 @@ import { type ComputationSecrets, readSecrets, type StoredComputation } from '..
 import { verifiedKey } from '../../peers/verifiedKey.ts';
 import type { Work } from '../../stages/work.ts';
 
-/** Derives this duchy's key pair from its seed. The same seed always returns the same key pair. */
+/** Derives this duchy's key pair from its seed. The same seed always gives the same key pair. */
 export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
   return newKeyPair(new Keystream(randomSeed!));
 }
@@ -33,7 +33,6 @@ export async function combinedKey(duchy: Duchy, computation: StoredComputation):
   return usable(() => combineKeys(new Curve(1), keys));
 }
 
-/** Returns all keys that this duchy's stages need. */
 export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   const keys = await verifiedKeys(duchy, computation);
   const { place } = ownPlace(computation.view);

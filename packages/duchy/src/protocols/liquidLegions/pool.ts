@@ -14,7 +14,6 @@ const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.ur
 /** A thread without work ends after this time, unless a computation may need it soon. */
 const IDLE_MS = 10_000;
 
-/** A message to a thread. */
 export interface Call {
   operation: OperationName;
   input: Input<OperationName>;
@@ -42,8 +41,8 @@ export class Pool {
   }
 
   /**
-   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. Call the returned function to
-   * cancel this.
+   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. The returned function stops
+   * this.
    */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
@@ -55,10 +54,7 @@ export class Pool {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  /**
-   * Runs an operation in a thread. If the signal is aborted, rejects at once. A thread that is already computing finishes,
-   * but its output is discarded.
-   */
+  /** Runs an operation in a thread. An abort rejects the promise at once, but the thread still finishes the operation. */
   async run<O extends OperationName>(
     operation: O,
     input: Input<O>,

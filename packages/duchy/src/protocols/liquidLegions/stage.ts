@@ -21,7 +21,6 @@ import { confirm } from './confirm.ts';
 import { computed, fromPrevious, fromWorkers, ownSketches } from './input.ts';
 import { elGamalKeyPair, ownKeys } from './keys.ts';
 
-/** The functions that compute the stages of one protocol. */
 interface RingStages extends RingSetup<NoiseParameters> {
   messageSize(message: string, sender: Sender): MessageSize | undefined;
 }

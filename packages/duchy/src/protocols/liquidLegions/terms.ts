@@ -11,7 +11,6 @@ import {
 import { configOf } from '../../computations/plan.ts';
 import type { StoredComputation } from '../../database/index.ts';
 
-/** Returns the protocol config of a Liquid Legions computation. */
 export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegionsConfig {
   return configOf(protocol as LiquidLegionsProtocol, view);
 }

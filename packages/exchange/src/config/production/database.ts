@@ -1,5 +1,5 @@
 /**
- * Checks the database in production mode: it must be durable and up to date, and its role must not be able to rewrite the
+ * Checks the database of production mode: it must be durable and up to date, and its role must not be able to rewrite the
  * logs.
  */
 import type pg from 'pg';
@@ -9,7 +9,7 @@ import { isAhead } from '../../database/transactionIds.ts';
 
 export interface DatabaseFacts {
   role: string;
-  /** Rights that the role has but must not have, such as `owns table transitions`. The most dangerous right comes first. */
+  /** Rights that the role must not have, such as `owns table transitions`. The most dangerous right comes first. */
   excessRights: string[];
   versionNum: number;
   fsync: string;
@@ -20,14 +20,15 @@ export interface DatabaseFacts {
   inRecovery: boolean;
   pendingMigrations: string[];
   foreignMigrations: string[];
-  /** Tables in our schema that the role may not read. */
   unreadableTables: string[];
   mode: string | undefined;
-  /** Whether the logs contain transaction IDs that this server has not reached yet, because another server wrote them. */
+  /**
+   * True if the logs contain transaction IDs that this server has not assigned yet, because another server wrote the
+   * logs.
+   */
   ahead: boolean;
 }
 
-/** The oldest and newest PostgreSQL versions that the tests run on. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
 /** The values of `synchronous_commit` with which an acknowledged request survives a server crash. */
 const DURABLE_COMMIT = ['on', 'remote_write', 'remote_apply'];
@@ -72,7 +73,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Reads the facts as the role that serves requests, because PostgreSQL settings may differ between roles. */
+/** Connects as the role that serves requests, because PostgreSQL settings may differ between roles. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {
@@ -111,8 +112,8 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// Lists the rights with which the role could rewrite the logs. Includes the rights of roles that it could assume with SET
-// ROLE, and UPDATE on single columns.
+// Rights with which the role could rewrite the logs. They include rights on single columns, and rights of other roles
+// that the role could assume with SET ROLE.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))
@@ -129,7 +130,8 @@ const EXCESS_RIGHTS = `
             OR (privilege = 'UPDATE' AND has_any_column_privilege(reachable.oid, logs.oid, privilege))
   ORDER BY 1, 2`;
 
-// Lists only tables with the same owner as schema_migrations, because the schema may contain other applications' tables.
+// Lists only tables with the same owner as schema_migrations, because the schema may contain tables of other
+// applications.
 const UNREADABLE_TABLES = `
   SELECT relname AS name FROM pg_class
    WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')

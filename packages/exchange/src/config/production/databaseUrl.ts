@@ -1,10 +1,11 @@
-/** Checks the database URL before the exchange connects to it and sends a password. */
+/** Checks the database URL before the exchange connects and sends a password. */
 import { isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
 /**
- * The parameters allowed in the URL. Other parameters could change the timeouts and the time zone that the exchange sets.
+ * The parameters that the URL may have. Other parameters could change the timeouts and the time zone that the exchange
+ * sets.
  */
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
@@ -20,7 +21,7 @@ export function databaseUrlProblems(
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
     return [`${setting} must be a URL: postgres://role:password@host/database?sslmode=verify-full`];
   }
-  // If a parameter is repeated, the last value wins, as in the driver.
+  // The last value of a repeated parameter wins, as in the driver.
   const parameters: Record<string, string> = Object.fromEntries(url.searchParams);
   const host = parameters.host || decode(url.hostname).replace(/^\[(.*)\]$/, '$1');
   const role = decode(url.username);

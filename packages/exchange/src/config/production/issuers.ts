@@ -4,7 +4,6 @@ import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../../auth/claims.ts';
 import type { Config } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 
-/** The maximum value of the `maxTokenAgeSeconds` setting. */
 const LONGEST_TOKEN_AGE_SECONDS = 7 * 24 * 3600;
 
 export function issuerProblems(config: Config, { file }: Pick<ProcessFacts, 'file'>): string[] {
@@ -55,7 +54,7 @@ function jwksProblems(jwksUri: string, allowed: string[]): string[] {
   if (url === undefined)
     return ['jwksUri must be an https URL: somebody who can change the keys can sign tokens.'];
   const host = hostOf(url);
-  // Check only the host name. Don't resolve it, because its address could change after the check.
+  // Check only the host name, not its address, because the address could change after the check.
   if (isPublicHost(host) || allowed.includes(host)) return [];
   return [
     `jwksUri: ${host} is a private address or name. If that is right, add "${host}" to allowedPrivateHosts.`,

@@ -1,12 +1,11 @@
 /** Checks the process in production mode: its user account, Node version, flags, and environment. */
 
 export interface FileFacts {
-  /** The permission bits. */
   mode: number;
   readable: boolean;
 }
 
-/** Facts about the process and its files, passed as data so that the checks are pure functions. */
+/** The facts are data, so that the checks are pure functions. */
 export interface ProcessFacts {
   env: Record<string, string | undefined>;
   execArgv: string[];
@@ -17,9 +16,9 @@ export interface ProcessFacts {
   file: (path: string) => FileFacts | undefined;
 }
 
-/** Node 20 reached its end of life in April 2026. */
+/** The oldest supported version of Node. Node 20 reached its end of life in April 2026. */
 const OLDEST_NODE = 22;
-/** A flag with one of these prefixes lets somebody read what the exchange processes, or change what it does. */
+/** Flags with these prefixes let somebody read what the exchange processes, or change what it does. */
 const UNSAFE_FLAGS = [
   // These flags run other code before ours, or instead of ours.
   ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
@@ -32,7 +31,6 @@ const UNSAFE_FLAGS = [
   ...['--openssl-legacy-provider', '--openssl-config', '--openssl-shared-config', '--unhandled-rejections'],
 ];
 const UNSAFE_SHORT_FLAGS = ['-r', '-C', '-e', '-p', '-pe'];
-/** These variables make Node print the data sent over connections. */
 const UNSAFE_VARIABLES = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE'];
 
 export function processProblems({ env, execArgv, nodeVersion, uid, file }: ProcessFacts): string[] {
@@ -50,10 +48,10 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    // Quotes and backslashes only escape spaces, so remove them before comparing flags.
+    // Quotes and backslashes only escape spaces, so they are removed before flags are compared.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
-    // Replace underscores, because Node accepts them instead of dashes.
+    // Node accepts underscores instead of dashes.
     const names = flags.map((flag) => flag.split('=')[0]!.replaceAll('_', '-'));
     const unsafe = names.filter(
       (name) => UNSAFE_FLAGS.some((flag) => name.startsWith(flag)) || UNSAFE_SHORT_FLAGS.includes(name),

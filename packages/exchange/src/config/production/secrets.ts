@@ -3,18 +3,14 @@ import { fromBase64 } from '@measurement-exchange/contract';
 import { octal, type ProcessFacts } from './process.ts';
 
 const KEY_BYTES = 32;
-/** Keys that are published in this repository, in hex. */
+/** Keys that are published in this repository or often used in tests, in hex. */
 const SHIPPED_KEYS = [
-  // The example in docs/production.md.
   Buffer.from('example-page-token-key-do-not-use').toString('hex'),
-  // The bytes 0, 1, 2, …, which people often use as a test key.
+  // The bytes 0, 1, 2, … are a common test key.
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/**
- * Checks that a key has at least 32 bytes and is not easy to guess. With `exactly`, a key of more than 32 bytes is a
- * problem too.
- */
+/** A key must have at least 32 bytes and be hard to guess. With `exactly`, a longer key is a problem too. */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,
@@ -37,7 +33,7 @@ export function keyProblems(
   return [];
 }
 
-/** Reports a private key file that this process cannot read, or that users outside the file's group can access. */
+/** Reports a private key file that this process cannot read or that users outside its group can access. */
 export function secretFileProblems(setting: string, path: string, file: ProcessFacts['file']): string[] {
   const facts = file(path);
   if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];

@@ -1,5 +1,5 @@
 /**
- * Checks the certificates. Also finds pending measurements that depend on a revoked certificate, but that no revocation
+ * Checks the certificates. Also finds pending measurements that depend on a revoked certificate but that no revocation
  * cascade will fail.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
@@ -8,7 +8,6 @@ import { literals } from '../db.ts';
 import { PENDING } from '../measurements.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** Selects every pair of a measurement and a certificate on which the measurement depends. */
 const DEPENDENCIES = `
   SELECT m.id AS measurement, m.consumer AS party, m.certificate FROM measurements m
    UNION

@@ -1,10 +1,9 @@
 /**
- * Checks that each computation has the duchies from its measurement's configuration, and that its state matches the
+ * Checks that each computation has the duchies of its measurement's configuration, and that its state matches the
  * measurement's state.
  */
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Selects the duchies in each measurement's protocol configuration. */
 const CONFIGURED = unionAll(
   `SELECT m.id, role, m.protocol_config ->> member AS duchy
      FROM measurements m CROSS JOIN (VALUES
@@ -15,7 +14,7 @@ const CONFIGURED = unionAll(
     FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`,
 );
 
-/** Selects the state that each computation must have, derived from its measurement and its participants. */
+/** The state that each computation must have, according to its measurement and its participants. */
 const EXPECTED = `
   SELECT m.id, CASE WHEN m.state = 'COMPUTING' AND bool_or(c.participant_state = 'PARAMS_SET') THEN 'PENDING_CONFIRMATION'
                     WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state

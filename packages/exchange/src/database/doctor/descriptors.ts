@@ -1,11 +1,11 @@
-/** Checks that the message types stored for each descriptor match the types that its descriptor set defines. */
+/** Checks that the stored message types of each descriptor match its descriptor set. */
 import type pg from 'pg';
 import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
 /**
- * Declares a cursor that returns descriptor sets in small batches, because a set can be as large as 1 MiB. The sets are
- * parsed here, because SQL cannot parse them.
+ * A cursor reads the descriptor sets in small batches, because a set can be 1 MiB long. TypeScript parses the sets, because
+ * SQL cannot.
  */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR

@@ -9,7 +9,7 @@ function eventGroupsWhere(condition: string): string {
 
 const ENCRYPTED = names(only(eventGroups, 'encrypted'), 'e');
 const READABLE = names(only(eventGroups, 'readable'), 'e');
-/** The columns that must be null in a deleted event group. */
+/** Columns that must be null in a deleted event group. */
 const CONTENT = names(
   only(eventGroups, 'encrypted', 'readable', 'publicKey', 'attributes', 'brandName', 'campaignName'),
   'e',
@@ -26,7 +26,6 @@ export const eventGroupChecks = checks({
     meaning:
       'The metadata of an event group is both encrypted and readable, partly missing, or encrypted without a key.',
     remedy: `Ask its provider to update it. ${RESTORE}`,
-    // Skip deleted event groups, because the check `event-group-deleted` covers them.
     names:
       eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
         OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)

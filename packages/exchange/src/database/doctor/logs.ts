@@ -2,22 +2,17 @@
 import { EDGES } from '../../domain/aggregate.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Selects every resource that has transitions, and the key of its rows in the log. */
 const LOGGED = unionAll(
   `SELECT m.id AS measurement, '' AS requisition, ${NAME.measurement} AS name, m.state, m.version FROM measurements m`,
   `SELECT r.measurement, r.id, ${NAME.requisition}, r.state, r.version FROM requisitions r`,
   `SELECT c.id, c.duchy, ${NAME.computation}, c.participant_state, c.version FROM computations c`,
 );
 
-/** Selects each transition, with the state, time, and sequence number of the previous transition of the same resource. */
 const STEPS = `
   SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
-/**
- * Selects the names of resources that have a transition for which the condition is true. Transitions without a resource are
- * skipped, because the check `orphan` finds those.
- */
+/** Skips transitions without a resource. The check `orphan` finds them. */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)
            WHERE ${condition}`;
@@ -30,7 +25,7 @@ export const logChecks = checks({
     meaning:
       'A measurement, requisition or participant is not in the state that its transition log leads to.',
     remedy: TRUST_THE_LOG,
-    // This check ignores resources whose latest transition is missing from the log. The check `log-version` finds those.
+    // Skips resources whose latest transition is missing. The check `log-version` finds them.
     names: `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
       WHERE t.to_state <> logged.state`,
   },
@@ -45,7 +40,7 @@ export const logChecks = checks({
       ) AS log USING (measurement, requisition)
        WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
   },
-  // `EDGES` lists all allowed transitions. It has no transition that leaves a terminal state.
+  // `EDGES` lists all allowed transitions. No allowed transition leaves a terminal state.
   'log-edge': {
     meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
     names:

@@ -1,14 +1,9 @@
-/**
- * Checks that the states of a measurement and its requisitions are consistent, and that their fields match these states.
- */
+/** Checks that the states of a measurement and its requisitions are consistent, and that the fields match the states. */
 import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/**
- * Selects one row per measurement, with counts of its requisitions. The planner omits the columns that a check does not
- * use.
- */
+/** One row per measurement, with counts of its requisitions. PostgreSQL skips the columns that a check does not use. */
 const TALLY = `
   SELECT ${NAME.measurement} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
          count(r.id) AS requisitions, count(DISTINCT r.provider) AS providers,
@@ -30,9 +25,7 @@ function requisitionsWhere(condition: string): string {
   return `SELECT ${NAME.requisition} AS name FROM requisitions r WHERE ${condition}`;
 }
 
-/**
- * A requisition's nonce as an unsigned number. The database stores the nonce as the signed integer with the same 64 bits.
- */
+/** The database stores a nonce as the signed integer with the same 64 bits. This expression converts it back. */
 const UNSIGNED_NONCE = `(CASE WHEN r.nonce < 0 THEN r.nonce::numeric + 18446744073709551616 ELSE r.nonce END)::text`;
 
 const RESTORE_OR_CANCEL = `Cancel the measurement and create it again, or restore it. ${RESTORE}`;
@@ -51,7 +44,7 @@ export const measurementChecks = checks({
     meaning:
       'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show the measurement incompletely.',
     remedy: 'Set requisitions.ordinal to the position in the request, beginning at 0.',
-    // Ordinals must start at 0 and have no gaps. Queries read the measurement spec from the row with ordinal 0.
+    // Ordinals must start at 0, because queries read the measurement spec from the row with ordinal 0.
     names: measurementsWhere(
       'requisitions > 0 AND (first <> 0 OR last <> requisitions - 1 OR ordinals <> requisitions)',
     ),

@@ -1,10 +1,9 @@
-/** Checks the server's settings, and the indexes, triggers, and constraints that protect the rows. */
+/** Checks PostgreSQL's settings, and the indexes, triggers, and constraints that protect the rows. */
 import { readFileSync } from 'node:fs';
 import { checks, unionAll } from './check.ts';
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
-/** The names of the indexes that enforce uniqueness, read from the schema. */
 export const UNIQUE_INDEXES = Array.from(
   SCHEMA.matchAll(/CONSTRAINT (\w+) (?:PRIMARY KEY|UNIQUE)|CREATE UNIQUE INDEX (\w+)/g),
   ([, constraint, index]) => (constraint ?? index)!,

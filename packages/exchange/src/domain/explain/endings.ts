@@ -6,7 +6,6 @@ import type { Facts } from './facts.ts';
 const AGAIN = 'It stays so; create the measurement again.';
 const DONE = 'Nothing is left to do.';
 
-/** The code and the remedy for a failed measurement, keyed by the trigger of its last state transition. */
 const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
   refused: {
     code: 'REFUSED',
@@ -27,7 +26,6 @@ const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
       'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
   },
 };
-/** The code and the explanation for a cancelled measurement, keyed by the trigger of its last state transition. */
 const CANCELLATIONS: Record<TriggerTo<'CANCELLED'>, (consumer: string) => Pick<Ending, 'code' | 'detail'>> = {
   cancelled: (consumer) => ({ code: 'CANCELLED', detail: `${consumer} cancelled it.` }),
   expired: () => ({
@@ -36,7 +34,6 @@ const CANCELLATIONS: Record<TriggerTo<'CANCELLED'>, (consumer: string) => Pick<E
   }),
 };
 
-/** Explains how a measurement or its computation ended. */
 export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
   const { state, failure, consumer } = aggregate.measurement;
   const isConsumer = viewer === 'measurementConsumer';
@@ -55,8 +52,8 @@ export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
 }
 
 /**
- * Explains to a provider how its requisition ended. The provider learns the measurement's state, but not which party ended
- * it.
+ * Explains to a provider how its requisition ended. The provider learns the measurement's state, but not which party
+ * ended it.
  */
 export function requisitionEnding({ aggregate }: Facts, { state, refusal }: RequisitionOutline): Ending {
   const measurement = aggregate.measurement.state;

@@ -17,12 +17,10 @@ import type { Certificate } from '../certificate.ts';
 import { keysetOf } from '../consent.ts';
 import type { Deadlines, Report } from '../deadlines.ts';
 
-/** The kind of caller. An explanation reveals only facts that the caller could also read elsewhere. */
+/** The kind of caller. An explanation reveals only facts that this caller could also read elsewhere. */
 export type Viewer = 'measurementConsumer' | 'dataProvider' | 'duchy';
 
-/** The deadlines after which a pending measurement ends automatically. */
 export interface PendingDeadlines extends Deadlines {
-  /** After this many days, retention cancels a measurement that is still pending. */
   cancelPendingAfterDays: number | undefined;
 }
 
@@ -33,31 +31,28 @@ export interface PartyFacts {
   lastSeen: Timestamp | undefined;
 }
 
-/** A duchy's latest report, including its message. */
 export interface WordedReport extends Report {
   message: string;
   time: Timestamp;
 }
 
-/** A requisition and the public key that it is encrypted for. */
+/** `publicKey` is the key that the requisition is encrypted for. */
 export type RequisitionWithKey = RequisitionOutline & Pick<RequisitionContent, 'publicKey'>;
 export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWithKey>;
 
 export interface Facts {
   viewer: Viewer;
-  /** The measurement and its requisitions. If the viewer is a provider, only the provider's own requisition is included. */
+  /** The measurement and its requisitions. A provider sees only its own requisition. */
   aggregate: ExplainedAggregate;
-  /** The trigger of the measurement's last state transition. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
-  /** The certificates that the measurement depends on, by name. */
   certificates: ReadonlyMap<string, Certificate>;
   reports: readonly WordedReport[];
   deadlines: PendingDeadlines;
   now: Timestamp;
 }
 
-/** A party counts as offline if it has not called for this long. Agents and duchies call every few seconds. */
+/** A party counts as offline after this time without a call. Agents and duchies call every few seconds. */
 const OFFLINE_AFTER_MS = 10 * 60_000;
 
 export function isPresent({ parties, now }: Facts, party: string): boolean {
@@ -65,28 +60,23 @@ export function isPresent({ parties, now }: Facts, party: string): boolean {
   return lastSeen !== undefined && Date.parse(now) - Date.parse(lastSeen) <= OFFLINE_AFTER_MS;
 }
 
-/**
- * Whether a party is suspended. The result is false if a consumer asks about a duchy, because consumers may not read a
- * duchy's state.
- */
+/** Returns false to a consumer that asks about a duchy, because consumers may not read a duchy's state. */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;
   return parties.get(party)?.state === 'SUSPENDED';
 }
 
-/** Whether the provider's public key has changed since the requisition was encrypted for it. */
 export function hasChangedKey({ parties }: Facts, { provider, publicKey }: RequisitionWithKey): boolean {
   const current = parties.get(provider)?.publicKey;
   return current !== undefined && !equalBytes(keysetOf(current), publicKey.data);
 }
 
-/** Returns the name that the viewer uses for a requisition. */
 export function requisitionName({ viewer, aggregate }: Facts, { provider, id }: RequisitionOutline): string {
   const parent = viewer === 'measurementConsumer' ? measurementName(aggregate.measurement) : provider;
   return `${parent}/requisitions/${id}`;
 }
 
-/** Formats a duration, for example as `3 h` or `2 days`. */
+/** Formats a duration, for example `3 h` or `2 days`. */
 export function inWords(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;

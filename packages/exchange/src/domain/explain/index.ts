@@ -12,7 +12,6 @@ import type { Facts } from './facts.ts';
 import { deadlineOf, risksOf } from './risks.ts';
 import { waitsOf } from './waits.ts';
 
-/** Explains a measurement to its consumer, or its computation to a duchy. */
 export function explainMeasurement(facts: Facts): Explanation {
   const { measurement, participants } = facts.aggregate;
   const isComputation = facts.viewer === 'duchy';
@@ -31,7 +30,7 @@ export function explainRequisition(facts: Facts): Explanation {
   return pending(facts, state, createTime);
 }
 
-/** Explains a measurement that retention removed. Only its final state and the time it ended are still known. */
+/** Explains a measurement that retention removed. Only its final state and the time of its end are known. */
 export function explainRemoved({ state, updateTime }: { state: string; updateTime: Timestamp }): Explanation {
   return ended(state, updateTime, {
     code: 'REMOVED',
@@ -53,7 +52,7 @@ function ended(state: string, since: Timestamp, ending: Ending): Explanation {
 
 const MAX_NAMED = 3;
 
-/** Returns one sentence that describes the most severe wait and names the other parties that must act. */
+/** Describes the most severe wait, and names the other parties that must act. */
 function summaryOf([first, ...others]: Wait[]): string {
   const sentence = first!.detail;
   const names = [...new Set(others.map(({ party }) => party))].filter((party) => party !== first!.party);

@@ -7,7 +7,6 @@ import { type Facts, inWords, shortTime } from './facts.ts';
 import { certificatesOf } from './waits.ts';
 
 const HOUR_MS = 3600_000;
-/** A deadline is near if less than this fraction of its total time is left. */
 const NEAR = 1 / 4;
 
 interface Deadline {
@@ -15,7 +14,6 @@ interface Deadline {
   from: Timestamp;
 }
 
-/** Returns a measurement's earliest deadline, or undefined if the measurement has no deadline. */
 export function deadlineOf({ aggregate, deadlines }: Facts): Deadline | undefined {
   const { measurement, participants } = aggregate;
   const all: Deadline[] = [];

@@ -1,6 +1,6 @@
 /**
- * Lists the parties that a pending measurement is waiting for, the action that each party must take, and the reason why the
- * party has not acted yet.
+ * Lists the parties that a pending measurement waits for, the action that each party must take, and why the party has not
+ * acted.
  */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import { type Certificate, certificateName } from '../certificate.ts';
@@ -19,24 +19,25 @@ import {
   type WordedReport,
 } from './facts.ts';
 
-/** A provider is late if it has not responded for this long. Its agent may have to scan a lot of data. */
+/**
+ * A provider is late if it has not responded for this long. The limit is high, because an agent may have to scan a lot of
+ * data.
+ */
 export const SILENT_AFTER_MS = 10 * 60_000;
 
-/** A stage is reported as failing once its attempt number reaches this limit. */
 const FAILING_ATTEMPTS = 3;
 
 interface Task {
   party: string;
   resource: string | undefined;
   since: Timestamp;
-  /** The code to report if the party is neither suspended nor offline. */
   code: WaitCode;
-  /** The missing action, as a phrase that follows the party's name: `has not set its parameters`. */
+  /** The missing action as words that follow the party's name, such as `has not set its parameters`. */
   owes: string;
   remedy: string;
 }
 
-/** Returns everything that a pending measurement is waiting for, the most severe wait first. */
+/** Returns the most severe wait first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
   // A revoked certificate makes the measurement fail, so nothing else matters.
@@ -48,7 +49,6 @@ export function waitsOf(facts: Facts): Wait[] {
   return [...expired, ...others];
 }
 
-/** Returns the certificates that the measurement still needs. */
 export function certificatesOf({ aggregate, certificates }: Facts): Certificate[] {
   const { measurement: m, requisitions, participants } = aggregate;
   const named = [
@@ -88,8 +88,8 @@ function tasksOf(facts: Facts): Wait[] {
 }
 
 /**
- * Returns the waits for offline duchies that have later stages to compute. Other duchies cannot send their output to an
- * offline duchy.
+ * Finds offline duchies that still have stages to compute and are not in `late`. Other duchies cannot send their output to
+ * an offline duchy.
  */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
@@ -100,10 +100,6 @@ function goneTasks(facts: Facts, late: string[]) {
     });
 }
 
-/**
- * Returns the time of the duchy's last report. If the duchy has not reported yet, returns the time of the computation's
- * last change.
- */
 function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   const report = reports.find((r) => r.duchy === duchy);
   return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
@@ -134,13 +130,13 @@ function stageTask(facts: Facts, duchy: string): Wait {
   });
 }
 
-/** Describes a report. Includes its message only for the consumer, because the other duchies may not read it. */
+/** Only the consumer may read the message of a report. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** Returns the computation's name, or undefined for data providers, which may not see it. */
+/** Data providers may not see the computation's name. */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -184,9 +180,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/**
- * Describes a deferred requisition. The consumer and the provider may see the reason for the deferral, but duchies may not.
- */
+/** Duchies may not read the reason for a deferral. */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,
@@ -206,7 +200,7 @@ function deferredTask(
   };
 }
 
-/** Returns the wait for a party's task. If the party is suspended or offline, the wait reports that instead. */
+/** Returns the wait for a task. If the party is suspended or offline, the wait says so. */
 function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Task): Wait {
   const common = about(facts, party, resource, since);
   if (isSuspended(facts, party)) {
@@ -240,10 +234,7 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   return `, and was last seen ${ago(lastSeen)}`;
 }
 
-/**
- * Whether a party was last seen before the measurement was created. `lastSeen` is rounded down to half a minute, so the
- * creation time is rounded in the same way.
- */
+/** `lastSeen` is rounded down to half a minute, so the creation time is rounded the same way. */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }

@@ -2,13 +2,12 @@ import { listAudit, listLatestAudit } from '../../database/log.ts';
 import type { Handler } from '../context.ts';
 import { START } from '../paging.ts';
 
-/** The positions before the first and after the last entry. */
 const FIRST = { xid: '0', seq: '0' };
 const LAST = { xid: String(2n ** 64n - 1n), seq: '0' };
 
 /**
- * Lists audit entries by transaction ID. The list stops before the oldest running transaction, because readers who continue
- * from a later position would miss entries that this transaction still adds.
+ * The list stops before the oldest running transaction. A reader that continues from a later position would miss the
+ * entries that this transaction still adds.
  */
 export const listAuditEntries: Handler<'listAuditEntries'> = async (exchange, _call, { query }) => {
   const { 'filter.name': name, orderBy = 'time' } = query;

@@ -6,7 +6,6 @@ import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { requireFound, viewCertificate } from './view.ts';
 
-/** Locks a certificate, and saves it if `decide` returns a new version. */
 export function changeCertificate(
   operation: Operation,
   exchange: Exchange,

@@ -55,8 +55,8 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
 };
 
 /**
- * Whether the certificate is usable and verifies the party's public key. Returns false if another certificate already
- * verifies the key.
+ * Returns whether the certificate verifies the party's public key. Returns false if another certificate already verifies
+ * the key.
  */
 async function verifiesKey(
   certificate: CertificateRecord,

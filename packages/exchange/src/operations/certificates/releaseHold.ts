@@ -6,8 +6,8 @@ import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /**
- * The hold can be released only after all measurements that depend on the certificate have failed. This is the maximum time
- * to wait for that. It usually takes milliseconds, so most callers do not have to retry.
+ * A hold can be released only after all measurements that depend on the certificate have failed. A request waits for
+ * these failures at most this long, and usually only milliseconds.
  */
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;

@@ -4,8 +4,8 @@ import { authorOf, type Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /**
- * Revokes a certificate or puts it on hold. Later requests see the change at once, and a background job fails the
- * measurements that depend on the certificate.
+ * Later requests see the revocation or the hold at once. A background job fails the measurements that depend on the
+ * certificate.
  */
 export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {
   const { revocationState } = request.body;

@@ -5,7 +5,6 @@ import type { ChangeEvent, Found } from './events.ts';
 import { requireRoom } from './list.ts';
 import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The maximum number of changes that `next` returns. */
 const MAX_EVENTS = 100;
 
 export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { path, query }) => {

@@ -1,4 +1,4 @@
-/** Shared code of the operations with which a duchy changes a computation. */
+/** Runs the operations with which a duchy changes a computation. */
 import type { Computation, Finding, Operation } from '@measurement-exchange/contract';
 import { type ComputationRecord, lockComputation } from '../../database/computations.ts';
 import type { Transaction } from '../../database/db.ts';
@@ -23,10 +23,7 @@ interface Decided {
   findings?: Finding[];
 }
 
-/**
- * Locks a computation and saves the change that `decide` returns. The queries in `prepare` are sent together with the lock,
- * and `decide` gets their results.
- */
+/** Sends the queries in `prepare` together with the lock. `decide` gets their results. */
 export function changeComputation<Prepared>(
   operation: Operation,
   exchange: Exchange,
@@ -45,7 +42,7 @@ export function changeComputation<Prepared>(
     const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // A repeated request changes nothing, and its findings have been enforced before.
+    // A repeated request changes nothing, and its findings were enforced the first time.
     if (change.steps.length === 0) return { view };
     return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });

@@ -5,14 +5,14 @@ import type { Handler } from '../context.ts';
 import { type ListScope, MAX_PAGE_BYTES, START } from '../paging.ts';
 import { viewComputation } from './view.ts';
 
-/** Lists computations by update time. If the earliest is first, a reader misses no computation that changes between two pages. */
+/** The list is sorted by update time. In ascending order, a reader misses no computation that changes between two pages. */
 export const listComputations: Handler<'listComputations'> = async (exchange, _call, { params, query }) => {
   const duchy = partyName('duchy', params.duchy);
   const updatedAfter = query['filter.updatedAfter'];
   const states = [...(query['filter.states'] ?? COMPUTATION_STATES)].sort();
   const isDescending = query.orderBy === 'updateTime desc';
   const scope: ListScope = ['listComputations', duchy, states, updatedAfter];
-  // Without `orderBy`, page tokens from the previous version of the exchange stay valid.
+  // Add `orderBy` only if it is set, so that page tokens from the previous version of the exchange stay valid.
   if (query.orderBy !== undefined) scope.push(query.orderBy);
   const page = exchange.pageTokens.page(scope, query);
   const fromEnd = page.after === START && isDescending;

@@ -8,8 +8,8 @@ import { mutate } from '../mutate.ts';
 import { viewComputation } from './view.ts';
 
 /**
- * Stores a progress report. The report creates no new version of the computation. It needs no audit entry, because it
- * includes its author and time.
+ * Stores a progress report, but creates no new version of the computation. The report needs no audit entry, because it
+ * records its own author and time.
  */
 export const logComputation: Handler<'logComputation'> = async (exchange, call, request) => {
   const { params, path, body } = request;

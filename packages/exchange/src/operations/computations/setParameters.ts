@@ -41,7 +41,6 @@ export const setComputationParameters: Handler<'setComputationParameters'> = asy
   );
 };
 
-/** Returns the certificate's ID, or throws if the certificate does not belong to the duchy. */
 export function requireOwnCertificate(duchy: string, name: string): string {
   const named = parseName('duchyCertificate', name)!;
   if (named.duchy === duchy) return named.certificate;
@@ -49,7 +48,6 @@ export function requireOwnCertificate(duchy: string, name: string): string {
   throw invalid([{ field: 'certificate', description }]);
 }
 
-/** Returns the keys that were signed with the certificate's private key. */
 async function signedBy(
   certificate: CertificateRecord | undefined,
   keys: ParameterKeys,

@@ -1,4 +1,4 @@
-/** Converts computations to API resources. The name of a computation starts with the name of the duchy that reads it. */
+/** Converts computations to API resources. A computation's name starts with the name of the duchy that reads it. */
 import type { Computation, Participant, Protocol } from '@measurement-exchange/contract';
 import type { ComputationRecord } from '../../database/computations.ts';
 import type { ParticipantRecord } from '../../domain/aggregate.ts';

@@ -26,7 +26,7 @@ export const createEventGroupMetadataDescriptor: Handler<'createEventGroupMetada
   return idempotently('descriptors_request_id', () =>
     mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
       const id = exchange.newId();
-      // Lock the types first. A request that had to wait for the lock then finds the descriptor that an identical request
+      // Lock the types first. A request that waited for the lock then finds the descriptor that an identical request
       // created.
       const [types, earlier] = await Promise.all([
         findTypes(exchange, tx, provider, id, set),

@@ -6,7 +6,6 @@ import type { Handler } from '../context.ts';
 import { UNLINKABLE, withSchemas } from './schemas.ts';
 import { requireDescriptor } from './view.ts';
 
-/** Decodes a message from the request according to a descriptor. */
 export const decodeMetadata: Handler<'decodeMetadata'> = async (exchange, call, { params, path, body }) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const found = await getDescriptor(exchange.db, provider, params.eventGroupMetadataDescriptor);

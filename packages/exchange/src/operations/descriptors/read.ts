@@ -1,4 +1,4 @@
-/** Checks the descriptor sets in create and update requests. */
+/** Checks the descriptor sets of create and update requests. */
 import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';
@@ -7,7 +7,6 @@ import type { DescriptorSet } from '../../protobuf/descriptor/descriptorSet.ts';
 import type { Call, Exchange } from '../context.ts';
 import { descriptorName } from './view.ts';
 
-/** Reads a descriptor set, or throws if it is malformed. */
 export async function readSet(call: Call, input: unknown): Promise<DescriptorSet> {
   const field = 'descriptorSet';
   const bytes = typeof input === 'string' ? fromBase64(input) : undefined;
@@ -24,7 +23,7 @@ export async function readSet(call: Call, input: unknown): Promise<DescriptorSet
 }
 
 /**
- * Finds the types that other descriptors also define. If checks are `strict`, a lock keeps concurrent requests from adding
+ * Finds types that other descriptors also define. If checks are `strict`, a lock keeps concurrent requests from adding
  * types.
  */
 export async function findTypes(

@@ -15,7 +15,7 @@ export function descriptorName(provider: string, id: string): string {
   return `${provider}/eventGroupMetadataDescriptors/${id}`;
 }
 
-/** `json` is the set as JSON text. If it is undefined, the set is returned as base64. */
+/** `json` is the set as JSON text. Without it, the set is returned as base64. */
 export function viewDescriptor(
   { provider, id, descriptorSet }: DescriptorRecord,
   json: string | undefined,
@@ -24,7 +24,7 @@ export function viewDescriptor(
   return { name, descriptorSet: json === undefined ? toBase64(descriptorSet) : new JsonText(json) };
 }
 
-/** Returns as many views as fit into `maxBytes` of JSON, but at least one. */
+/** Returns as many views as fit into `maxBytes`, but at least one. */
 export async function viewDescriptors(
   call: Call,
   descriptors: DescriptorRecord[],
@@ -34,7 +34,7 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // An earlier version of the exchange accepted a set that takes too much time or memory to convert. Return all sets as
+    // An earlier version of the exchange accepted a set that is too costly to convert, so all sets are returned as
     // base64.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
@@ -47,15 +47,14 @@ export function isTooCostly(error: unknown): boolean {
 }
 
 /**
- * Returns the size of a descriptor in a response, in bytes. If an earlier version of the exchange did not record the size
- * as JSON, returns the size as base64.
+ * Returns the size of a descriptor in a response. Returns the base64 size if an earlier version of the exchange stored
+ * the descriptor without its JSON size.
  */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;
   return encoding === 'BASE64' ? base64 : Math.max(base64, jsonBytes);
 }
 
-/** Returns the number of characters that the descriptor set takes up in a response. */
 export function sizeOf({ descriptorSet }: EventGroupMetadataDescriptor): number {
   return descriptorSet instanceof JsonText ? descriptorSet.text.length : (descriptorSet as string).length;
 }

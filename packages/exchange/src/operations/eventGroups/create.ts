@@ -9,7 +9,6 @@ export const createEventGroup: Handler<'createEventGroup'> = async (exchange, ca
   return created!;
 };
 
-/** Creates either all of the event groups or none. */
 export const batchCreateEventGroups: Handler<'batchCreateEventGroups'> = async (exchange, call, request) => {
   const { requests } = request.body;
   const violations: Violation[] = [];

@@ -6,7 +6,6 @@ import type { Handler } from '../context.ts';
 import { withSchemas } from '../descriptors/schemas.ts';
 import { sideOf } from './view.ts';
 
-/** Decodes an event group's metadata according to the current version of its descriptor. */
 export const decodeEventGroup: Handler<'decodeEventGroup'> = async (exchange, call, { params, path }) => {
   const { side, party } = sideOf(params);
   const group = await getEventGroup[side](exchange.db, party, params.eventGroup);

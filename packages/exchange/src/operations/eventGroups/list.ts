@@ -39,9 +39,7 @@ const NOTHING = { items: [], more: false };
 
 type Filters = Pick<EventGroupListQuery, 'parties' | 'mediaTypes' | 'start' | 'end' | 'words'>;
 
-/**
- * Returns the filters, or `none` if nothing can match because a filter excludes the party whose event groups are listed.
- */
+/** Returns `none` if no event group can match, because a filter excludes the party whose event groups are listed. */
 function filtersOf(
   side: Side,
   party: string,

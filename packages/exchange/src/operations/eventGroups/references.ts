@@ -23,7 +23,7 @@ import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call } from '../context.ts';
 import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
 
-/** One event group in a request. `at` is the path prefix of its fields: empty, or `requests[0].eventGroup.` */
+/** One event group of a request. `at` is the prefix of its field paths: empty, or `requests[0].eventGroup.` */
 export interface Part {
   at: string;
   input: EventGroupInput;
@@ -31,15 +31,13 @@ export interface Part {
 /** The rows that event groups refer to. The descriptors are locked until the transaction ends. */
 export interface References {
   consumers: ReadonlyMap<string, unknown>;
-  /** The IDs of the descriptors that exist. */
   descriptors: ReadonlySet<string>;
   messages: Messages;
 }
 
-/** The decoded metadata of the event groups, and the descriptor versions used to decode it. */
 export interface Messages {
   versions: Map<string, number>;
-  /** The decoded metadata of each event group; undefined if its schema cannot be linked. */
+  /** The decoded metadata of each event group, or undefined if its schema cannot be linked. */
   read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
 }
 
@@ -93,7 +91,6 @@ function descriptorOf(input: EventGroupInput): { name: string; id: string } | un
   return { name, id: parseName('eventGroupMetadataDescriptor', name)!.eventGroupMetadataDescriptor };
 }
 
-/** Returns the contents of all parts, or throws a single error with all of their violations. */
 export function readContents<P extends Part>(
   parts: P[],
   { descriptors, messages }: References,

@@ -9,7 +9,6 @@ export const updateEventGroup: Handler<'updateEventGroup'> = async (exchange, ca
   return updated!;
 };
 
-/** Updates either all of the event groups or none. */
 export const batchUpdateEventGroups: Handler<'batchUpdateEventGroups'> = async (exchange, call, request) => {
   const provider = partyOf(request.path);
   const violations: Violation[] = [];

@@ -57,7 +57,6 @@ export async function viewEventGroups(
   return views;
 }
 
-/** Returns the approximate size of an event group in a response, in bytes. */
 function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   const { encrypted, readable, publicKey, attributes, brandName = '', campaignName = '' } = group;
   const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
@@ -72,7 +71,7 @@ function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   );
 }
 
-/** Splits messages into batches. One job can compile all the schemas of a batch. */
+/** Splits messages into batches. One job can compile all schemas of a batch. */
 function* batchesOf(messages: ReadableMetadata[], schemas: Map<string, DescriptorVersion>) {
   let batch: ReadableMetadata[] = [];
   let bytes = 0;
@@ -104,14 +103,14 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that takes too much time or memory to process. Return the
-    // metadata as base64.
+    // An earlier version of the exchange accepted a descriptor that is too costly to process, so the metadata is returned
+    // as base64.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }
 }
 
-/** `json` is the metadata as JSON text. If it is undefined, the metadata is returned as base64. */
+/** `json` is the metadata as JSON text. Without it, the metadata is returned as base64. */
 export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | undefined): EventGroup {
   const isAd = g.brandName !== undefined || g.campaignName !== undefined;
   return {

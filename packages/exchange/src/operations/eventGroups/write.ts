@@ -1,4 +1,4 @@
-/** Creates or updates one or more event groups. Either all of them are written or none. */
+/** Creates or updates event groups. Either all of them are written, or none. */
 import {
   canonicalJson,
   type EventGroup,
@@ -79,8 +79,8 @@ export async function createEventGroups(
       const contents = readContents(fresh, references);
 
       const now = exchange.clock();
-      // Insert in the order of request IDs. Batches with the same request IDs wait for each other, and would deadlock if
-      // they inserted in different orders.
+      // Insert in the order of request IDs. Batches with the same request IDs wait for each other, and different orders
+      // would cause a deadlock.
       const ordered = fresh.toSorted((a, b) => compare(a.requestId, b.requestId));
       for (const part of ordered) {
         const ids = { id: exchange.newId(), provider, consumer: part.input.measurementConsumer };
@@ -118,7 +118,7 @@ export async function updateEventGroups(
       lockEventGroups(tx, provider, ids),
       loadReferences(tx, call, provider, parts, expected),
     ]);
-    // Report event groups that do not exist before any other violations.
+    // Report a missing event group before any other violation.
     const before = parts.map(({ id }) => requireActive(locked.get(id), provider, id));
     for (const [i, part] of parts.entries()) {
       requireSameConsumer(before[i]!, part.input.measurementConsumer, part.at);
@@ -137,10 +137,7 @@ export async function updateEventGroups(
   });
 }
 
-/**
- * Returns the findings about the `fresh` parts, and the views of all parts. An earlier request wrote the parts that are not
- * in `fresh`.
- */
+/** `fresh` are the parts that this request writes. An earlier request wrote the other parts. */
 async function written<P extends Part>(
   tx: Transaction,
   call: Call,
@@ -167,8 +164,8 @@ async function written<P extends Part>(
 }
 
 /**
- * Retries if a concurrent request has just used the same request ID. The next attempt finds the event group that the other
- * request created. A batch may need one retry per request ID.
+ * Retries if a concurrent request has just used the same request ID. The next attempt finds that request's event group. A
+ * batch may need one retry per request ID.
  */
 async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {

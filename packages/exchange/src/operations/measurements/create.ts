@@ -41,7 +41,6 @@ export const createMeasurement: Handler<'createMeasurement'> = async (exchange, 
   );
 };
 
-/** Returns the data providers whose disclosed nonce does not match the nonce hash in their entry. */
 async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<string>> {
   const wrong = new Set<string>();
   for (const [name, { encryptedRequisitionSpec, nonceHash }] of Object.entries(dataProviders)) {
@@ -52,8 +51,8 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * Leaves the protocol out of the hash. A client that reads a measurement and sends it again sends the protocol that the
- * exchange chose, which may differ from the protocol in the first request.
+ * The hash omits the protocol. If a client reads a measurement and creates it again, its request has the protocol that
+ * the exchange chose, not the protocol of the first request.
  */
 function requestKeyOf({ requestId, body }: RequestOf<'createMeasurement'>) {
   if (requestId === undefined) return undefined;

@@ -13,7 +13,6 @@ export const getMeasurement: Handler<'getMeasurement'> = (exchange, _call, { par
   return readMeasurement(exchange.db, consumer, params.measurement);
 };
 
-/** Reads a measurement. If it was removed, reads its tombstone instead. */
 export async function readMeasurement(db: Queryable, consumer: string, id: string): Promise<Measurement> {
   const found = await get(db, consumer, id);
   if (found !== undefined) return viewMeasurement(found);

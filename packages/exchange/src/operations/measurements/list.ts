@@ -13,8 +13,7 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
   const order = orderOf(query);
   const states = [...(query['filter.states'] ?? MEASUREMENT_STATES)].sort();
   const scope: ListScope = ['listMeasurements', consumer, states, created, updated];
-  // Add these parameters only if the request has one of them. For other requests, page tokens from the previous version of
-  // the exchange stay valid.
+  // Add these parameters only if they are set, so that page tokens from the previous version of the exchange stay valid.
   if (referenceId !== undefined || query.orderBy !== undefined) scope.push(referenceId ?? null, order);
   const page = exchange.pageTokens.page(scope, query);
   const fromEnd = page.after === START && order === 'create_time_desc';
@@ -39,8 +38,8 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
 };
 
 /**
- * Sorts by update time if the list is filtered by update time, so that a reader does not miss a measurement that changes
- * between pages. If the request has `orderBy`, that order is used instead.
+ * A list that is filtered by update time is sorted by update time, so that a reader misses no measurement that changes
+ * between pages. `orderBy` overrides this order.
  */
 function orderOf(query: RequestOf<'listMeasurements'>['query']): MeasurementOrder {
   if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';

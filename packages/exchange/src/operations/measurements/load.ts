@@ -34,13 +34,12 @@ export async function loadForDraft(
     needsPopulation ? populationOfMeasurement(tx, candidate.spec!.modelLine) : undefined,
   ]);
   if (earlier !== undefined) return { earlier };
-  // Read the clock after acquiring the locks. The time is then later than any certificate hold that was committed before.
+  // Read the clock after acquiring the locks. The time is then later than any certificate hold already committed.
   const now = clock();
   const facts = await gatherConsent(input, certificates, isSpecSignedBy, trustCheck(roots, now));
   return { now, parties, certificates, population, ...facts };
 }
 
-/** Verifies the spec's signature, and checks whether each certificate is trusted. */
 export async function gatherConsent(
   { measurementConsumerCertificate: own }: MeasurementInput,
   certificates: ReadonlyMap<string, { party: string; x509Der: Uint8Array }>,
@@ -54,15 +53,13 @@ export async function gatherConsent(
   return { isSpecSigned, untrusted: new Map(untrusted) };
 }
 
-/** Returns whether the spec was signed with the key of the given certificate (DER). */
 type SpecCheck = (x509Der: Uint8Array | undefined) => Promise<boolean>;
 
-/** Caches the certificates that consumers used most recently to sign a spec, by certificate name. */
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
 /**
- * Verifies the spec's signature. A certificate name always refers to the same certificate, so verification starts with the
- * cached certificate while the stored one is being loaded.
+ * Verification starts with the cached certificate, while the stored certificate is being loaded. This is safe, because
+ * a certificate name always refers to the same certificate.
  */
 export function verifySpec(input: MeasurementInput): SpecCheck {
   const { measurementConsumerCertificate: name, measurementSpec: spec } = input;

@@ -12,7 +12,7 @@ import type { Exchange, Handler } from '../context.ts';
 import { START } from '../paging.ts';
 import { readMeasurement } from './get.ts';
 
-/** Returns the transitions of a measurement, all its requisitions, and its participants, for the consumer. */
+/** The consumer sees the transitions of the measurement, of all requisitions, and of all participants. */
 export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   exchange,
   _call,
@@ -38,7 +38,6 @@ export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   };
 };
 
-/** Returns the start and the size of a page in a timeline. */
 export function timelinePage(
   { pageTokens }: Exchange,
   operation: 'getMeasurementTimeline' | 'getRequisitionTimeline',

@@ -36,7 +36,6 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
   };
 }
 
-/** Returns the result that the duchies computed together, or each provider's direct result. */
 function resultsOf({ result }: MeasurementRecord, requisitions: RequisitionRecord[]): Measurement['results'] {
   if (result !== undefined) {
     const { duchy, certificate, encryptedResult } = result;

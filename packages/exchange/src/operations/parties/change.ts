@@ -6,7 +6,6 @@ import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { type Party, viewParty } from './view.ts';
 
-/** Locks a party, and saves it if `decide` returns a new version. */
 export function changeParty(
   operation: Operation,
   exchange: Exchange,
@@ -31,6 +30,6 @@ export function changeParty(
       view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
-  // This runs even after an error, because the change may have been committed anyway.
+  // This runs even after an error, because the change may have been committed.
   return changed.finally(exchange.principalsChanged);
 }

@@ -20,7 +20,7 @@ export const createParty: Handler<'createParty'> = async (exchange, call, reques
   const party = newParty(name, request.body as PartyInput, exchange.clock(), exchange.duchyEndpoints);
   try {
     return await mutate('createParty', exchange, call, request, async (tx) => ({
-      // A new party has no certificate yet that could verify its key.
+      // A new party has no certificate that could verify its key.
       findings: party.publicKey === undefined ? [] : [publicKeyUnverified()],
       save: () => insertParty(tx, party),
       savesToValidate: true,

@@ -22,9 +22,7 @@ import type { Handler } from '../context.ts';
 import { countOf, countWebhooks } from '../counts.ts';
 import { factsOfAll } from '../explain.ts';
 
-/** How long something that failed or ended counts as recent. */
 const RECENT_DAYS = 7;
-/** The number of failures, and of waits, that a summary shows. */
 const MAX_SHOWN = 10;
 
 const MEMBERS = {
@@ -33,7 +31,6 @@ const MEMBERS = {
   duchy: 'computations',
 } as const;
 
-/** The counts and lists are read at once, and then what explains the lists. */
 export const getPartySummary: Handler<'getPartySummary'> = async (exchange, _call, { path: party }) => {
   const { db } = exchange;
   const viewer = parsePrincipal(party)!.kind as Viewer;
@@ -64,7 +61,7 @@ export const getPartySummary: Handler<'getPartySummary'> = async (exchange, _cal
   };
 };
 
-/** Returns the attention that failures need, latest first, and then the attention that waits need, oldest first. */
+/** Failures come first, the latest first. Then come waits, the oldest first. */
 function attentionOf(facts: Facts[], party: string): { shown: Attention[]; isCut: boolean } {
   const isOpen = ({ viewer, aggregate: { measurement, requisitions } }: Facts) =>
     !isTerminal(viewer === 'dataProvider' ? requisitions[0]!.state : measurement.state);

@@ -20,7 +20,7 @@ export const updateParty: Handler<'updateParty'> = async (exchange, call, reques
 
 /**
  * Returns the certificate whose key signed the party's public key. Tries one certificate at a time, because a party may
- * have many, and the search ends at the first match.
+ * have many.
  */
 async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,

@@ -6,7 +6,7 @@ import { capabilitiesOf } from '../../domain/party.ts';
 export type Party = MeasurementConsumer & DataProvider & Duchy;
 
 export function viewParty(party: PartyWithCertificate): Party {
-  // Parties that encrypt for the key use this certificate to verify the key's signature.
+  // Parties verify the key's signature with this certificate before they encrypt with the key.
   const certificate = party.publicKeyCertificate ?? party.preferredCertificate;
   const isProvider = party.name.startsWith('dataProviders/');
   return {

@@ -4,10 +4,7 @@ import { savePopulation } from '../../database/populations.ts';
 import { noLongerDefault, type PopulationRecord, populationName } from '../../domain/population.ts';
 import type { Version } from '../mutate.ts';
 
-/**
- * If the population becomes the default, returns the write that removes this role from the current default population. Only
- * one population can be the default.
- */
+/** Only one population can be the default. Returns the write that takes this role from the current default population. */
 export function takeDefault(
   population: PopulationRecord,
   current: PopulationRecord | undefined,

@@ -30,7 +30,8 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
-      // Don't lock these certificates. A revocation that commits after this query counts as later than the fulfillment.
+      // These certificates are not locked: a revocation that commits after this query counts as later than the
+      // fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),
       nonceHashes(body.nonce),

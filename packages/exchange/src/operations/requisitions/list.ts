@@ -25,7 +25,7 @@ export const listMeasurementRequisitions: Handler<'listMeasurementRequisitions'>
   const parent = { consumer, measurement: params.measurement };
   const unfiltered: ListScope = ['listMeasurementRequisitions', `${consumer}/${params.measurement}`];
   const response = await listOf(exchange, 'measurementConsumer', unfiltered, parent, query);
-  // Every measurement has requisitions, so an empty list means that the filter excludes all of them, or that the
+  // Every measurement has requisitions. So an empty list means that the filter excludes all of them, or that the
   // measurement does not exist. In the second case, this call throws.
   if (response.requisitions.length === 0) await readMeasurement(exchange.db, consumer, params.measurement);
   return response;
@@ -42,8 +42,7 @@ async function listOf(
   const order = orderOf(query);
   const states = [...(query['filter.states'] ?? REQUISITION_STATES)].sort();
   const scope: ListScope = [...unfiltered, states, updatedAfter];
-  // Add the order only if the request has one. For other requests, page tokens from the previous version of the exchange
-  // stay valid.
+  // Add `orderBy` only if it is set, so that page tokens from the previous version of the exchange stay valid.
   if ('orderBy' in query && query.orderBy !== undefined) scope.push(order);
   const page = exchange.pageTokens.page(scope, query);
   const fromEnd = page.after === START && order === 'create_time_desc';
@@ -65,7 +64,7 @@ async function listOf(
   };
 }
 
-/** Sorts by update time if the list is filtered by update time, unless the request has `orderBy`. */
+/** A list that is filtered by update time is sorted by update time. `orderBy` overrides this order. */
 function orderOf(query: Partial<RequestOf<'listRequisitions'>['query']>): RequisitionOrder {
   if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';
   return query['filter.updatedAfter'] === undefined ? 'create_time' : 'update_time';

@@ -4,7 +4,6 @@ import { getRequisitionTombstone } from '../../database/retention.ts';
 import { requireFound } from '../../domain/found.ts';
 import { requisitionClosed } from '../../domain/measurement.ts';
 
-/** Locks a requisition's measurement. If the requisition was removed, the error reports its final state. */
 export async function lockRequisition(
   tx: Transaction,
   provider: string,

@@ -5,10 +5,7 @@ import type { Handler } from '../context.ts';
 import { timelinePage, viewTransition } from '../measurements/timeline.ts';
 import { viewTombstone } from './view.ts';
 
-/**
- * Returns a requisition's transitions for its provider. If another provider's refusal withdrew the requisition, hides that
- * provider's name.
- */
+/** Hides the name of another provider whose refusal withdrew the requisition. */
 export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   exchange,
   _call,

@@ -10,7 +10,7 @@ import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
 import type { Exchange } from '../context.ts';
 
-/** `view` tells which party reads the requisition. The provider and the consumer use different names for it. */
+/** `view` tells which party reads the requisition. The provider and the consumer use different names for a requisition. */
 export function viewRequisition(
   { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,
   view: 'dataProvider' | 'measurementConsumer',
@@ -43,7 +43,7 @@ export function viewRequisition(
 }
 
 /**
- * Returns the duchies' keys, or undefined if some duchies have not set their parameters yet. The requisition cannot be
+ * Returns the duchies' keys, or undefined until all duchies have set their parameters. The requisition cannot be
  * fulfilled before that.
  */
 function viewDuchies(
@@ -61,8 +61,8 @@ function viewDuchies(
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          // In share-shuffle, a provider encrypts a share for one worker and a seed for the other, so it needs their public
-          // keys.
+          // A provider needs the workers' public keys, because in share-shuffle it encrypts a share for one worker and a
+          // seed for the other worker.
           [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];
@@ -70,13 +70,11 @@ function viewDuchies(
   );
 }
 
-/** Returns a requisition as its provider sees it, for the response to a change by the provider. */
 export function viewOwn({ requisitions, ...rest }: AggregateOfRequisition, id: string): Requisition {
   const { content, ...outline } = requisitions.find((r) => r.id === id)!;
   return viewRequisition({ requisition: { ...outline, ...content! }, ...rest }, 'dataProvider');
 }
 
-/** Reads a removed requisition's tombstone. `name` is the name used in the request. */
 export async function viewTombstone(
   exchange: Exchange,
   name: string,

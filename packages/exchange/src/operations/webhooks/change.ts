@@ -8,7 +8,6 @@ import { addressed, requireWebhook } from './view.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** Locks a webhook, then runs `decide` and its writes in the same transaction. */
 export async function changeWebhook<Resource extends object>(
   operation: Operation,
   exchange: Exchange,

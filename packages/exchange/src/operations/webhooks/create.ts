@@ -15,7 +15,7 @@ export const createWebhook: Handler<'createWebhook'> = async (exchange, call, re
   const now = exchange.clock();
   const webhook = newWebhook(party, exchange.newId(), request.body, now, exchange.allowsHttp);
   const created = await mutate('createWebhook', exchange, call, request, async (tx) => {
-    // The lock makes concurrent requests of a party run one after another, so that they cannot exceed the webhook limit.
+    // The lock makes a party's requests run one after another, so that they cannot exceed the webhook limit.
     if ((await lockParty(tx, party, now)) === undefined) throw partyNotFound(party);
     const [count, position] = await Promise.all([countWebhooks(tx, party), latestPosition(tx, party)]);
     if (count >= MAX_WEBHOOKS) {

@@ -18,7 +18,6 @@ export const listWebhooks: Handler<'listWebhooks'> = async (exchange, _call, { p
   };
 };
 
-/** Lists deliveries, the latest first. */
 export const listWebhookDeliveries: Handler<'listWebhookDeliveries'> = async (
   exchange,
   _call,

@@ -36,7 +36,7 @@ interface Resend {
 }
 
 async function allSince(exchange: Exchange, party: string, from: Timestamp): Promise<Resend> {
-  // Search before the transaction starts, because readers of the change log must wait for every running write transaction.
+  // Search before the transaction starts, because readers of the change log wait for every running write transaction.
   const position = await positionBefore(exchange.db, party, from);
   return {
     count: (tx, webhook) => countBehind(tx, webhook.id, position, MAX_REDELIVERED + 1),
@@ -49,7 +49,7 @@ async function oneDelivery(exchange: Exchange, id: string, webhookId: string): P
   let number: bigint;
   return {
     count() {
-      // Look for the delivery only after the webhook is locked. The lock fails if the webhook belongs to another party.
+      // Look for the delivery after the webhook is locked. The lock fails if the webhook belongs to another party.
       ({ number } = requireDelivery(kept, webhookId));
       return 1;
     },

@@ -4,7 +4,7 @@ import type { Handler } from '../context.ts';
 import { changeWebhook } from './change.ts';
 import { viewDelivery } from './view.ts';
 
-/** Stores a test delivery. It is sent in the background, so a slow receiver does not delay this request. */
+/** The test is sent in the background, so that a slow receiver does not delay this request. */
 export const testWebhook: Handler<'testWebhook'> = (exchange, call, request) =>
   changeWebhook('testWebhook', exchange, call, request, async (tx, { party, id }, now) => {
     requireTestable(await countTests(tx, id));

@@ -1,6 +1,6 @@
 /**
- * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set can be linked without any other files, and can
- * be converted to JSON together with the custom options that it declares.
+ * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set links without other files, and it converts to
+ * JSON together with the custom options that it declares.
  */
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -25,45 +25,38 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * `maxMessages` rejects a malicious set that consists of empty elements. In an ordinary set, each element takes at least 8
- * bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
+ * `maxMessages` rejects a malicious set of empty elements: in an ordinary set, an element takes at least 8 bytes.
+ * `maxDepth` is just below the protobuf runtime's limit of 100 levels.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
 /**
- * The maximum size of a set as JSON, in bytes. A set of this size fills a list page. JSON needs its own limit, because one
- * byte of an option can become a long name.
+ * The maximum size of a set as JSON. A set of this size fills a list page. JSON needs its own limit, because one byte of
+ * an option can become a long name.
  */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 
 export interface DescriptorSet {
-  /** The bytes from the request, or the serialized set if the request contained JSON. */
+  /** The request's bytes, or the serialized set if the request contained JSON. */
   bytes: Uint8Array;
   files: number;
   /** The full names of the top-level messages, except those in google/protobuf and google/type. */
   messageTypes: string[];
-  /** The `messageTypes` that have no package, so their names may collide with other providers' messages. */
+  /** Messages without a package. Their names may collide with messages of other providers. */
   messagesWithoutPackage: string[];
-  /** The set as proto3 JSON text. */
   json: string;
 }
 
 export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
 
-/**
- * Reads and checks a descriptor set. Field paths in violations are relative to the set, and the empty path means the set
- * itself.
- */
+/** Field paths in violations are relative to the set. The empty path means the set itself. */
 export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSetResult {
   return Report.of((report) =>
     'bytes' in input ? printed(link(input.bytes, report), report) : fromPlainJson(input.json, report),
   );
 }
 
-/**
- * Returns the set as proto3 JSON text. Returns undefined for a set that an earlier version of the exchange accepted, but
- * that cannot be converted to JSON.
- */
+/** Returns undefined for a set that an earlier version of the exchange accepted, but that cannot be converted to JSON. */
 export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   try {
     return jsonText(
@@ -76,7 +69,7 @@ export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns the files of an accepted set, except files in google/protobuf and google/type. */
+/** Returns the set's files, except those in google/protobuf and google/type. */
 export function ownFiles(bytes: Uint8Array): FileProto[] {
   const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
@@ -84,7 +77,6 @@ export function ownFiles(bytes: Uint8Array): FileProto[] {
   return withoutWellKnown(file);
 }
 
-/** Returns the full names of the top-level messages in an accepted set, except those in google/protobuf and google/type. */
 export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
@@ -96,7 +88,6 @@ function print(bytes: Uint8Array, options: OptionSchema | undefined): unknown {
   return toJson(schema, fromBinary(schema, bytes), { registry });
 }
 
-/** `options` is undefined if the set declares no custom options. */
 type Linked = { set: Omit<DescriptorSet, 'json'>; options: OptionSchema | undefined };
 
 function fromPlainJson(given: unknown, report: Report): DescriptorSet {
@@ -107,8 +98,8 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const customOptions = checkSetJson(json, report);
   report.requireNone();
 
-  // The set itself declares the schema of its custom options. Read the set without options first to get this schema, and
-  // then read the options.
+  // The set declares the schema of its own custom options. So read the set without options first, and then read the
+  // options with this schema.
   const hasOptions = customOptions.length > 0;
   const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
   if (!hasOptions) return printed(linked, report);
@@ -181,7 +172,7 @@ function link(bytes: Uint8Array, report: Report): Linked {
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
-    // The set may contain another version of a well-known file, which lacks types that other well-known files use.
+    // The set may contain its own version of a well-known file, without types that other well-known files use.
     return report.reject('', '', 'declares extensions that do not link with its well-known files');
   }
 }
@@ -194,10 +185,6 @@ function messageNames(file: FileProto): string[] {
   return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
 }
 
-/**
- * Converts the set to JSON text, and adds the text to the result. Reads custom options with the schema that the set
- * declares.
- */
 function printed({ set, options }: Linked, report: Report): DescriptorSet {
   if (options) wireOf(options.schema, set.bytes, report);
   let json: string | undefined;

@@ -1,4 +1,4 @@
-/** Checks fields, extensions, and map entries against the rules that do not depend on other declarations. */
+/** Checks fields, extensions, and map entries against rules that do not depend on other declarations. */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   FieldDescriptorProto_Label as Label,
@@ -8,7 +8,6 @@ import type { FieldProto, MessageProto } from './model.ts';
 
 export { Label, Type };
 
-/** The minimum and maximum value of each integer type. */
 export const INTEGERS = new Map<number, [bigint, bigint]>([
   ...[Type.INT32, Type.SINT32, Type.SFIXED32].map((t) => [t, [-(2n ** 31n), 2n ** 31n - 1n]] as const),
   ...[Type.INT64, Type.SINT64, Type.SFIXED64].map((t) => [t, [-(2n ** 63n), 2n ** 63n - 1n]] as const),
@@ -22,10 +21,7 @@ export function isMessageType(type: number | undefined): boolean {
   return type === Type.MESSAGE || type === Type.GROUP;
 }
 
-/**
- * Returns the reason that a field's default value is invalid, or undefined if it is valid. For a field whose type is an
- * enum, `values` contains the names of the enum's values.
- */
+/** Returns why a default value is invalid, or undefined if it is valid. `values` has the names of an enum's values. */
 export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): string | undefined {
   const { defaultValue: text, label, type } = field;
   if (text === undefined) return undefined;
@@ -33,7 +29,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
   const fits = () => {
     const range = INTEGERS.get(type!);
     if (range) {
-      // A 64-bit integer has at most 20 characters. Parsing a longer text as a BigInt would be wasted work.
+      // A 64-bit integer has at most 20 characters. Parsing a longer text would waste time.
       return /^-?\d{1,20}$/.test(text) && BigInt(text) >= range[0] && BigInt(text) <= range[1];
     }
     if (type === Type.FLOAT || type === Type.DOUBLE) return text.length <= 400 && FLOAT.test(text);
@@ -46,7 +42,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
 
 const MAP_KEYS: ReadonlySet<number> = new Set([...INTEGERS.keys(), Type.BOOL, Type.STRING]);
 
-/** Returns the reason that a map entry message is invalid, or undefined if it is valid. */
+/** Returns why a map entry is invalid, or undefined if it is valid. */
 export function mapEntryFault(proto: MessageProto, isNested: boolean): string | undefined {
   const [key, value, ...more] = proto.field ?? [];
   const singular = (field: FieldProto | undefined, name: string, number: number) =>
@@ -63,7 +59,7 @@ export function mapEntryFault(proto: MessageProto, isNested: boolean): string | 
   return isEntry ? undefined : 'must be a nested message with a `key` 1 and a `value` 2 and nothing else';
 }
 
-/** Returns the name of a map field's entry message: `LabelsByIdEntry` for `labels_by_id`. */
+/** Returns `LabelsByIdEntry` for `labels_by_id`. */
 export function mapEntryName(fieldName: string): string {
   return `${protoCamelCase(`_${fieldName}`)}Entry`;
 }

@@ -4,15 +4,15 @@ import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './mod
 
 export interface SetFile {
   proto: FileProto;
-  /** The file's path in the set; undefined for a well-known file that is not part of the set. */
+  /** Undefined for a well-known file that is not part of the set. */
   path: Path | undefined;
-  /** The imported files, in the same order as `dependency`. */
+  /** The imported files, in the order of `dependency`. */
   imports: SetFile[];
-  /** The file's index in the list of all files: first the set's own files, then the well-known files. */
+  /** The file's index among all files: first the set's own files, then well-known files. */
   index: number;
   /**
-   * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. A `Set`
-   * per file would be slow if each of 256 files publicly imported many others.
+   * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. A
+   * `Set` per file would be slow for 256 files with many public imports.
    */
   visible: Uint8Array;
 }
@@ -20,7 +20,6 @@ export interface SetFile {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FILE_NAME = /^[^\u0000-\u001f\u007f\\]+$/;
 
-/** Returns the set's files and the well-known files that they import. */
 export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
   const files: SetFile[] = protos.map((proto, i) => newFile(proto, new Path('file', i)));
   const byName = new Map<string, SetFile>();
@@ -99,8 +98,8 @@ function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, r
 }
 
 /**
- * Returns the files and all files that they import, with imported files first. Reports cycles. Recursion is safe, because a
- * set has at most 256 files.
+ * Sorts imported files before their importers, and reports cycles. Recursion is safe, because a set has at most 256
+ * files.
  */
 function importedFirst(files: SetFile[], report: Report): Set<SetFile> {
   const done = new Set<SetFile>();

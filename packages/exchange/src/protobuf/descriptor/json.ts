@@ -1,12 +1,10 @@
-/**
- * Checks a FileDescriptorSet in JSON before the protobuf runtime reads it, because the runtime's errors contain no path.
- */
+/** Checks a FileDescriptorSet in JSON before the protobuf runtime reads it, because the runtime's errors have no path. */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { JsonDecimal, type JsonObject, type WireLimits } from '@measurement-exchange/contract';
 import { cached, Path, quote, type Report } from './model.ts';
 
-/** A custom option, which is a member such as `"[my.pkg.option]"` in the JSON of an options message. */
+/** A custom option is a member such as `"[my.pkg.option]"` in the JSON of an options message. */
 export interface JsonOption {
   path: Path | undefined;
   member: string;
@@ -14,10 +12,9 @@ export interface JsonOption {
   name: string;
 }
 
-/** Reports violations in the JSON of a descriptor set, and returns the set's custom options. */
 export function checkSetJson(set: unknown, report: Report): JsonOption[] {
   const options: JsonOption[] = [];
-  /** The fields of each message type. Each field is listed under both of the names that proto3 JSON allows for it. */
+  /** The fields of each message type. Each field is listed under both names that proto3 JSON allows. */
   const fieldMaps = new Map<DescMessage, Map<string, DescField>>();
 
   function checkMessage(schema: DescMessage, json: unknown, path: Path | undefined, member: string): void {
@@ -69,8 +66,8 @@ export function checkSetJson(set: unknown, report: Report): JsonOption[] {
 }
 
 /**
- * Returns the JSON types that a field may have. A number may also be written as a string. For an enum, `scalar` is
- * undefined, and the value may be a name or a number.
+ * Returns the allowed JSON types. A number may also be a string. For an enum, `scalar` is undefined, and the value may be
+ * a name or a number.
  */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
@@ -83,8 +80,8 @@ export function isObject(json: unknown): json is JsonObject {
 }
 
 /**
- * `exceeds` is true if the value has too many objects or nests them too deeply. Otherwise, `exact` is true if the value
- * contains a bigint or a JsonDecimal, which the protobuf runtime cannot read.
+ * `exceeds` is true if the value has too many objects or nests too deeply. `exact` is true if the value contains a bigint
+ * or a JsonDecimal, which the protobuf runtime cannot read.
  */
 export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
   let objects = 0;
@@ -101,17 +98,13 @@ export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boole
   return { exceeds: visit(json, 1), exact };
 }
 
-/** Returns the value as JSON text, or undefined if that takes more than `limit` bytes. */
 export function jsonText(json: unknown, limit: number): string | undefined {
   if (stringsExceed(json, limit)) return undefined;
   const text = JSON.stringify(json);
   return Buffer.byteLength(text) > limit ? undefined : text;
 }
 
-/**
- * Whether the strings alone are longer than `limit`. `jsonText` calls this before it builds the text, because the text of a
- * million long names would use up the memory.
- */
+/** Checks the strings before the text is built, because the text of a million long names would use up the memory. */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {

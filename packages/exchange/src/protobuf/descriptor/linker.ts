@@ -1,6 +1,6 @@
 /**
- * Checks the rules that a protobuf compiler checks after reading all files, such as that types exist and numbers are
- * unique. The protobuf runtime's registry checks only a few of these rules, stops at the first error, and reports no path.
+ * Checks the rules that a protobuf compiler checks after reading all files, for example that every type exists. The
+ * protobuf runtime's registry checks only a few of these rules, stops at the first error, and reports no path.
  */
 import { maximumEdition } from '@bufbuild/protobuf';
 import { Edition } from '@bufbuild/protobuf/wkt';
@@ -17,10 +17,7 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/**
- * Checks the declarations in all files that have a path. Well-known files that are not part of the set have no path and are
- * trusted.
- */
+/** Skips well-known files that are not part of the set. They have no path and are trusted. */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);
@@ -38,16 +35,15 @@ export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report):
   }
 }
 
-/** The messages that a proto3 file may extend. These are the options messages in descriptor.proto. */
+/** A proto3 file may extend only these options messages of descriptor.proto. */
 const OPTIONS =
   /^google\.protobuf\.(?:File|Message|Field|Oneof|ExtensionRange|Enum|EnumValue|Service|Method)Options$/;
 
 class Linker {
   private readonly types: Symbols['types'];
   private readonly report: Report;
-  /** The extension numbers that are in use, by the message that they extend. */
   private readonly extended = new Map<MessageSymbol, { ranges: Ranges; numbers: Set<number> }>();
-  /** Caches the names of each enum's values, because thousands of fields may have the same large enum as their type. */
+  /** Caches the names of each enum's values, because thousands of fields may use the same large enum. */
   private readonly enumValues = new Map<EnumSymbol, ReadonlySet<string>>();
 
   constructor(types: Symbols['types'], report: Report) {
@@ -155,7 +151,7 @@ class Linker {
     taken.numbers.add(number);
   }
 
-  /** Checks the rules shared by fields and extensions. `message` is undefined for an extension. */
+  /** Checks the rules that fields and extensions share. `message` is undefined for an extension. */
   private field(field: FieldProto, message: MessageSymbol | undefined, file: SetFile, at: Path): void {
     const { type = 0, label = Label.OPTIONAL, jsonName = '', defaultValue } = field;
     if (label < Label.OPTIONAL || label > Label.REPEATED) this.report.add(at, 'label', 'is not a label');
@@ -184,10 +180,7 @@ class Linker {
     if (fault) this.report.add(at, 'defaultValue', fault);
   }
 
-  /**
-   * Checks a field whose type is the enum `target`. Returns the names of the enum's values, which are the allowed default
-   * values.
-   */
+  /** Returns the names of the enum's values, which are the allowed default values. */
   private enumField(target: EnumSymbol, message: MessageSymbol | undefined, file: SetFile, at: Path) {
     const { syntax = '' } = target.file.proto;
     if (message && file.proto.syntax === 'proto3' && (syntax === '' || syntax === 'proto2')) {

@@ -1,5 +1,5 @@
 /**
- * Types for a FileDescriptorSet as `readWire` returns it: plain objects with JSON names, and only the fields that are set.
+ * Types of a FileDescriptorSet as `readWire` returns it: plain objects with JSON names and only the fields that are set.
  */
 import type { Message } from '@bufbuild/protobuf';
 import type {
@@ -25,19 +25,16 @@ export type MessageProto = Plain<DescriptorProto>;
 export type FieldProto = Plain<FieldDescriptorProto>;
 export type EnumProto = Plain<EnumDescriptorProto>;
 export type ServiceProto = Plain<ServiceDescriptorProto>;
-/**
- * The protobuf features that an element sets itself. The element inherits all other features from the element that contains
- * it.
- */
+/** The features that an element sets itself. The element inherits all other features from the element around it. */
 export type FeaturesProto = Plain<FeatureSet>;
 
-/** The end of a range is exclusive for messages and inclusive for enums. */
+/** `end` is exclusive for messages and inclusive for enums. */
 export interface RangeProto {
   start?: number;
   end?: number;
 }
 
-/** The path of an element in a descriptor set. It is converted to text only when there is a violation to report. */
+/** The path of an element in a descriptor set. It is converted to text only if a violation is reported. */
 export class Path {
   private readonly step: string;
   private readonly index: number;
@@ -54,17 +51,15 @@ export class Path {
   }
 }
 
-/** Limits the size of the response, because a malicious set could have megabytes of violations. */
+/** The maximum number of violations reported. A malicious set could have megabytes of violations. */
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_LENGTH = 300;
 
-/** Thrown to stop reading a descriptor set because of violations. `Report.of` catches it. */
 class Rejection extends Error {}
 
 export class Report {
   readonly violations: Violation[] = [];
 
-  /** Returns the result of `read`, or the violations that stopped it. */
   static of<T>(read: (report: Report) => T): T | { violations: Violation[] } {
     const report = new Report();
     try {
@@ -75,7 +70,7 @@ export class Report {
     }
   }
 
-  /** True once MAX_VIOLATIONS violations are reported, so that callers can stop checking a long list. */
+  /** True when no more violations are reported, so that callers can stop checking a long list. */
   get full(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
@@ -84,24 +79,22 @@ export class Report {
     if (this.full) return;
     const at = String(path ?? '');
     const field = at !== '' && member !== '' ? `${at}.${member}` : at + member;
-    // Truncate a long path at the front, because its end identifies the element.
+    // Cut a long path at the front, because its end identifies the element.
     const shown = field.length <= MAX_FIELD_LENGTH ? field : `…${field.slice(-MAX_FIELD_LENGTH)}`;
     this.violations.push({ field: shown, description });
   }
 
-  /** Stops reading if any violation was reported. */
   requireNone(): void {
     if (this.violations.length > 0) throw new Rejection();
   }
 
-  /** Reports a violation and stops reading. Use this if the rest of the set cannot be read because of the violation. */
+  /** Reports a violation and stops. Use this if the rest of the set cannot be read because of the violation. */
   reject(path: Path | string, member: string, description: string): never {
     this.add(path, member, description);
     throw new Rejection();
   }
 }
 
-/** Returns the key's value, creating and storing it on first use. */
 export function cached<K, V>(map: Map<K, V>, key: K, make: () => NoInfer<V>): V {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -110,16 +103,15 @@ export function cached<K, V>(map: Map<K, V>, key: K, make: () => NoInfer<V>): V 
   return made;
 }
 
-/** Quotes a name from the request, truncated to 100 characters. */
 export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }
 
-/** The maximum length of a name. Protobuf has no limit, but the full names of nested messages could add up to gigabytes. */
+/** Protobuf has no limit, but the full names of nested messages could add up to gigabytes. */
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Returns the reason that a name is not a valid identifier, or undefined if it is valid. */
+/** Returns why a name is invalid, or undefined if it is valid. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return REQUIRED;
   if (name.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;
@@ -127,7 +119,6 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Returns the full name of an element in a package or message, without a leading dot. */
 export function fullName(scope: string, name: string): string {
   return scope === '' ? name : `${scope}.${name}`;
 }

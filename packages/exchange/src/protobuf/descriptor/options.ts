@@ -1,8 +1,7 @@
 /**
- * Builds a schema that reads and writes a descriptor set together with the custom options that the set declares. A custom
- * option is an extension of FieldOptions or another options message. The protobuf runtime searches all unknown fields once
- * per extension, so a malicious set could make it take quadratic time. Therefore, we add the extensions as ordinary fields
- * to a copy of descriptor.proto, with JSON names such as `[my.pkg.option]`.
+ * Builds a schema that reads a descriptor set together with the custom options that the set declares. The protobuf
+ * runtime searches all unknown fields once per extension, so a malicious set could take quadratic time. Therefore the
+ * extensions become ordinary fields in a copy of descriptor.proto, with JSON names such as `[my.pkg.option]`.
  */
 import {
   clone,
@@ -31,18 +30,13 @@ import {
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 
 export interface OptionSchema {
-  /** The schema of google.protobuf.FileDescriptorSet, including the custom options. */
   schema: DescMessage;
-  /** The message types that an Any in an option may contain. */
   registry: Registry;
-  /** The names of the custom options, by the message that they extend, such as `google.protobuf.FieldOptions`. */
+  /** Names of custom options, by the message that they extend, such as `google.protobuf.FieldOptions`. */
   optionsOf: Map<string, Set<string>>;
 }
 
-/**
- * Builds the schema from the files of a linked set, and modifies these files. Returns undefined if the set declares no
- * custom options.
- */
+/** Modifies the given files. Returns undefined if the set declares no custom options. */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
   if (files.length === 0) return undefined;
@@ -54,14 +48,14 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // Skip extensions of messages that are not in our descriptor.proto. Also skip numbers that our descriptor.proto already
-    // uses, which is possible if the set contains another version of that file.
+    // Skip extensions of messages that our descriptor.proto lacks, and extensions whose number it already uses. The set
+    // may contain another version of descriptor.proto.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
   }
   if (optionsOf.size === 0) return undefined;
-  // Our descriptor.proto comes last, because the added fields refer to types in the other files.
+  // Our descriptor.proto comes last, because the added fields use types of the other files.
   const types = registryOf([...files, descriptor]);
   const registry = createRegistry(...[...types].filter((type) => type.kind === 'message'));
   return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
@@ -91,7 +85,7 @@ function declaresExtension({ extension, messageType }: FileDescriptorProto): boo
   return extension.length > 0 || messageType.some(within);
 }
 
-/** Fills in JSON names that a compiler may omit, and marks every enum as open (unknown values allowed). */
+/** Adds JSON names that a compiler may omit, and marks every enum as open (unknown values allowed). */
 function prepareFile(file: FileDescriptorProto): void {
   file.enumType.forEach(openEnum);
   file.messageType.forEach(prepareMessage);
@@ -103,7 +97,9 @@ function prepareMessage(message: DescriptorProto): void {
   message.nestedType.forEach(prepareMessage);
 }
 
-/** Marks an enum as open. The runtime searches a closed enum's values, which takes 17 s for a malicious 1 MiB set. */
+/**
+ * Marks an enum as open. The runtime searches the values of a closed enum, which takes 17 s for a malicious set of 1 MiB.
+ */
 export function openEnum(proto: EnumDescriptorProto): void {
   proto.options ??= create(EnumOptionsSchema);
   proto.options.features ??= create(FeatureSetSchema);
@@ -112,7 +108,7 @@ export function openEnum(proto: EnumDescriptorProto): void {
 
 function asField(extension: DescExtension): DescriptorProto['field'][number] {
   const field = clone(FieldDescriptorProtoSchema, extension.proto);
-  // Use the number in the name, because two full names may map to the same property name.
+  // The name contains the number, because two full names may map to the same property name.
   field.name = `option${extension.number}`;
   field.jsonName = `[${extension.typeName}]`;
   field.extendee = '';

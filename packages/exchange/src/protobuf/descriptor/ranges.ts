@@ -1,14 +1,10 @@
-/**
- * Handles the reserved ranges and extension ranges of messages and enums. Fields and values must not use numbers in these
- * ranges.
- */
+/** Reserved ranges and extension ranges of messages and enums. Fields and values must not use numbers in these ranges. */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;
-/** Protobuf reserves these numbers for its own implementation. */
+/** Protobuf reserves these numbers for its implementation. */
 const IMPLEMENTATION = { from: 19_000, to: 19_999 };
 
-/** A range with both ends inclusive. */
 interface NumberRange {
   from: number;
   to: number;
@@ -89,7 +85,7 @@ export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): R
   return enumRanges(proto).reportOverlaps(path, report);
 }
 
-/** Returns the reason that a field must not have this number, or undefined if it may. */
+/** Returns why a field must not have this number, or undefined if the number is allowed. */
 export function fieldNumberFault(number: number): string | undefined {
   if (number < 1 || number > MAX_FIELD_NUMBER) return `must be from 1 to ${MAX_FIELD_NUMBER}`;
   if (number >= IMPLEMENTATION.from && number <= IMPLEMENTATION.to) {

@@ -33,7 +33,7 @@ export interface EnumSymbol extends Declared<EnumProto> {
   name: string;
 }
 
-/** The declarations in a descriptor set. The full names in `types` have no leading dot, unlike type names in fields. */
+/** The declarations of a set. Full names in `types` have no leading dot, unlike type names in fields. */
 export interface Symbols {
   types: Map<string, MessageSymbol | EnumSymbol>;
   extensions: Declared<FieldProto>[];
@@ -42,7 +42,7 @@ export interface Symbols {
 
 export function declareSymbols(files: SetFile[], report: Report): Symbols {
   const declaring = new Declaring(report);
-  // Declare well-known files first, so that a duplicate name is reported for the file in the set.
+  // Declare well-known files first. A duplicate name is then reported for the file in the set.
   for (const file of files) if (file.path === undefined) declaring.file(file);
   for (const file of files) if (file.path !== undefined) declaring.file(file);
   for (const file of files) declaring.packageIsFree(file);
@@ -51,9 +51,7 @@ export function declareSymbols(files: SetFile[], report: Report): Symbols {
   return declaring.symbols;
 }
 
-/**
- * The names declared in a message, or in a package across all files. If names are unique per scope, full names are unique.
- */
+/** The names in a message, or in a package across all files. If names are unique per scope, full names are unique. */
 type Scope = Set<string>;
 
 class Declaring {
@@ -82,7 +80,7 @@ class Declaring {
     for (const [i, proto] of service.entries()) this.service(proto, at('service', i));
   }
 
-  /** Checks that nothing else has the package's name: `package a.b` declares the names `a` and `a.b`. */
+  /** Reports a package whose name is taken: `package a.b` declares the names `a` and `a.b`. */
   packageIsFree(file: SetFile): void {
     const { package: name = '' } = file.proto;
     if (name.length > MAX_NAME_LENGTH) return;
@@ -157,8 +155,8 @@ class Declaring {
   }
 
   /**
-   * Declares a name, and returns whether it is valid and unique. The name belongs to the element at `path`, or to its child
-   * `step[index]`.
+   * Returns whether the name is valid and unique. The name belongs to the child `step[index]` of the element at `path`.
+   * Without a `step`, it belongs to the element itself.
    */
   private name(scope: Scope, name = '', path?: Path, step?: string, index?: number): boolean {
     if (this.report.full) return false;
@@ -172,7 +170,6 @@ class Declaring {
 interface Place {
   file: SetFile;
   path: Path | undefined;
-  /** The full name of the package or message that contains the element. */
   outer: string;
   scope: Scope;
 }

@@ -1,14 +1,11 @@
-/**
- * Limits the length of chains of message types. In a chain, type A has a field of type B, B has a field of type C, and so
- * on.
- */
+/** Limits chains of message types. In a chain, type A has a field of type B, type B has a field of type C, and so on. */
 import { isMessageType } from './fields.ts';
 import { cached, type FieldProto, quote, type Report } from './model.ts';
 import type { Symbols } from './symbols.ts';
 
 /**
  * The maximum number of types in a chain. The protobuf runtime follows a chain recursively, and 2,000 types overflow the
- * stack. A cycle of types counts as a chain of all its types.
+ * stack. A cycle counts as a chain of all its types.
  */
 const MAX_CHAIN = 256;
 
@@ -34,34 +31,29 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
 interface Node {
   name: string;
   targets: Node[];
-  /**
-   * The node's position in the order in which the search reaches nodes, starting at 1. It is 0 until the search reaches the
-   * node.
-   */
+  /** The node's position in the order of the search, starting at 1. It is 0 until the search reaches the node. */
   index: number;
   /** Tarjan's low link: the lowest index of an open node that this node is known to lead to. */
   low: number;
-  /** The index in `targets` of the next node to visit. */
   next: number;
-  /** The length of the longest chain that starts in this node's cycle, or 0 until the cycle is complete. */
+  /** The length of the longest chain that starts in this node's cycle. It is 0 until the cycle is complete. */
   length: number;
 }
 
 /**
  * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. A component is
- * called a cycle here, even if it has only one type. The search completes a cycle after all cycles that it leads to.
+ * called a cycle here, even if it has only one type. A cycle is complete only after all cycles that its types lead to.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();
 
-  /** Records that `type` has a field of type `target`. */
   add(type: string, target: string): void {
     const node = (name: string): Node =>
       cached(this.nodes, name, () => ({ name, targets: [], index: 0, low: 0, next: 0, length: 0 }));
     node(type).targets.push(node(target));
   }
 
-  /** Returns the first type in a chain that is too long, or undefined if no chain is too long. */
+  /** Returns the first type of a chain that is too long, or undefined if no chain is too long. */
   tooLong(): string | undefined {
     let reached = 0;
     const open: Node[] = [];
@@ -80,7 +72,7 @@ export class TypeChains {
         }
         if (target !== undefined) {
           // The search has already visited this target. If the target's length is 0, its cycle is not complete, so this
-          // node may be part of the same cycle.
+          // node may be part of the cycle.
           if (target.length === 0) node.low = Math.min(node.low, target.low);
           node.next++;
           continue;

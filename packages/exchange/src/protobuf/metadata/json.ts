@@ -21,12 +21,12 @@ const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|B
 const SPECIAL = /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/;
 const DURATION = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
-/** Whether the type has a special form in proto3 JSON. A Timestamp, for example, is written as a string. */
+/** Whether proto3 JSON has a special form for the type. A Timestamp, for example, is a string. */
 export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
 
-/** Checks a message, and returns it as JSON that the runtime can read. Violations use the field names from the request. */
+/** Checks a message, and returns JSON that the runtime can read. Violations use the field names of the request. */
 export function readMessageJson(
   schema: MetadataSchema,
   type: DescMessage,
@@ -100,7 +100,7 @@ class JsonReader {
     return result;
   }
 
-  /** Checks a singular field, a list item, or a map value. `at` builds the path's text only if it is needed. */
+  /** `json` is a singular field, a list item, or a map value. `at` builds the path's text only if it is needed. */
   private value(field: DescField, json: JsonValue, at: () => string): unknown {
     if (json === null && !takesNull(field)) return this.fault(at(), 'must not be null');
     if (field.message) return this.message(field.message, json, at());
@@ -146,10 +146,7 @@ class JsonReader {
     return { '@type': typeUrl, value: this.message(type, value, `${at}.value`) };
   }
 
-  /**
-   * Checks timestamps and durations before the runtime reads them. The runtime accepts some invalid values, such as
-   * February 30, and text after the `s` of a duration.
-   */
+  /** Checks values that the runtime would wrongly accept, such as February 30, or text after the `s` of a duration. */
   private special(type: DescMessage, json: JsonValue, at: string): unknown {
     const plain = plainValue(json);
     const isWrong =
@@ -182,17 +179,17 @@ class JsonReader {
 }
 
 interface Shape {
-  /** The fields of the message. Each field is listed under both of the names that proto3 JSON allows for it. */
+  /** The fields of the message. Each field is listed under both names that proto3 JSON allows. */
   members: Map<string, DescField>;
   required: DescField[];
 }
 
-/** Whether null is a valid value of the field's type. For all other types, null means that the field is absent. */
+/** Whether null is a valid value of the field's type. If it is not, null means that the field is absent. */
 function takesNull({ message, enum: type }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Value' || type?.typeName === 'google.protobuf.NullValue';
 }
 
-/** Converts any JSON value to plain JavaScript, with numbers as doubles. */
+/** Converts JSON to plain JavaScript. Numbers become doubles. */
 function plainValue(json: JsonValue): unknown {
   if (typeof json === 'bigint') return Number(json);
   if (json instanceof JsonDecimal) return Number(json.text);

@@ -1,4 +1,4 @@
-/** Checks a decoded message, because the wire format allows values that the type forbids or that JSON cannot represent. */
+/** Checks a decoded message. The wire format allows values that the type forbids or that JSON cannot represent. */
 import { type DescField, fromBinary, toJson } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import type { Any } from '@bufbuild/protobuf/wkt';
@@ -8,8 +8,8 @@ import { ANY, hasOwnForm } from './json.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
 /**
- * The maximum depth of Anys inside other Anys. Anys need their own limit, because the depth of messages is counted from 1
- * again inside each Any.
+ * The maximum depth of Anys in other Anys. Anys need their own limit, because the depth of messages starts at 1 again in
+ * each Any.
  */
 const MAX_NESTED_ANY = 8;
 
@@ -31,7 +31,6 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
       if (isRequired(field)) report.add(path, field.jsonName, REQUIRED);
       return;
     }
-    // Only messages and closed enums need to be checked.
     if (!field.message && !(field.enum && schema.isClosed(field.enum))) return;
     const at = join(path, field.jsonName);
     if (field.fieldKind === 'list') {

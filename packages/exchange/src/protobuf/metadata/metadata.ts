@@ -1,6 +1,6 @@
 /**
- * Reads an event group's readable metadata, which is a google.protobuf.Any. The message must match the event group's
- * descriptor exactly. A client sends proto3 JSON with `@type`, or serialized bytes. The exchange always stores bytes.
+ * Reads an event group's readable metadata, a google.protobuf.Any that must match the event group's descriptor exactly. A
+ * client sends proto3 JSON with `@type`, or serialized bytes. The exchange stores bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -21,11 +21,10 @@ import { findType, type MetadataSchema } from './schema.ts';
 
 export interface Metadata {
   typeUrl: string;
-  /** The bytes from the request, or the serialized message if the request contained JSON. */
+  /** The request's bytes, or the serialized message if the request contained JSON. */
   value: Uint8Array;
   /** The message in proto3 JSON, without `@type`. */
   json: JsonObject;
-  /** `json` as text. */
   text: string;
 }
 
@@ -38,7 +37,7 @@ export type MetadataResult = Metadata | { violations: Violation[] };
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
-/** Reads and checks an Any. Field paths in violations are relative to the Any, and the empty path means the Any itself. */
+/** Field paths in violations are relative to the Any. The empty path means the Any itself. */
 export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResult {
   return Report.of((report) => {
     const given = any as JsonValue;
@@ -51,12 +50,11 @@ export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResu
   });
 }
 
-/** Decodes serialized bytes to JSON. Field paths in violations are relative to the message, except for `typeUrl`. */
+/** Field paths in violations are relative to the message, except for `typeUrl`. */
 export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: Uint8Array): MetadataResult {
   return Report.of((report) => fromBytes(schema, 'typeUrl', typeUrl, value, report));
 }
 
-/** Prefixes each violation's field with the request field that contains the message. */
 export function within(field: string, violations: Violation[]): Violation[] {
   return violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` }));
 }
@@ -124,7 +122,6 @@ function fromBytes(
   return { typeUrl, value, json, text: text! };
 }
 
-/** Returns the message as an Any, in JSON text. */
 export function anyText({ typeUrl, text }: Metadata): string {
   const type = `{"@type":${JSON.stringify(typeUrl)}`;
   return text === '{}' ? `${type}}` : `${type},${text.slice(1)}`;

@@ -1,12 +1,9 @@
-/**
- * Converts the scalars in proto3 JSON. The input comes from our exact JSON reader, and the output is for the protobuf
- * runtime.
- */
+/** Converts the scalars that our exact JSON reader returns to the form that the protobuf runtime reads. */
 import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import { INTEGERS } from '../descriptor/fields.ts';
 
-/** The error for an invalid value, which is returned and not thrown. The message says why the value is invalid. */
+/** An error that is returned, not thrown. Its message says why the value is invalid. */
 export class Fault extends Error {}
 
 /**
@@ -34,7 +31,7 @@ export function readScalar(type: ScalarType, json: JsonValue): unknown {
   }
 }
 
-/** Reads a map key, which is always a string in JSON. */
+/** A map key is always a string in JSON. */
 export function readMapKey(type: ScalarType, key: string): unknown {
   if (type === ScalarType.STRING) return key;
   if (type === ScalarType.BOOL)

@@ -31,25 +31,20 @@ import { openEnum } from '../descriptor/options.ts';
 import { TypeChains } from '../descriptor/typeChains.ts';
 
 export interface MetadataSchema {
-  /** Contains every type that an Any may have: the set's own types and the well-known types. */
+  /** Every type that an Any may have: the set's own types and the well-known types. */
   registry: Registry;
   limits: WireLimits;
-  /** Whether the enum allows only the values that it lists. */
   isClosed: (type: DescEnum) => boolean;
-  /** Returns the name that the field has in its .proto file. The linker renames all fields. */
+  /** Returns the field's name in its .proto file. The linker renames all fields. */
   nameOf: (field: DescField) => string;
 }
 
-/**
- * Returns the message type that a type URL names, if the descriptor set defines that type. Well-known types are not
- * accepted as metadata.
- */
+/** Finds a type that the descriptor set defines. Well-known types are not accepted as metadata. */
 export function findType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const type = findAnyType(schema, typeUrl);
   return type && !isWellKnownFile(type.file.proto.name) ? type : undefined;
 }
 
-/** Returns the message type that a type URL names. It may be a well-known type. */
 export function findAnyType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const slash = typeUrl.lastIndexOf('/');
   return slash < 0 ? undefined : schema.registry.getMessage(typeUrl.slice(slash + 1));
@@ -60,16 +55,16 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Limits the cost of one metadata message. The runtime takes a microsecond per field of each nested message's type. JSON in
- * a request has at most 64 levels, and a nested message may take two, so 28 levels of messages always fit.
+ * Limits the cost of a metadata message. The runtime takes a microsecond per field of each nested message's type. The
+ * depth of 28 always fits, because each level takes at most two of the 64 levels of a request's JSON.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
 /**
- * Links an accepted descriptor set. Returns undefined if its well-known files differ too much from ours, or if its type
- * chains are too long.
+ * Links a descriptor set. Returns undefined if its well-known files differ too much from ours, or if its type chains are
+ * too long.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
@@ -109,7 +104,7 @@ class Linker {
         refuseUnknown: true,
       },
       isClosed: ({ typeName }) => this.closedEnums.has(typeName),
-      // Use the JSON name of an extension, such as `[my.pkg.extension]`.
+      // An extension has a JSON name such as `[my.pkg.extension]`.
       nameOf: ({ proto, jsonName }) =>
         proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
     };
@@ -123,7 +118,7 @@ class Linker {
   }
 
   /**
-   * Renames each field to its number, because the runtime would give `a_b` and `aB` the same property name. Also fills in
+   * Renames each field to its number, because the runtime would give `a_b` and `aB` the same property name. Also adds
    * JSON names that a compiler may omit.
    */
   private message(message: DescriptorProto, scope: string, file: FileDescriptorProto): void {
@@ -138,10 +133,7 @@ class Linker {
     for (const type of message.nestedType) this.message(type, name, file);
   }
 
-  /**
-   * Records whether the enum is closed, so that `checkMessage` can check its values. Then marks the enum as open, because
-   * the runtime is slow with closed enums.
-   */
+  /** Records closed enums for `checkMessage`. Marks every enum as open, because the runtime is slow with closed enums. */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
     openEnum(type);
@@ -149,8 +141,8 @@ class Linker {
 }
 
 /**
- * Whether an enum allows only the values that it lists. With editions, an option of the enum or of its file decides this,
- * and the default is open.
+ * Whether an enum allows only the values that it lists. With editions, an option of the enum or of its file decides. The
+ * default is open.
  */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';
@@ -159,7 +151,7 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
 }
 
 /**
- * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise, the
+ * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise the
  * runtime would search all unknown fields once per extension, which is slow.
  */
 function addAsField(extension: DescExtension): void {

@@ -1,11 +1,11 @@
-/** Defines the kinds of differences between two schemas, and which of them break readers. */
+/** The kinds of differences between two schemas, and which of them break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
 /**
- * All kinds of changes. Each value says why changes of this kind are breaking, or is undefined if they are compatible. A
- * change is breaking if a message written with one version is read differently with the other version, or if a name is
- * removed that a reader may look up.
+ * All kinds of changes. The value says why a kind is breaking, or is undefined if the kind is compatible. A change is
+ * breaking if a message of one version is read differently with the other version, or if a name that a reader may look up
+ * is removed.
  */
 export const CHANGE_KINDS = {
   SYNTAX_CHANGED: undefined,
@@ -54,13 +54,12 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 const MAX_PATH_LENGTH = 1000;
 
 /**
- * The list has at most this many breaking changes, and at most this many compatible changes. Two unrelated sets could have
- * 100,000 differences.
+ * At most this many breaking changes and this many compatible changes are listed. Two unrelated sets could have 100,000
+ * differences.
  */
 const MAX_LISTED = 1_000;
 
 export class Changes {
-  /** The changes in the order in which they were found, up to MAX_LISTED breaking ones and MAX_LISTED compatible ones. */
   readonly list: SchemaChange[] = [];
   breaking = 0;
   compatible = 0;
@@ -69,24 +68,21 @@ export class Changes {
     return this.breaking + this.compatible - this.list.length;
   }
 
-  /** Adds a change to the list. `path` and `what` together form the sentence of the message. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
     if ((because === undefined ? ++this.compatible : ++this.breaking) > MAX_LISTED) return;
-    // Truncate a long path at the front, because its end identifies the element.
+    // Cut a long path at the front, because its end identifies the element.
     const shown = path.length <= MAX_PATH_LENGTH ? path : `…${path.slice(1 - MAX_PATH_LENGTH)}`;
     const message = `${shown} ${what}.${because === undefined ? '' : ` ${because}`}`;
     this.list.push({ kind, path: shown, breaking: because !== undefined, message });
   }
 
-  /** Adds a change if the value of a property differs between the versions. `what` is the name of the property. */
   differs(kind: ChangeKind, path: string, what: string, before: string, after: string): void {
     if (before !== after)
       this.add(kind, path, `changed its ${what} from ${short(before)} to ${short(after)}`);
   }
 }
 
-/** Truncates a name to fit in a message, without quoting it. */
 export function short(name: string): string {
   return quote(name).slice(1, -1);
 }

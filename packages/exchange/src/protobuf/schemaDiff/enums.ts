@@ -3,13 +3,12 @@ import type { Comparison } from './fields.ts';
 import { compareReserved } from './reserved.ts';
 import type { Enum } from './schema.ts';
 
-/** Compares the two versions of an enum. */
 export function compareEnum(path: string, { was, is, changes }: Comparison): void {
   const [before, after] = [was.enums.get(path)!, is.enums.get(path)!];
   const openness = ({ open }: Enum) => (open ? 'open' : 'closed');
   changes.differs('ENUM_TYPE_CHANGED', path, 'type', openness(before), openness(after));
 
-  // If an enum has several names for the same number, JSON uses the first name.
+  // If several names have the same number, JSON uses the first name.
   const printed = { before: printedNames(before), after: printedNames(after) };
   const successors = new Set<string>();
   for (const [name, number] of before.numbers) {

@@ -16,7 +16,7 @@ export type Features = Required<
   >
 >;
 
-/** The default features of protobuf editions. They are the same in all editions so far. */
+/** The defaults of editions, which are the same in all editions so far. */
 const EDITIONS: Features = {
   fieldPresence: FieldPresence.EXPLICIT,
   enumType: EnumType.OPEN,
@@ -37,17 +37,14 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/**
- * Returns an element's features. The element inherits features from the element that contains it, and its own options
- * override them.
- */
+/** The element's own options override the features of the element around it. */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }
 
 export type Presence = 'implicit' | 'explicit' | 'required';
 
-/** Returns the presence of a field that is not repeated. */
+/** The field must be singular, not `repeated`. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
   // In proto3, an `optional` field is in a oneof of its own.
@@ -62,7 +59,7 @@ export function isPacked(field: FieldProto, { repeatedFieldEncoding }: Features)
   return field.options?.packed ?? repeatedFieldEncoding === FieldEncoding.PACKED;
 }
 
-/** Whether a message field is encoded with delimiters, like a group, instead of with a length prefix. */
+/** Whether a message field is encoded with delimiters (like a group) instead of a length prefix. */
 export function isDelimited({ type }: FieldProto, { messageEncoding }: Features): boolean {
   return type === Type.GROUP || (type === Type.MESSAGE && messageEncoding === MessageEncoding.DELIMITED);
 }

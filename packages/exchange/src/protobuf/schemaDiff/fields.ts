@@ -2,14 +2,12 @@
 import { type Changes, short } from './changes.ts';
 import type { Field, Schema } from './schema.ts';
 
-/** A field or an extension that both versions have. */
 export interface FieldPair {
   path: string;
   before: Field;
   after: Field;
 }
 
-/** Both versions of a schema, and the changes found so far. */
 export interface Comparison {
   was: Schema;
   is: Schema;
@@ -62,7 +60,7 @@ const WIRE_GROUPS: Record<string, string> = {
   bytes: 'length',
 };
 
-/** Returns the wire group of a field's type. Checks `kind` first, because a message may be named like a scalar type. */
+/** Checks `kind` first, because a message may have the name of a scalar type. */
 function wireGroup({ kind, type }: Field): string | undefined {
   return kind === 'message' ? undefined : WIRE_GROUPS[kind === 'enum' ? 'int32' : type];
 }
@@ -71,10 +69,7 @@ const encoding = ({ delimited }: Field) => (delimited ? 'delimited' : 'length-pr
 const packing = ({ packed }: Field) => (packed ? 'packed' : 'expanded');
 const utf8 = ({ verifiesUtf8 }: Field) => (verifiesUtf8 ? 'verified' : 'none');
 
-/**
- * Returns the value that readers see if the field is not set. For an enum, this is the value's number, because names may
- * change.
- */
+/** Returns the value that readers see if the field is not set. For an enum, this is a number, because names may change. */
 function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): string {
   if (kind === 'message') return '';
   if (kind === 'enum') {
@@ -84,6 +79,6 @@ function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): s
   if (type === 'string' || type === 'bytes') return `'${text ?? ''}'`;
   if (type === 'bool') return text ?? 'false';
   const isFloat = type === 'double' || type === 'float';
-  // Treat 1 and 1.0 as the same value. `Number` cannot parse inf and nan, but each of them has only one spelling.
+  // 1 and 1.0 are the same value. `Number` cannot parse inf and nan, but each has only one spelling.
   return isFloat && text !== undefined && !Number.isNaN(Number(text)) ? `${Number(text)}` : (text ?? '0');
 }

@@ -4,7 +4,6 @@ import { type Comparison, compareField, type FieldPair } from './fields.ts';
 import { compareRanges, compareReserved } from './reserved.ts';
 import type { Field, Message } from './schema.ts';
 
-/** Compares the two versions of a message. */
 export function compareMessage(path: string, comparison: Comparison): void {
   const { was, is, changes } = comparison;
   const [before, after] = [was.messages.get(path)!, is.messages.get(path)!];
@@ -16,10 +15,7 @@ export function compareMessage(path: string, comparison: Comparison): void {
   compareRanges('EXTENSION_RANGE_REMOVED', path, 'no longer takes extensions numbered', ...ranges, changes);
 }
 
-/**
- * Pairs up the fields of both versions by name. A field whose name was removed is paired with a new field that has the same
- * number.
- */
+/** Pairs fields by name. A field whose name was removed is paired with a new field of the same number. */
 function pairFields(path: string, before: Message, after: Message, changes: Changes): FieldPair[] {
   const was = index(before.fields);
   const is = index(after.fields);
@@ -86,10 +82,7 @@ function compareOneofs(
   }
 }
 
-/**
- * Finds renamed oneofs. A oneof counts as renamed if its name was removed, and all of its remaining fields are in the same
- * new oneof.
- */
+/** A oneof counts as renamed if its name was removed and all its remaining fields are in the same new oneof. */
 function renamedOneofs(before: Message, after: Message, pairs: FieldPair[]): Map<string, string> {
   const [was, is] = [before, after].map(({ fields }) => new Set(fields.map(({ oneof }) => oneof)));
   const renamed = new Map<string, string>();

@@ -4,10 +4,7 @@ import { type ChangeKind, type Changes, short } from './changes.ts';
 
 type Reserving = Pick<MessageProto, 'reservedRange' | 'reservedName'>;
 
-/**
- * Reports reserved numbers and names that were removed. If `closed` is true, the end of a range is inclusive, as it is for
- * enums.
- */
+/** Reports removed numbers and names. With `closed`, a range includes its end, as for enums. */
 export function compareReserved(
   path: string,
   before: Reserving,
@@ -33,7 +30,7 @@ export function compareRanges(
   changes: Changes,
   closed = false,
 ): void {
-  // Make ends exclusive, so that an adjacent range starts where the previous one ends.
+  // Make ends exclusive, so that an adjacent range starts where the previous range ends.
   const end = (range: RangeProto) => (range.end ?? 0) + (closed ? 1 : 0);
   const start = (range: RangeProto) => range.start ?? 0;
   const covering = after.toSorted((a, b) => start(a) - start(b));

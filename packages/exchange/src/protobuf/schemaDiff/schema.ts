@@ -1,6 +1,6 @@
 /**
- * Reads the types and fields of a descriptor set, so that two sets can be compared. It does not use the protobuf runtime's
- * registry, because the registry cannot link a set whose well-known files differ from ours.
+ * Reads the types and fields of a descriptor set, so that two sets can be compared. The protobuf runtime's registry
+ * cannot link a set whose well-known files differ from ours.
  */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import { Label, Type } from '../descriptor/fields.ts';
@@ -29,18 +29,14 @@ export interface Schema {
   files: Map<string, FileProto>;
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
-  /**
-   * Extensions of the schema's own messages. Excludes extensions of google.protobuf messages, because they are options,
-   * which never appear in data.
-   */
+  /** Excludes extensions of google.protobuf messages, because these are options, which never appear in data. */
   extensions: Map<string, Extension>;
   services: Map<string, ServiceProto>;
 }
 
-/** The file and the parent of a message or enum. */
 export interface Declared {
   file: string;
-  /** The full name of the message that contains the type, or '' at the top level. */
+  /** The full name of the message around the declaration, or '' at the top level. */
   parent: string;
 }
 
@@ -53,7 +49,7 @@ export interface Enum extends Declared {
   proto: EnumProto;
   open: boolean;
   numbers: Map<string, number>;
-  /** The first value's number, which is the default value of fields that do not declare a default. */
+  /** The number of the first value, which is the default of fields without a declared default. */
   first: number;
 }
 
@@ -98,7 +94,6 @@ export function readSchema(files: FileProto[]): Schema {
     for (const s of proto.service ?? []) schema.services.set(fullName(scope, s.name!), s);
   }
 
-  /** Reads the kinds of declarations that both files and messages may contain. */
   function readMembers(
     { nestedType = [], enumType = [], extension = [] }: MessageProto,
     scope: string,

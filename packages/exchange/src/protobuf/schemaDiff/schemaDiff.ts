@@ -13,11 +13,10 @@ export interface SetDiff {
   changes: SchemaChange[];
   /** The number of breaking changes, including those that are not listed. */
   breaking: number;
-  /** The number of changes that are not listed because there are too many. */
   omitted: number;
 }
 
-/** Compares two accepted descriptor sets. Ignores well-known files, declaration order, comments, and options. */
+/** Ignores well-known files, declaration order, comments, and options. */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const changes = new Changes();
   const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
@@ -39,7 +38,7 @@ function compareFiles({ was, is, changes }: Comparison): void {
   }
 }
 
-/** Reports types that were removed, moved, or added, except those inside a message that was itself removed or added. */
+/** Reports types that were removed, moved, or added. Skips types inside a message that was itself removed or added. */
 function compareTypes(
   which: 'messages' | 'enums',
   [removed, moved, added]: readonly [ChangeKind, ChangeKind, ChangeKind],
@@ -65,7 +64,8 @@ function compareTypes(
 }
 
 /**
- * Returns an explanation if a type was removed because its file's package was renamed; otherwise returns an empty string.
+ * If a type was removed because its file's package was renamed, returns an explanation. Otherwise returns an empty
+ * string.
  */
 function newName(
   name: string,

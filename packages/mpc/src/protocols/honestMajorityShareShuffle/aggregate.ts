@@ -6,7 +6,6 @@ import { readValues } from '../../shares/framing.ts';
 import { MAX_MODULUS } from '../../shares/ring.ts';
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
 
-/** Thrown if a worker sends a message that does not follow the protocol. */
 export class ShareShuffleError extends Error {
   override name = 'ShareShuffleError';
 }

@@ -1,4 +1,4 @@
-/** The privacy cost of a share shuffle release, for the people of one data provider. */
+/** Computes how much privacy a share shuffle release costs the people of one data provider. */
 import { NOISE_WORKERS, type PrivacyParams, SHARE_SHUFFLE_NOISE } from '@measurement-exchange/contract';
 import { asCharge, costOfCount, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';

@@ -19,7 +19,7 @@ export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }
 
-/** Returns the population that all providers must share. Each register represents one person of this population. */
+/** Each register represents one person of this population, so all providers must share the population. */
 export function populationOf({ population, populationFingerprint }: ShareShuffleConfig): CommonPopulation {
   return { name: population, fingerprint: populationFingerprint };
 }

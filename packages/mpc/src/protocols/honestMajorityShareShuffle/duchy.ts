@@ -29,7 +29,6 @@ export type Share = { upload: AsyncIterable<Uint8Array> } | { seed: Uint8Array }
 export interface ShuffleInput {
   parameters: ShareShuffleParameters;
   role: 'FIRST_WORKER' | 'SECOND_WORKER';
-  /** One share from each provider, in any order. */
   shares: Share[];
   /** The seed that both workers share: the result of `combineSeeds` on the contributions of both workers. */
   commonSeed: Uint8Array;
@@ -43,7 +42,7 @@ const PIECE = 1 << 16;
 const PREFIX_ROOM = 8;
 const SUFFIX_ROOM = 8;
 
-/** Returns an encoded `AggregationPhaseInput` message. */
+/** Resolves to an encoded `AggregationPhaseInput` message. */
 export async function shuffleStage(input: ShuffleInput): Promise<Uint8Array<ArrayBuffer>> {
   const { parameters, shares } = input;
   const { registerCount, modulus, noiseRegisterCount } = parameters;
@@ -74,7 +73,6 @@ export async function shuffleStage(input: ShuffleInput): Promise<Uint8Array<Arra
   return message.subarray(PREFIX_ROOM - prefix.length, PREFIX_ROOM + count + suffix.length);
 }
 
-/** Adds up shares, register by register. */
 class RegisterSum {
   private readonly modulus: number;
   private readonly words: Uint32Array;
@@ -98,7 +96,6 @@ class RegisterSum {
     addWords(this.modulus, this.words, at >>> 2, words, words.length);
   }
 
-  /** Adds values to the registers starting at index `at`, which does not have to be a multiple of 4. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
       // The first and last words may contain registers outside the range to add to. Add zeros to these registers.
@@ -138,7 +135,6 @@ function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
 }
 
-/** Multiplies four registers (one word) at a time, and the remaining registers one by one. */
 function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors: Uint8Array): void {
   const words = wordsOf(registers.subarray(at, at + factors.length));
   const others = wordsOf(factors);
@@ -158,8 +154,8 @@ function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors:
 }
 
 /**
- * Appends this worker's shares of both workers' noise. Its share of the other worker's noise is drawn from the common
- * keystream. Its share of its own noise is the noise minus the values that the other worker draws.
+ * Appends this worker's shares of both workers' noise. The share of the other worker's noise is drawn from the common
+ * keystream. The share of this worker's own noise is the noise minus the values that the other worker draws.
  */
 function shareNoise(
   modulus: number,

@@ -47,8 +47,8 @@ function estimateReach(
 }
 
 /**
- * Estimates the frequency distribution. All registers that are not at a lower frequency count as the maximum frequency,
- * including registers with values that no honest provider can report.
+ * Estimates the frequency distribution. All registers that are not at a frequency below the maximum count as the
+ * maximum frequency, even if no honest provider can report their value.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,
@@ -73,7 +73,6 @@ function clamp(value: number, most: number): number {
   return Math.min(Math.max(0, value), most);
 }
 
-/** Scales a count from the sample to the population. */
 function scaled(reached: number, width: number): number {
   return Math.trunc(reached / Math.fround(width));
 }

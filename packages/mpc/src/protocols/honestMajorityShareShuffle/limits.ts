@@ -39,7 +39,7 @@ export interface ShareShuffleParameters {
   reachNoise: MpcNoise;
   /** The noise on the number of people at each frequency. For a reach measurement, its mechanism is `NONE`. */
   frequencyNoise: MpcNoise;
-  /** The number of noise registers that each worker appends. It does not depend on the noise that the worker draws. */
+  /** The number of noise registers that each worker appends, regardless of the noise that it draws. */
   noiseRegisterCount: number;
 }
 
@@ -60,9 +60,7 @@ export function parametersOf(
   }
 }
 
-/**
- * Computes the parameters. Throws a RangeError that names the field if the protocol cannot compute what the spec requests.
- */
+/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
 export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
   const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -120,7 +118,6 @@ function checkRoom(modulus: number, dataProviders: number, maximumFrequency: num
   );
 }
 
-/** Returns how many registers a worker sends to the aggregator. */
 export function shuffledCount({ registerCount, noiseRegisterCount }: ShareShuffleParameters): number {
   return registerCount + 2 * noiseRegisterCount;
 }

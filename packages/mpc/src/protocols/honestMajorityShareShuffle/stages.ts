@@ -1,4 +1,4 @@
-/** The table of the stages of Honest Majority Share Shuffle. */
+/** The stage table of Honest Majority Share Shuffle. */
 import { COMPLETE, EXCHANGE, RESULT, type StageTable } from '../stages.ts';
 
 const [W1, W2, AGG] = ['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const;

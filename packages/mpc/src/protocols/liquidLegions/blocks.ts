@@ -12,9 +12,9 @@ export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Ui
 }
 
 /**
- * Returns the indexes of blocks in the order of their bytes. For speed, first sorts 64-bit numbers, which have the first
- * four bytes of a block as the high half and the index of the block as the low half. Then compares only the blocks with
- * equal first bytes in full.
+ * Returns the indexes of blocks in the order of their bytes. For speed, first sorts 64-bit numbers: the high half is the
+ * first four bytes of a block, and the low half is the block's index. Then compares only blocks with equal first bytes in
+ * full.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;
@@ -36,7 +36,7 @@ export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuff
   return order;
 }
 
-/** The positions of the low and high 32-bit words in a 64-bit number. They depend on the machine's byte order. */
+/** The positions of the low and high 32-bit words in a 64-bit number, which depend on the machine's byte order. */
 const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 

@@ -1,4 +1,4 @@
-/** The privacy cost of a release by a ring of duchies, for the people of one data provider. */
+/** Computes how much privacy a release by a ring of duchies costs the people of one data provider. */
 import {
   type LiquidLegionsConfig,
   legionsNoiseShapes,
@@ -7,9 +7,7 @@ import {
 import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';
 
-/**
- * A release by a Liquid Legions protocol. It includes the privacy parameters for the numbers that only the aggregator sees.
- */
+/** A release by a Liquid Legions protocol, with the privacy parameters for the numbers that only the aggregator sees. */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
   /** The number of duchies that add noise, including the aggregator. */

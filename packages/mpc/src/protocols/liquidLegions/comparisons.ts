@@ -9,8 +9,8 @@ import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
 /**
- * Counts the tuples of histogram noise, and compares the counts of the tuples that have a frequency. All flags must be
- * encrypted under this duchy's key alone.
+ * Counts the tuples of histogram noise. Compares the count of each tuple that has a frequency with every frequency
+ * below the maximum. All flags must be encrypted under this duchy's key alone.
  */
 export function compareTuples(
   workspace: Workspace,
@@ -31,7 +31,7 @@ export function compareTuples(
 }
 
 /**
- * Computes a column of count − i · unit for each i from 1 to `compared`, where unit is the point for the count 1. An entry
+ * Computes a column of count − i · unit for each i from 1 to `compared`. The unit is the point for the count 1, so an entry
  * encrypts zero if the count is i. The entries are re-randomized, so that workers cannot recognize the ciphertexts.
  */
 function compare(
@@ -55,8 +55,8 @@ function compare(
 }
 
 /**
- * Removes a key from comparisons and multiplies each comparison by a random factor. The aggregator then cannot tell unequal
- * counts apart.
+ * Removes a key from comparisons and multiplies each comparison by a random factor. The aggregator then learns only
+ * which comparisons are zero.
  */
 export function decryptComparisons(
   workspace: Workspace,
@@ -67,9 +67,6 @@ export function decryptComparisons(
   return decrypted;
 }
 
-/**
- * Returns one byte per ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be encrypted under this key alone.
- */
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },

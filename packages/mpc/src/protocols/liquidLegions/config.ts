@@ -4,7 +4,6 @@ import type { Roles } from '../protocol.ts';
 
 export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
 
-/** Returns the duchies in ring order. */
 export function rolesOf({ workers, aggregator }: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): Roles {
   return [...workers.map((worker): Roles[number] => [worker, 'WORKER']), [aggregator, 'AGGREGATOR']];
 }

@@ -19,7 +19,6 @@ export interface NoiseSpec extends LiquidLegionsParams {
   dataProviderCount: number;
   /** The number of duchies that add noise, including the aggregator. */
   duchyCount: number;
-  /** The privacy parameters for the reach. */
   privacyParams?: PrivacyParams;
   /**
    * The privacy parameters for a histogram that the aggregator sees: the number of registers that occur in k sketches, for
@@ -40,20 +39,18 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The minimum number of copies that each duchy adds of the publisher noise register, and of the padding register. Both
-   * registers are present even without noise, so that the aggregator can always subtract them or recognize them as noise.
+   * Each duchy adds at least this many copies of the publisher noise register and of the padding register, even without
+   * noise. The aggregator can then always subtract these registers or recognize them as noise.
    */
   knownRegisters: number;
-  /** The number of noise registers that each duchy adds. It does not depend on the noise that the duchy draws. */
+  /** The number of noise registers that each duchy adds, regardless of the noise that it draws. */
   noiseRegisterCount: number;
 }
 
-/** The noise on frequencies. */
 export interface TupleNoise {
   maximumFrequency: number;
-  /** The noise on the number of registers at each frequency. */
   frequencyNoise: MpcNoise;
-  /** The number of noise tuples that each duchy adds. It does not depend on the noise that the duchy draws. */
+  /** The number of noise tuples that each duchy adds, regardless of the noise that it draws. */
   noiseTupleCount: number;
 }
 
@@ -64,9 +61,7 @@ export function checkNoise(count: number, field: string): void {
   );
 }
 
-/**
- * Computes the parameters. Throws a RangeError that names the field if the protocol cannot compute what the spec requests.
- */
+/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
 export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
   const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -90,7 +85,6 @@ export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol
   };
 }
 
-/** Returns the part of a noise spec that comes from a protocol's config. */
 export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataProviderCount: number) {
   const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
   return {
@@ -100,9 +94,7 @@ export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataPro
   };
 }
 
-/**
- * Returns the parameters. Throws a RangeError if the registers of all providers and duchies do not fit in a duchy's memory.
- */
+/** Throws a RangeError if the registers of all providers and duchies do not fit in a duchy's memory. */
 export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

@@ -26,8 +26,8 @@ const INDEX_TEXTS: Record<NoiseKind, string> = {
 };
 
 /**
- * Draws `noiseRegisterCount` registers, and counts the distinct registers of histogram noise. The same seed returns the
- * same result, because repeating a stage must not draw new noise.
+ * Draws the noise registers, and counts the distinct registers of histogram noise. The same seed returns the same
+ * result, because repeating a stage must not draw new noise.
  */
 export function drawNoiseRegisters(
   _: unknown,
@@ -56,9 +56,7 @@ export function drawNoiseRegisters(
   return { registers, histogramCount };
 }
 
-/**
- * Returns a noise register's index text. It never equals the index text of a person's register, which is a decimal number.
- */
+/** Returns a noise register's index text, which never equals the index text of a person's register (a decimal number). */
 export function indexText(kind: NoiseKind, number: Uint8Array): string {
   const hasNumber = kind === 'histogram' || kind === 'reach';
   return `${INDEX_TEXTS[kind]}${hasNumber ? BigInt(`0x${Buffer.from(number).toString('hex')}`) : ''}`;

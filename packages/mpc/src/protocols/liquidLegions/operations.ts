@@ -21,7 +21,6 @@ import {
 import { decryptTupleFlags, groupMembers, makeTuples } from './tuples.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Operations on a batch of blocks. */
 const batchOperations = {
   ...{ encryptNoiseRegisters, reRandomizeRegisters, blindRegisters, openIndexes, checkPoints },
   ...{ makeTuples, encryptNoiseTuples, decryptTupleFlags },

@@ -139,7 +139,6 @@ export function passCount(
   return left;
 }
 
-/** Throws if a block is not a compressed point on the curve. */
 export function checkPoints(workspace: Workspace, { blocks }: { blocks: Uint8Array }): void {
   const { curve } = workspace;
   workspace.inBatches(blocks.length / POINT_BYTES, (from, count) =>

@@ -79,7 +79,6 @@ export class RingSetup<P extends NoiseParameters> {
     return this.sizeOf(uploads * maxSize + noiseRegisterCount);
   }
 
-  /** The number of registers in all sketches and in all duchies' noise. */
   protected get allRegisters(): number {
     const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount } = this.parameters;
     return dataProviderCount * maxSize + duchyCount * noiseRegisterCount;

@@ -6,7 +6,7 @@ import { COMPLETE, EXCHANGE, RESULT, type StageRow, type StageTable } from '../s
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** The stages, and one message, that both Liquid Legions protocols share. */
+/** The stages and the one message that both Liquid Legions protocols share. */
 const KEYS = 'WAIT_REQUISITIONS_AND_KEY_SET';
 const CONFIRM = 'CONFIRMATION_PHASE';
 const START = 'WAIT_TO_START';
@@ -64,7 +64,6 @@ function roundRows<Run extends string>(
   ];
 }
 
-/** Returns the name of a stage's input message. */
 function inputOf(stage: string): string {
   return `${stage}_INPUT`;
 }

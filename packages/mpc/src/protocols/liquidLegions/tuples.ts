@@ -89,8 +89,8 @@ export function makeTuples(
 }
 
 /**
- * Computes into[i] += sign · added[i]. `into` must be fresh random ciphertexts. Otherwise a dishonest worker could choose
- * two ciphertexts that cancel out, and learn from the failure that both are in the same group.
+ * Computes into[i] += sign · added[i]. `into` must be fresh random ciphertexts. Otherwise a dishonest worker could
+ * choose two ciphertexts that cancel out, and the resulting error would reveal that both are in the same group.
  */
 function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
   workspace.change(into, ALONE, into, (batch, count, from) => {
@@ -99,7 +99,6 @@ function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, si
   });
 }
 
-/** Computes into[places[i]] += added[i]. */
 function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[], added: Uint8Array): void {
   const sums = takeBlocks(into, CIPHERTEXT_BYTES, places);
   addColumn(workspace, sums, added);
@@ -107,8 +106,8 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
 }
 
 /**
- * Completes the tuples with the counts and the other two flags. Each flag is special key + same − key, where `same` is the
- * first flag, and the special key is that of destroyed registers or of histogram noise.
+ * Completes the tuples with the counts and the other two flags. A flag is special key + same − key, where `same` is the
+ * first flag. The special key is the key of destroyed registers for the second flag, and of histogram noise for the third.
  */
 function finished(
   workspace: Workspace,

@@ -17,11 +17,9 @@ import type { RingKeys } from './ringKeys.ts';
 /** A point to encrypt. `zero` is the point at infinity, and `random` is a point that nobody knows. */
 export type Plain = 'zero' | 'random' | Uint8Array;
 
-/** Selects one ciphertext in each block. */
+/** Selects the ciphertext at offset `at` in each block of `stride` bytes. */
 export interface Column {
-  /** The size of a block. */
   stride: number;
-  /** The ciphertext's offset in its block. */
   at: number;
 }
 
@@ -142,7 +140,6 @@ export class Workspace {
     return found;
   }
 
-  /** Decrypts a column that is encrypted under this key alone. */
   decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Bytes {
     const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
     this.inBatches(blocks.length / stride, (from, count) => {

@@ -104,7 +104,10 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return this.sortColumns(work, columns);
   }
 
-  /** Third round, aggregator: counts registers at each frequency from 1 on. The last count is for the maximum or more. */
+  /**
+   * Third round, aggregator: counts the registers at each frequency, starting at 1. The last count is for the maximum
+   * frequency or more.
+   */
   async countFrequencies(comparisons: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}) {
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
     const work = new StageWork(this.pool, run);
@@ -119,7 +122,6 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 
-  /** Returns the size limits of a message, or undefined if the protocol has no such message. */
   messageSize(message: string, sender: Sender): MessageSize | undefined {
     const { noiseTupleCount, duchyCount, maximumFrequency } = this.parameters;
     switch (message) {

@@ -46,9 +46,7 @@ export function parametersOf(
   );
 }
 
-/**
- * Computes the parameters. Throws a RangeError that names the field if the protocol cannot compute what the spec requests.
- */
+/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
 export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
   const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {

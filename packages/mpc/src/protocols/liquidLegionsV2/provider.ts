@@ -4,7 +4,10 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** A sketch that has, for each register, the key of the person who hit it and how often that person was reached. */
+/**
+ * A sketch in which each register has the key of the person who hit it, and the number of times that person was
+ * reached.
+ */
 export class FrequencySketch {
   /**
    * The key of each register: the sampling indicator plus one, or DESTROYED. The key of an empty register is meaningless.
@@ -27,7 +30,6 @@ export class FrequencySketch {
     this.frequencies = new Uint32Array(maxSize);
   }
 
-  /** Counts `times` more events for a person. */
   add(vid: number | bigint, times: number): void {
     if (times === 0) return;
     const index = this.indexes.of(vid);

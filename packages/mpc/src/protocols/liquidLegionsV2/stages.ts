@@ -1,4 +1,4 @@
-/** The table of the stages of Liquid Legions v2, which has three rounds. */
+/** The stage table of Liquid Legions v2, which has three rounds. */
 import { ringStages } from '../liquidLegions/stages.ts';
 
 export const stages = ringStages([

@@ -2,7 +2,7 @@ import { type LiquidLegionsParams, RegisterIndexes } from '../../sketches/sketch
 
 export { REACH_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** A provider's sketch for reach. It records which registers are hit. */
+/** A provider's sketch for reach, which records the registers that are hit. */
 export class ReachSketch {
   /** One byte per register: 1 if the register is hit, else 0. */
   readonly active: Uint8Array<ArrayBuffer>;

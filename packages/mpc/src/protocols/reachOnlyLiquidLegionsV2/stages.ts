@@ -1,4 +1,4 @@
-/** The table of the stages of reach-only Liquid Legions v2, which has one round. */
+/** The stage table of reach-only Liquid Legions v2, which has one round. */
 import { ringStages } from '../liquidLegions/stages.ts';
 
 export const stages = ringStages([{ stage: 'EXECUTION_PHASE', worker: 'execute', aggregator: 'count' }]);

@@ -10,7 +10,7 @@ import { NotServed } from './served.ts';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 const CONCURRENCY = 2;
-/** The maximum number of requisitions in memory: `direct` per consumer, and `upload` per consumer and duchy. */
+/** The maximum number of requisitions in memory. `direct` applies per consumer, and `upload` per consumer and duchy. */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
 /** Decides which requisitions may be tried now. `onStart` is called when an attempt starts. */
@@ -20,9 +20,8 @@ export interface Due {
 }
 
 /**
- * Keeps track of open requisitions. A requisition is in `awaitingDuchies` until its duchies are ready, in `running` while
- * it is processed, and in `retries` after it failed or was deferred. A closed requisition is in `handled` until the next
- * poll.
+ * Keeps track of open requisitions. A requisition waits in `awaitingDuchies` for its duchies, is in `running` while it is
+ * processed, and moves to `retries` after a failure or deferral. A closed requisition is in `handled` until the next poll.
  */
 export class Attempts {
   readonly retries: Retries;
@@ -51,13 +50,11 @@ export class Attempts {
     this.retries = new Retries({ clock, log, isServed, fetchEventGroup: eventGroups.read, pollIn });
   }
 
-  /** Resets the state of the previous poll. Call this at the beginning of each poll. */
   beginPoll(): void {
     this.hasRoom = false;
     this.handled.clear();
   }
 
-  /** Forgets all requisitions that are no longer open. */
   keepOnly(open: ReadonlySet<string>): void {
     for (const name of this.retries.names()) if (!open.has(name)) this.retries.delete(name);
     for (const name of this.awaitingDuchies) if (!open.has(name)) this.awaitingDuchies.delete(name);
@@ -70,7 +67,6 @@ export class Attempts {
     }
   }
 
-  /** Starts to process an open requisition if it is due and its consumer has not reached a limit. */
   start(requisition: Requisition, { isDue, onStart }: Due, signal?: AbortSignal): void {
     const name = requisition.name!;
     if (!this.handled.has(name)) this.context.monitor.sawOpen(requisition);

@@ -42,7 +42,6 @@ export function createContext(options: AgentOptions): AgentContext {
   };
 }
 
-/** Returns the name of a requisition's consumer: `measurementConsumers/…`. */
 export function consumerOf({ measurement = '' }: Pick<Requisition, 'measurement'>): string {
   return partyOf(measurement);
 }

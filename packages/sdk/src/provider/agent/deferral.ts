@@ -6,7 +6,7 @@ import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
 /**
- * The time between two attempts to answer a deferred requisition. It doubles with each deferral, so that the exchange
+ * The time between two attempts to answer a deferred requisition. The time doubles with each deferral, so that the exchange
  * stores few deferrals.
  */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
@@ -20,7 +20,7 @@ const GRACE_HOURS = 7 * 24;
 /** Thrown if a requisition cannot be answered yet. The reason never depends on the content of the events. */
 export class Deferred extends Error {
   override readonly name: string = 'Deferred';
-  /** The reason that the exchange sees. It must not reveal anything about the encrypted specification. */
+  /** The reason that the exchange sees, which must not reveal anything about the encrypted specification. */
   readonly reason: string;
 
   constructor(message: string, reason: string) {
@@ -33,9 +33,8 @@ export class Deferred extends Error {
 export class NotRecordedYet extends Deferred {
   override readonly name = 'NotRecordedYet';
   readonly eventGroup: string;
-  /** The end of the requested interval. */
   readonly end: Date;
-  /** The time from which the requisition is answered with the events recorded so far, in milliseconds since 1970. */
+  /** From this time (milliseconds since 1970), the requisition is answered with the events recorded so far. */
   readonly completeAt: number;
 
   constructor(

@@ -13,8 +13,8 @@ export type AgentEvent =
   /** The requisition's events are not recorded yet. The agent has told the exchange, and will try again at `until`. */
   | { type: 'deferred'; requisition: string; until: string; why: string }
   /**
-   * The operator has not confirmed some of the requisition's event group references. Until then, nothing is read or
-   * charged.
+   * The operator has not yet confirmed some of the requisition's event group references. Until the operator confirms
+   * them, nothing is read or charged.
    */
   | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }

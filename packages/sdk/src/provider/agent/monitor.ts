@@ -11,7 +11,6 @@ import {
 } from '../ledger/agentStatus.ts';
 import type { AgentEvent } from './logEvents.ts';
 
-/** The maximum number of entries in `AgentStatus.nextRetries`. */
 const MAX_LISTED = 10;
 
 export class Monitor {
@@ -49,7 +48,6 @@ export class Monitor {
     if (!this.open.has(name)) this.open.set(name, createTime ?? timestampOf(this.clock.now()));
   }
 
-  /** Records a successful poll, and forgets all requisitions except those in `open`. */
   polled(open: ReadonlySet<string>): void {
     for (const name of [...this.open.keys(), ...this.retries.keys()]) if (!open.has(name)) this.forget(name);
     this.pollTime = timestampOf(this.clock.now());

@@ -52,7 +52,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   pollMs?: number;
   random?: RandomSource;
   clock?: Clock;
-  /** Runs `work`, which handles one requisition, in a span that continues the measurement's trace. */
+  /** Runs `work` in a span that continues the measurement's trace. `work` handles one requisition. */
   trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
   log?: (event: AgentEvent) => void;
 }

@@ -10,8 +10,8 @@ import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
 /**
- * The factor by which the backoff after a failed requisition or poll is longer than after a failed API call. The resulting
- * backoff is at most 1 s after the first failure, and never more than 50 s.
+ * The factor by which the backoff after a failed requisition or poll exceeds the backoff after a failed API call. The agent
+ * waits at most 1 s after the first failure, and never more than 50 s.
  */
 const BACKOFF_FACTOR = 5;
 /**
@@ -32,7 +32,6 @@ export interface RetriesOptions {
 interface Retry {
   consumer: string;
   attempts: number;
-  /** The number of consecutive deferrals. */
   deferrals: number;
   notBefore: number;
   /** Set if the requisition is deferred until events are recorded. */
@@ -45,7 +44,6 @@ type Named = Pick<Requisition, 'name' | 'measurement'>;
 
 export class Retries {
   private readonly options: RetriesOptions;
-  /** The requisitions waiting for a retry, by name. */
   private readonly waiting = new Map<string, Retry>();
   private readonly countByConsumer = new Map<string, number>();
 
@@ -57,13 +55,11 @@ export class Retries {
     return this.options.clock.now() >= (this.waiting.get(name)?.notBefore ?? 0);
   }
 
-  /** Whether a requisition may be tried: either it is already waiting, or its consumer is below the limit. */
   hasRoomFor(requisition: Named): boolean {
     const count = this.countByConsumer.get(consumerOf(requisition)) ?? 0;
     return count < WAITING_PER_CONSUMER || this.waiting.has(requisition.name!);
   }
 
-  /** Schedules a retry of a requisition that failed. */
   retry(requisition: Named, error: unknown): void {
     const { clock, log } = this.options;
     const name = requisition.name!;
@@ -121,7 +117,6 @@ export class Retries {
     }
   }
 
-  /** Schedules a poll for the time when this requisition is due. */
   arm(name: string): void {
     const retry = this.waiting.get(name);
     if (retry) this.options.pollIn(retry.notBefore - this.options.clock.now());

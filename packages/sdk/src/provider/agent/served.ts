@@ -1,7 +1,7 @@
 /**
  * Decides whether an event group reference is served, that is, whether the operator declared or confirmed it. A requisition
  * for any other reference is held, because a misconfigured reference would produce a signed result near zero. The agent
- * never looks for a reference in the events, because that would reveal whether any events have it, without a charge.
+ * never looks for a reference in the events, because that would reveal for free whether any events have it.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';
@@ -23,10 +23,7 @@ export class NotServed extends Deferred {
   }
 }
 
-/**
- * Returns a function that tells whether the operator declared or confirmed a reference. A confirmation takes effect at
- * once.
- */
+/** A confirmation takes effect at once. */
 export function createIsServed(
   { references, served }: Pick<AgentOptions, 'references' | 'served'>,
   isConfirmed: (reference: string) => boolean,
@@ -39,7 +36,6 @@ export function createIsServed(
     isDeclared(reference) || served?.has(reference) === true || isConfirmed(reference);
 }
 
-/** Throws NotServed if a selected reference is neither declared nor confirmed. */
 export function requireServed({ events = [] }: Selection, isServed: (reference: string) => boolean): void {
   const others = new Set(events.map(({ reference }) => reference).filter((each) => !isServed(each)));
   if (others.size > 0) throw new NotServed([...others]);

@@ -6,7 +6,6 @@ export type Turns = ReturnType<typeof createTurns>;
 
 interface Line {
   waiting: (() => void)[];
-  /** The number of slots that the consumer holds now. */
   held: number;
   /** The number of the turn in which the consumer last got a slot. */
   lastTurn: number;
@@ -63,7 +62,7 @@ export function createBounds(onRoom: () => void) {
   /** The keys for which `admit` returned false, each with its limit. */
   const full = new Map<string, number>();
   return {
-    /** Returns whether another task may start. If not, `onRoom` is called when at most half of `most` tasks are open. */
+    /** Returns whether another task may start. If not, calls `onRoom` once at most half of the limit `most` is in use. */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;
       if (count >= most) {

@@ -17,11 +17,10 @@ export interface HeldQuestion {
   since: string;
 }
 
-/** The held requisitions in a ledger. */
+/** The requisitions on hold, which a ledger stores. */
 export interface HeldQuestions {
   set(question: Omit<HeldQuestion, 'since'>): void;
   remove(requisition: string): void;
-  /** Removes all requisitions except the given ones. */
   keepOnly(requisitions: ReadonlySet<string>): void;
 }
 

@@ -24,7 +24,6 @@ export interface Rejections {
   get(requisition: string): Rejection | undefined;
   set(requisition: string, rejection: Rejection): void;
   remove(requisition: string): void;
-  /** Removes the rejections of all requisitions except the given ones. */
   keepOnly(requisitions: Iterable<string>): void;
 }
 
@@ -51,7 +50,6 @@ export function rejectionsIn(database: DatabaseSync): Rejections {
   };
 }
 
-/** Returns the rejected uploads, sorted by the time of their last counted rejection. */
 export function rejectedUploads(database: DatabaseSync): RejectedUpload[] {
   const select = database.prepare(
     `SELECT requisition, duchy, count, counted_at AS countedAt, why

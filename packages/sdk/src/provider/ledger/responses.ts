@@ -13,7 +13,7 @@ export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: n
 export interface Upload {
   /** The duchy's resource name, `duchies/…`. */
   duchy: string;
-  /** The upload's `fulfillment` part, in JSON. It is signed, and contains the digest of the file. */
+  /** The signed `fulfillment` part of the upload, as JSON. It contains the digest of the file. */
   fulfillment: string;
 }
 

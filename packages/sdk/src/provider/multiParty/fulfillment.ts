@@ -7,7 +7,6 @@ import type { VerifiedComputation } from '../verify/duchies.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';
 
-/** The protocol-specific fields of a fulfillment. */
 type Fields = Pick<
   duchyMessages.Fulfillment,
   'protocol' | 'populationFingerprint' | 'registerCount' | 'protocolData'

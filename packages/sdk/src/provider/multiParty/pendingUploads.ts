@@ -15,13 +15,15 @@ import { sendUpload, UploadFailed, uploadUrl } from './upload.ts';
 /** The number of consecutive transient failures after which the agent continues with other requisitions. */
 const MAX_ATTEMPTS = 3;
 const TIMEOUT_SECONDS = 60;
-/** The longest wait that a duchy may ask for. If it asks for more, the agent continues with other requisitions. */
+/**
+ * The longest wait that the agent accepts from a duchy. If the duchy asks for more, the agent continues with other
+ * requisitions.
+ */
 const MAX_WAIT_SECONDS = 10;
 
 export interface UploadContext {
   client: ExchangeClient;
   clock: Clock;
-  /** The provider's resource name. */
   name: string;
   rejections: Rejections;
 }
@@ -38,7 +40,6 @@ export class PendingUploads {
     this.files = openShareFiles(join(settings.folder, 'shares'), context.name);
   }
 
-  /** Returns the path of a requisition's share or sketch. */
   path(requisition: string): string {
     return this.files.path(requisition);
   }
@@ -84,7 +85,7 @@ export class PendingUploads {
     this.kept = names;
   }
 
-  /** Sends the same bytes in each attempt. This is safe, because a duchy stores an upload only once. */
+  /** Sends the same bytes in each attempt, which is safe because a duchy stores an upload only once. */
   private async sendUntilStored(
     requisition: Requisition,
     { duchy, fulfillment }: Upload,

@@ -15,7 +15,7 @@ function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** Records a new rejection. It is counted only if the wait after the last counted rejection is over. */
+/** Counts a new rejection only if the wait after the last counted rejection is over. */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,
@@ -43,7 +43,6 @@ export class UploadRejected extends Error {
   }
 }
 
-/** Whether an upload was rejected often enough to refuse its requisition. */
 export function isGivenUp(count: number): boolean {
   return count >= MAX_REJECTIONS;
 }

@@ -1,6 +1,7 @@
 /**
- * Stores each share or sketch in a file until a duchy has stored it. A share is a vector of random values, encrypted for a
- * duchy. It reveals nothing without the seed of the other share, which is never on this disk in plain text.
+ * Stores each share or sketch in a file until a duchy has stored it. A share is a vector of random values, encrypted
+ * for a duchy. It reveals nothing without the seed of the other share, and that seed is never on this disk in plain
+ * text.
  */
 import { mkdirSync } from 'node:fs';
 import { access, readdir, rm } from 'node:fs/promises';
@@ -9,7 +10,7 @@ import { parseName } from '@measurement-exchange/contract';
 
 export type ShareFiles = ReturnType<typeof openShareFiles>;
 
-/** Opens one provider's files. Other providers may use the same folder. */
+/** Other providers may use the same folder. */
 export function openShareFiles(folder: string, provider: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = (requisition: string) => join(folder, fileName(requisition));
@@ -24,7 +25,7 @@ export function openShareFiles(folder: string, provider: string) {
         },
       ),
     remove: (requisition: string) => rm(path(requisition), { force: true }),
-    /** Removes this provider's files, including partial files left by a crash, except those of the given requisitions. */
+    /** Removes this provider's complete and partial files, except those of the given requisitions. */
     async removeOthers(requisitions: Iterable<string>): Promise<void> {
       const kept = new Set(Array.from(requisitions, fileName));
       const names = (await readdir(folder)).filter((name) => name.startsWith(`${provider.split('/')[1]}.`));
@@ -34,7 +35,7 @@ export function openShareFiles(folder: string, provider: string) {
   };
 }
 
-/** Returns the file name of a requisition's share. IDs are safe in file names: they have only letters, digits, - and _. */
+/** IDs are safe in file names, because they have only letters, digits, `-`, and `_`. */
 function fileName(name: string): string {
   const ids = parseName('requisition', name);
   if (ids === undefined) throw new Error(`${JSON.stringify(name)} is not the name of a requisition.`);

@@ -5,11 +5,11 @@ import { dirname } from 'node:path';
 
 export interface StoredFile {
   sha256: Uint8Array;
-  /** The length in bytes. */
+  /** In bytes. */
   length: number;
 }
 
-/** Writes the chunks to the file. The writes are synchronous, because they run in a thread that has nothing else to do. */
+/** The writes are synchronous, because they run in a thread that has nothing else to do. */
 export function storeFile(file: string, chunks: Iterable<Uint8Array>): StoredFile {
   const hash = createHash('sha256');
   const part = `${file}.part`;

@@ -13,7 +13,6 @@ class ShareFailed extends Error {
   }
 }
 
-/** Progress that a thread reports before its response. */
 export interface ThreadProgress {
   percent: number;
 }

@@ -13,11 +13,8 @@ import { parseRetryAfter } from '../../client/response.ts';
 import { EndpointRefused, endpointUrl, publicOnly } from '../../endpoints.ts';
 
 interface UploadOptions {
-  /** The URL from `uploadUrl`. */
   url: URL;
-  /** The upload's `fulfillment` part, in JSON. */
   fulfillment: string;
-  /** The path of the file to send as the `data` part. */
   file: string;
   /** The timeout for an upload without data. Each 256 KB of data adds a second. */
   timeoutMs: number;
@@ -32,10 +29,7 @@ const PIECE_BYTES = 1 << 18;
 /** The maximum length of a duchy's response, which contains at most one error. The rest of a longer response is ignored. */
 const MAX_RESPONSE_BYTES = 65_536;
 
-/**
- * Returns the upload URL for a requisition. Throws if the endpoint is not the URL of a host, or if it is not https. If
- * `allowHttp` is true, http is also allowed.
- */
+/** Throws if the endpoint is not the https URL of a host. If `allowHttp` is true, http is also allowed. */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });
   url.pathname = `/v2alpha/${requisition}:fulfill`;
@@ -43,8 +37,8 @@ export function uploadUrl(endpoint: string, requisition: string, { allowHttp = f
 }
 
 /**
- * Thrown if the duchy did not store the upload. It is not an ExchangeError, so that a duchy's error is not mistaken for an
- * error from the exchange.
+ * Thrown if the duchy did not store the upload. This class is not an ExchangeError, so that callers do not mistake a
+ * duchy's error for an error from the exchange.
  */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
@@ -55,7 +49,6 @@ export class UploadFailed extends Error {
   readonly kind: 'transient' | 'rejected' | 'unexpected';
   /** The reason in the duchy's error, which has the same format as an error from the exchange. */
   readonly reason: string | undefined;
-  /** The time to wait before a retry, if the duchy asked for one. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

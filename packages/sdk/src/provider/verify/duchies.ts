@@ -45,7 +45,6 @@ export function requireKnownDuchies(
   }
 }
 
-/** Requires that the requisition has an entry for each expected duchy, and no others. */
 export function requireEntries({ duchies = {} }: Requisition, expected: readonly string[]): void {
   const names = Object.keys(duchies);
   if (names.length === expected.length && expected.every((duchy) => names.includes(duchy))) return;
@@ -84,23 +83,21 @@ export async function publishedKey(
 }
 
 /**
- * `computation` is the ID of the computation that the duchies made their keys for. `termsSha256` is the digest of its
- * terms, as this provider knows them.
+ * The terms that the duchies must have agreed to. `computation` is the ID for which the duchies made their keys.
+ * `termsSha256` is the digest of the terms as this provider knows them.
  */
 export interface AgreedTerms {
   computation: string;
   termsSha256: Uint8Array;
 }
 
-/** The fields that the verified computations of all protocols have in common. */
 export interface VerifiedComputation extends AgreedTerms {
   /** The fingerprint of the signed measurement spec and the encrypted requisition spec. */
   fingerprint: Uint8Array;
-  /** The duchy that receives the upload. */
   fulfillingDuchy: string;
 }
 
-/** Returns the fingerprint of both specifications. `requireAddressedTo` has checked that they are present. */
+/** `requireAddressedTo` has checked that both specifications are present. */
 export function fingerprintIn({
   measurementSpec,
   encryptedRequisitionSpec,
@@ -109,8 +106,8 @@ export function fingerprintIn({
 }
 
 /**
- * Returns the terms of a computation. Only the duchies know the computation's ID, so the ID is read from one duchy's key.
- * The caller then checks every key against these terms.
+ * Only the duchies know the computation's ID, so the ID is read from one duchy's key. The caller then checks every key
+ * against these terms.
  */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
@@ -155,7 +152,7 @@ export function requireNoise(
   throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
 }
 
-/** Returns the privacy parameters of each released figure. measurementSpecViolations has checked that they are present. */
+/** measurementSpecViolations has checked that the parameters are present. */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
   const { measurementType } = spec;
   if (measurementType === 'REACH' || measurementType === 'REACH_AND_FREQUENCY') {

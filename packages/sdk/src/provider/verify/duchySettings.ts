@@ -9,7 +9,6 @@ export interface ComputationSettings {
    * operator.
    */
   duchies: Readonly<Record<string, DuchySettings>>;
-  /** The noise mechanisms that duchies may use. */
   noiseMechanisms?: readonly MpcNoiseMechanism[];
   /**
    * A folder for uploads that no duchy has stored yet. For share shuffle, it also stores the VID order of each population.
@@ -28,9 +27,9 @@ export interface ShareShuffleSettings extends ComputationSettings {
 }
 
 /**
- * The Liquid Legions computations that a provider accepts. They need no common population. By default, only
- * `DISCRETE_GAUSSIAN` noise is accepted. With geometric noise, the aggregator could subtract its own part of the noise, and
- * the other parts alone do not guarantee privacy.
+ * The Liquid Legions computations that a provider accepts. By default, only `DISCRETE_GAUSSIAN` noise is accepted. With
+ * geometric noise, the aggregator could subtract its own part of the noise, and the other parts alone do not guarantee
+ * privacy.
  */
 export interface LiquidLegionsSettings extends ComputationSettings {
   /** The accepted protocols. Default: both Liquid Legions protocols. */

@@ -1,5 +1,5 @@
 /**
- * Checks a requisition's keys and nonce. They show that the requisition is for this provider, and that both specifications
+ * Checks a requisition's keys and nonce, which show that the requisition is for this provider, and that both specifications
  * belong to the same measurement.
  */
 import {
@@ -20,7 +20,6 @@ import type { PlainRequisitionSpec } from './requisitionSpec.ts';
 /** A provider's key pair. Consumers encrypt with the public key, and the provider decrypts with the private key. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
 
-/** Returns the provider's key pair for the public key that the requisition was encrypted with. */
 export function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
   const key = keys.find(({ encryptionPublicKey }) =>
     equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
@@ -37,10 +36,7 @@ export async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys):
   return refuseOnConsentError('DECRYPTION_FAILED', 'encryptedRequisitionSpec', opened, isOwnKeyError);
 }
 
-/**
- * Returns the key that encrypts the result. It must be the same in both specifications. If the keys differ, one
- * specification is from another measurement.
- */
+/** The key must be the same in both specifications. If the keys differ, one specification is from another measurement. */
 export async function sameResultKey(
   spec: PlainSpec,
   requisitionSpec: PlainRequisitionSpec,

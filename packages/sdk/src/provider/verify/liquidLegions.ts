@@ -1,7 +1,7 @@
 /**
- * Verifies a computation on encrypted sketches before the provider makes its sketch. The provider must accept all duchies.
- * Each duchy must have made its key for this computation and the same terms. The parameters must protect the data well
- * enough.
+ * Verifies a computation on encrypted sketches before the provider makes its sketch. The provider must accept all
+ * duchies. Each duchy must have made its key for this computation, under the same terms. The parameters must protect
+ * the data well enough.
  */
 import { unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
 import {
@@ -40,7 +40,7 @@ export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'proto
 export interface VerifiedLiquidLegions extends VerifiedComputation {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
-  /** The public key that encrypts the registers, as a compressed point. It is the sum of all duchies' keys. */
+  /** The public key that encrypts the registers: the sum of all duchies' keys, as a compressed point. */
   combinedPublicKey: Uint8Array;
 }
 
@@ -83,8 +83,8 @@ export async function verifyLiquidLegions(
 }
 
 /**
- * Requires the protocol that fits the measurement type. A frequency measurement also requires a sketch that can count up to
- * the requested maximum frequency.
+ * Requires the protocol that matches the measurement type. A frequency measurement also requires a sketch that can
+ * count up to the requested maximum frequency.
  */
 function requireType(
   protocol: LiquidLegionsProtocol,

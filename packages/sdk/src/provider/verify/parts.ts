@@ -17,7 +17,6 @@ const PARTS = [
 type Relayed = { [P in (typeof PARTS)[number]]: NonNullable<Requisition[P]> };
 export type Parts = Relayed & { measurementConsumer: string };
 
-/** Requires that the requisition is complete and addressed to this provider. */
 export function requireAddressedTo(provider: string, requisition: Requisition): Parts {
   const missing = PARTS.find((part) => requisition[part] === undefined);
   if (missing !== undefined) {

@@ -28,7 +28,6 @@ export type References = Readonly<Record<string, ReferenceAccess>>;
 
 /** The selected events of one event group. */
 export interface SelectedEvents {
-  /** The resource name of the event group. */
   eventGroup: string;
   /** The event group's reference in the provider's events. */
   reference: string;
@@ -45,7 +44,6 @@ export type Selection =
 
 /** The provider, its settings, and a function that reads event groups. */
 export interface SelectionContext {
-  /** The name of this provider: `dataProviders/…`. */
   name: string;
   fetchEventGroup(name: string): Promise<EventGroup>;
   /** Use `unchecked` only in development, because it relies on the exchange's data about event groups. */
@@ -127,7 +125,7 @@ function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInt
   throw refusal('EVENTS_NOT_RECORDED', place, `has events since ${since} only`);
 }
 
-/** Returns an event group's reference. Throws a refusal if this consumer may not ask about its events. */
+/** Throws a refusal if this consumer may not ask about the event group's events. */
 function referenceOf(
   place: Place,
   { eventGroupReferenceId }: EventGroup,
@@ -149,7 +147,6 @@ function referenceOf(
   );
 }
 
-/** Returns the reference whose settings list the event group. */
 function ownReference(name: string, references: SelectionContext['references']): string | undefined {
   if (references === 'unchecked') return undefined;
   return Object.keys(references).find((reference) => references[reference]!.eventGroups?.includes(name));
@@ -165,10 +162,7 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
   return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
-/**
- * Resolves to the resource. Throws the refusal if the resource does not exist at the exchange, and rethrows all other
- * errors.
- */
+/** Throws the refusal if the resource does not exist at the exchange, and rethrows all other errors. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',

@@ -1,6 +1,7 @@
 /**
- * Verifies a computation on shares before the provider makes its share. The provider must accept all duchies. The workers
- * must have made their keys for this computation and the same terms. The parameters must protect the data well enough.
+ * Verifies a computation on shares before the provider makes its share. The provider must accept all duchies. The
+ * workers must have made their keys for this computation, under the same terms. The parameters must protect the data
+ * well enough.
  */
 import {
   ENCRYPTION_KEY_PURPOSE,
@@ -102,8 +103,7 @@ const placeOf = (member: keyof ShareShuffleConfig) =>
 
 /**
  * Requires a suitable ring modulus. A sum of frequencies must stay below the largest value of the ring, which marks noise.
- * For reach, every sum other than 0 is multiplied by a random value. The product hides the sum only if the modulus is
- * prime.
+ * For a reach, the modulus must be prime, because otherwise multiplying a sum by a random value would not hide the sum.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;

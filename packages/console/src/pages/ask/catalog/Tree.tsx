@@ -1,4 +1,4 @@
-/** A value of JSON as a tree that people can read. */
+/** Shows a JSON value as a readable tree. */
 
 const MAX_DEPTH = 20;
 const MAX_ITEMS = 200;
@@ -41,7 +41,7 @@ function Entry({ name, item, depth }: { name: string; item: unknown; depth: numb
   );
 }
 
-/** Such as `Brand name` for `brandName`. */
+/** Converts a field name for people: `brandName` becomes `Brand name`. */
 export function spaced(name: string): string {
   if (!/^[a-z]\w*$/i.test(name)) return name;
   const words = name

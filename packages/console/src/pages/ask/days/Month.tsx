@@ -1,10 +1,9 @@
-/** One month of the calendar. */
+/** One month in the calendar. */
 import { seriesAt } from '../../../charts/index.ts';
 import type { Publisher } from '../../../parts/Publisher.tsx';
 import { addDays, type Day, type DayRange, isWithin, weeksOf } from './days.ts';
 import type { Recorded } from './recorded.ts';
 
-/** Which publishers have recorded a day. */
 export type DayMarks = readonly { publisher: Publisher; recorded: Recorded }[];
 
 const WEEKDAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
@@ -20,7 +19,6 @@ interface DayProps {
   range: DayRange;
   marks: (day: Day) => DayMarks;
   today: Day;
-  /** The day that the Tab key reaches. */
   tabStop: Day | undefined;
   onPick: (day: Day) => void;
   onHover: (day: Day) => void;
@@ -103,10 +101,13 @@ function labelOf(day: Day, marks: DayMarks, isFuture: boolean): string {
   return `${date}: ${whole} of ${marks.length} publishers have data${partly}`;
 }
 
-/** As many publishers have a shape of their own. */
+/** The number of different shapes. If there are more publishers than shapes, a count is shown instead. */
 const SHAPES = 4;
 
-/** A filled shape for each publisher with data, and an outline for each one without. Partly recorded: half as high. */
+/**
+ * Draws the shape of each publisher: filled for a recorded day, an outline otherwise. For many publishers, shows a count
+ * instead.
+ */
 function Marks({ marks }: { marks: DayMarks }) {
   if (marks.length === 0) return null;
   if (marks.length > SHAPES) {

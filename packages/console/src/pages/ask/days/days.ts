@@ -1,8 +1,8 @@
-/** Days of the calendar. A day is text such as `2026-10-01`, and all days are in UTC. */
+/** Functions for calendar days. A day is text such as `2026-10-01`, and all days are in UTC. */
 
 export type Day = string;
 
-/** A range of days that includes both ends. */
+/** A range of days, including both ends. */
 export interface DayRange {
   from: Day;
   until: Day;
@@ -16,17 +16,16 @@ export const countOf = ({ from, until }: DayRange) => (Date.parse(until) - Date.
 export const isWithin = (day: Day, { from, until }: DayRange) => from <= day && day <= until;
 export const rangeOf = (a: Day, b: Day): DayRange => (a <= b ? { from: a, until: b } : { from: b, until: a });
 
-/** Returns the same day of another month, or that month's last day if it is shorter. */
+/** Returns the same day in another month, or the last day of that month if the month is shorter. */
 export function addMonths(day: Day, months: number): Day {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   const lastDate = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
   return dayOf(Date.UTC(year, month - 1 + months, Math.min(date, lastDate)));
 }
 
-/** Returns the weekday, where Monday is 0. */
 const weekdayOf = (day: Day) => (new Date(day).getUTCDay() + 6) % 7;
 
-/** Returns the weeks of the month that contains the day. Days of other months are undefined. */
+/** Returns the weeks of the day's month. Days of other months are undefined. */
 export function weeksOf(day: Day): (Day | undefined)[][] {
   const month = day.slice(0, 7);
   const first = `${month}-01`;
@@ -45,7 +44,6 @@ export function weeksOf(day: Day): (Day | undefined)[][] {
   return weeks;
 }
 
-/** Returns the day that a key moves to, or undefined if the key does not move. */
 export function movedDay(day: Day, key: string, shift = false): Day | undefined {
   switch (key) {
     case 'ArrowLeft':
@@ -68,12 +66,10 @@ export function movedDay(day: Day, key: string, shift = false): Day | undefined 
   return undefined;
 }
 
-/** The interval from the start of the first day to the end of the last day, as a request contains it. */
 export function intervalOf({ from, until }: DayRange): { start: string; end: string } {
   return { start: `${from}T00:00:00Z`, end: `${addDays(until, 1)}T00:00:00Z` };
 }
 
-/** Returns the days that an interval touches. */
 export function rangeOfInterval({ start, end }: { start: Date | string; end: Date | string }): DayRange {
   return rangeOf(dayOf(start), dayOf(new Date(end).getTime() - 1));
 }

@@ -1,11 +1,11 @@
-/** Which days publishers have recorded, and the days that a new measurement starts with. */
+/** Determines which days publishers have recorded, and the default days of a new measurement. */
 import type { Interval } from '@measurement-exchange/contract';
 import { addDays, addMonths, countOf, type Day, type DayRange, dayOf } from './days.ts';
 
-/** Whether events of a day are recorded. `part`: a part of the day, or not in all event groups. */
+/** How much of a day is recorded. `part` means part of the day, or only some of the event groups. */
 export type Recorded = 'all' | 'part' | 'none' | 'unknown';
 
-/** Returns how much of a day several event groups have recorded. An event group without an interval does not say. */
+/** Returns how much of a day the event groups have recorded. Ignores event groups without an interval. */
 export function recordedOn(day: Day, groups: readonly (Interval | undefined)[], now: Date): Recorded {
   const known = groups
     .filter((interval) => interval !== undefined)
@@ -22,14 +22,17 @@ function shareOf(day: Day, { startTime, endTime }: Interval, now: Date): Recorde
   return first < end && last > start ? 'part' : 'none';
 }
 
-/** The recording of an open interval has reached the present. */
+/** Returns the end of a recording. An open interval ends now. */
 const endOf = (endTime: string | undefined, now: Date) =>
   Math.min(endTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(endTime), now.getTime());
 
-/** A longer range is rarely meant, and charges the budgets of many days. */
+/** The default range is shortened to this length, because a longer range charges the budgets of many days. */
 const MAX_DEFAULT_DAYS = 92;
 
-/** Returns the days that all event groups have recorded, or else the days that any of them has. */
+/**
+ * Returns the days that all event groups have recorded. If there are no such days, returns the days that any event group
+ * has recorded.
+ */
 export function defaultRange(groups: readonly (Interval | undefined)[], now: Date): DayRange {
   const known = groups.flatMap((interval) => wholeDays(interval, now) ?? []);
   if (known.length === 0) return lastDays(28, now);
@@ -47,14 +50,12 @@ export function defaultRange(groups: readonly (Interval | undefined)[], now: Dat
     : range;
 }
 
-/** Returns all days that any of the event groups has recorded. */
 export function campaignRange(groups: readonly (Interval | undefined)[], now: Date): DayRange | undefined {
   const known = groups.flatMap((interval) => wholeDays(interval, now) ?? []);
   if (known.length === 0) return undefined;
   return { from: earliest(known.map(({ from }) => from)), until: latest(known.map(({ until }) => until)) };
 }
 
-/** Returns the whole days of an interval, or undefined if it has no whole day. */
 function wholeDays(interval: Interval | undefined, now: Date): DayRange | undefined {
   if (interval === undefined) return undefined;
   const { startTime, endTime } = interval;

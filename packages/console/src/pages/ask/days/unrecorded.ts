@@ -1,19 +1,18 @@
-/** The days of a question that publishers have not recorded, in words. */
+/** Describes the days of a question that publishers have not recorded. */
 import { day } from '../../../parts/format.ts';
 import { isolated, listed } from '../../../parts/names.ts';
 import type { Asked } from '../form/catalogue.ts';
 import { addDays, countOf, type Day, type DayRange, dayOf } from './days.ts';
 import { recordedOn } from './recorded.ts';
 
-/** Publishers that lack the same days. */
 export interface Unrecorded {
   title: string;
   detail: string;
-  /** The days without those at the end that are missing. */
+  /** The range without the missing days at its end. */
   rest?: DayRange;
 }
 
-/** A publisher waits as long for events that arrive late. It may set another time. */
+/** The default time that a publisher waits for late events. Publishers may set another time. */
 const GRACE_DAYS = 7;
 
 export function unrecordedOf(publishers: readonly Asked[], days: DayRange, now: Date): Unrecorded[] {
@@ -38,7 +37,6 @@ export function unrecordedOf(publishers: readonly Asked[], days: DayRange, now: 
 
 const MAX_DAYS = 1000;
 
-/** Returns the days of the range that the publisher has not recorded whole. */
 function missingDays({ groups }: Asked, { from, until }: DayRange, now: Date): Day[] {
   const intervals = groups.map((group) => group.dataAvailabilityInterval);
   const missing: Day[] = [];
@@ -58,7 +56,10 @@ function missingText(missing: readonly Day[]): string {
     : `${missing.length} of the days, the first is ${day(first)}`;
 }
 
-/** Leaves out missing days at the end, if any other days remain. */
+/**
+ * Returns the range without missing days at its end. Returns undefined if the missing days are elsewhere, or if no days
+ * would remain.
+ */
 function restOf({ from, until }: DayRange, missing: readonly Day[]): DayRange | undefined {
   const first = missing[0]!;
   const isTail = missing.at(-1) === until && countOf({ from: first, until }) === missing.length;

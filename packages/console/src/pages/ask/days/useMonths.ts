@@ -3,7 +3,6 @@ import { useSyncExternalStore } from 'react';
 const NARROW = '(max-width: 760px)';
 const MEDIUM = '(max-width: 1180px)';
 
-/** Returns how many months fit beside each other. */
 export function useMonths(): number {
   return useSyncExternalStore(
     (onChange) => {

@@ -1,4 +1,4 @@
-/** A text area over a colored layer, with completion below it. */
+/** A text area over a layer that shows the same text in color, with a list of completions below. */
 import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { Publisher } from '../../../parts/Publisher.tsx';
 import type { OfferedAttribute } from './attributes.ts';
@@ -31,7 +31,7 @@ export function FilterField({
   const { from, to, items } = completionsAt(value, caret, attributes);
   const shown = isOpen ? items : [];
   const selected = Math.min(chosen, shown.length - 1);
-  // While somebody types, a filter is usually incomplete. The problem shows after a pause.
+  // Show a problem only after a pause, because a filter is usually incomplete during typing.
   const visible = useDelayed(problem, problem && isOpen ? 700 : 0);
 
   useLayoutEffect(() => {

@@ -3,7 +3,6 @@ import { tokensOf } from './tokens.ts';
 
 const CLASSES = { name: 'at', text: 'st', number: 'st', operator: 'op', space: undefined };
 
-/** The colored text behind the text area. */
 export function Highlighted({ text, problem }: { text: string; problem: Problem | undefined }) {
   const { line, column } = problem ?? {};
   const wrong = line === undefined || column === undefined ? -1 : offsetOf(text, { line, column });
@@ -14,7 +13,7 @@ export function Highlighted({ text, problem }: { text: string; problem: Problem 
           {text}
         </span>
       ))}
-      {/* A last line that is empty has a height, too. */}
+      {/* Gives an empty last line a height. */}
       {'\u200b'}
     </pre>
   );

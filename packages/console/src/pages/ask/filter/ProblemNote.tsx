@@ -1,12 +1,11 @@
 import type { Fix, Problem } from './problems.ts';
 
-/** As much of a long line is shown before the caret. */
+/** The number of characters to show before the caret in a long line. */
 const BEFORE = 40;
 const AFTER = 40;
-/** A filter of this length fits in one line, also on a phone. */
+/** A filter up to this length fits in one line, even on a phone. */
 const SHORT = 32;
 
-/** Shows where the problem is, what it is, and a button that mends it. */
 export function ProblemNote({
   id,
   text,
@@ -42,7 +41,10 @@ export function ProblemNote({
   );
 }
 
-/** The line around the column, or nothing if the filter itself is right above the caret. */
+/**
+ * Returns the text around the column. Returns no text for a short filter, because the filter itself is shown directly above
+ * the caret.
+ */
 export function excerpt(text: string, line: number, column: number): { line: string; caret: number } {
   if (text.length <= SHORT && !text.includes('\n')) return { line: '', caret: column - 1 };
   const whole = text.split('\n')[line - 1] ?? '';

@@ -1,19 +1,16 @@
-/** Completes a filter at the caret: names of attributes, operators, and example values. */
+/** Completes a filter at the caret with attribute names, operators, and example values. */
 import { literalsOf, type OfferedAttribute } from './attributes.ts';
 import { isClosed, type Token, tokensOf } from './tokens.ts';
 
 export interface Completion {
-  /** The text that replaces the part before the caret. */
+  /** The text to insert into the filter. It replaces the characters from `from` to `to` (see Completions). */
   insert: string;
   label: string;
-  /** Explains an operator. */
   meaning?: string;
-  /** The attribute that the completion inserts. */
   attribute?: OfferedAttribute;
 }
 
 export interface Completions {
-  /** The part of the filter to replace. */
   from: number;
   to: number;
   items: Completion[];
@@ -23,7 +20,6 @@ const OPENERS = ['(', '&&', '||', '!'];
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>='];
 const MAX_ITEMS = 12;
 
-/** Returns the possible continuations of a filter at the caret, best first. */
 export function completionsAt(
   text: string,
   caret: number,
@@ -60,17 +56,18 @@ export function completionsAt(
 
 const isEnd = ({ text }: Token) => [')', ']', 'true', 'false'].includes(text);
 
-/** A token that the user is still typing. */
 function isPartial(token: Token): boolean {
   return token.kind === 'name' || token.kind === 'number' || (token.kind === 'text' && !isClosed(token));
 }
 
-/** Returns how many characters after the caret belong to the token that ends at the caret. */
+/** Returns the number of characters after the caret that belong to the token before the caret. */
 function restOf(text: string, caret: number, { kind }: Token): number {
   return (kind === 'name' ? /^[\w.]*/ : /^[^"'\s)\]]*["']?/).exec(text.slice(caret))![0].length;
 }
 
-/** Returns the name that the caret's value is compared with: `device` in `device == |` and `device in ["tv", |`. */
+/**
+ * Returns the attribute that the value at the caret is compared with: `device` in `device == |` and `device in ["tv", |`.
+ */
 function comparedName(before: readonly Token[]): string | undefined {
   const [name, operator] = before.slice(-2);
   if (operator && COMPARISONS.includes(operator.text)) return name!.text;
@@ -90,7 +87,7 @@ function values(attribute: OfferedAttribute, typed: string, before: readonly Tok
     .map((literal) => ({ insert: literal, label: literal }));
 }
 
-/** Returns the attributes whose names contain the text. Those that begin with it come first. */
+/** Returns the attributes whose names contain the text. Names that start with the text come first. */
 function matching(attributes: readonly OfferedAttribute[], typed: string): OfferedAttribute[] {
   const wanted = typed.toLowerCase();
   const isPrefix = ({ name }: OfferedAttribute) => name.toLowerCase().startsWith(wanted);

@@ -1,26 +1,23 @@
-/** Finds problems in a filter, and the change that mends them. */
+/** Finds problems in a filter, and suggests fixes. */
 import type { FilterProblem, filterProblem, PublishedAttribute } from '@measurement-exchange/sdk/filters';
 import { type Described, type OfferedAttribute, offeredAttributes } from './attributes.ts';
 import { isClosed, quoted, type Token, tokensOf } from './tokens.ts';
 
-/** A change of the filter that the user can accept with one press. */
 export interface Fix {
   label: string;
-  /** The whole filter after the change. */
   text: string;
 }
 
 export interface Problem {
-  /** A sentence for people. */
   message: string;
   line?: number;
   column?: number;
   fix?: Fix;
-  /** The publishers that would refuse the filter, if others would accept it. */
+  /** The publishers that would refuse the filter. Absent if all publishers would refuse it. */
   publishers?: readonly string[];
 }
 
-/** Checks a filter against all picked event groups. `check` is `filterProblem`, which is loaded when it is needed. */
+/** Checks a filter against all picked event groups. `check` is the function `filterProblem`, which is loaded lazily. */
 export function problemOf(
   text: string,
   groups: readonly Described[],
@@ -33,7 +30,7 @@ export function problemOf(
   return problemOfSome(text, groups, check);
 }
 
-/** Finds the publishers that do not have an attribute that the others have. */
+/** Returns a problem if only some publishers have an attribute of the filter. */
 function problemOfSome(
   text: string,
   groups: readonly Described[],
@@ -60,7 +57,6 @@ function described(text: string, found: FilterProblem, offered: readonly Offered
   return { message: sentence(mended?.message ?? message), ...position, ...(mended && { fix: mended.fix }) };
 }
 
-/** Converts a position to an offset in the text. */
 export function offsetOf(text: string, { line, column }: { line: number; column: number }): number {
   const before = text.split('\n').slice(0, line - 1);
   return before.reduce((sum, { length }) => sum + length + 1, 0) + column - 1;
@@ -71,7 +67,6 @@ interface Mended {
   fix: Fix;
 }
 
-/** Operators and words of other languages, and their spelling here. */
 const SPELLINGS: Record<string, { is: string; message: string }> = {
   '=': { is: '==', message: 'Compare with ==, not =' },
   '===': { is: '==', message: 'Compare with ==, not ===' },
@@ -96,7 +91,7 @@ function mendedAt(
     label: `Change to ${by}`,
     text: text.slice(0, token.start) + by + text.slice(token.end),
   });
-  // The parser may report the token after or before the wrong one.
+  // Check the neighboring tokens too, because the parser may report the token before or after the wrong one.
   for (const token of [tokens[at], tokens[at - 1], tokens[at + 1]]) {
     const spelling = token && token.kind !== 'text' ? SPELLINGS[token.text.toLowerCase()] : undefined;
     if (spelling) return { message: spelling.message, fix: replaced(token!, spelling.is) };
@@ -121,7 +116,7 @@ function unclosed(text: string): Mended | undefined {
   };
 }
 
-/** Mends the name of a function, which is the last part of a token such as `device.startWith`. */
+/** Fixes a misspelled function name, which is the last part of a token such as `device.startWith`. */
 function misnamedFunction(text: string, { message, suggestion }: FilterProblem): Mended | undefined {
   const name = /^There is no function (\w+)/.exec(message)?.[1];
   const token = tokensOf(text).find(

@@ -1,4 +1,4 @@
-/** Splits a filter into tokens, for coloring and completion. Any text can be split, also one that is not valid yet. */
+/** Splits a filter into tokens, for coloring and completion. Works for any text, even an invalid filter. */
 
 export interface Token {
   kind: 'name' | 'text' | 'number' | 'operator' | 'space';
@@ -17,9 +17,7 @@ export function tokensOf(text: string): Token[] {
   });
 }
 
-/** Whether a text token has its closing quote. */
 export const isClosed = ({ text }: Token) => /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')$/s.test(text);
 
-/** Writes a text as it appears in a filter. */
 export const quoted = (text: string) =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;

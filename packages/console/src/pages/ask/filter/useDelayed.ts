@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Returns the value after a delay. A delay of 0 takes effect at once, and so does an undefined value. */
+/** Returns the value after a delay. An undefined value takes effect immediately. */
 export function useDelayed<T>(value: T | undefined, ms: number): T | undefined {
   const [delayed, setDelayed] = useState(value);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Parameters that rarely change. */
+/** The step of the form with parameters that rarely change. */
 import { useId } from 'react';
 import { NumberField } from './NumberField.tsx';
 import type { Ask } from './useAsk.ts';
@@ -92,5 +92,5 @@ function Sample({ ask: { form, change } }: { ask: Ask }) {
   );
 }
 
-/** Percentages have rounding errors, such as 0.07 * 100. */
+/** Removes rounding errors of percentages, such as in 0.07 * 100. */
 const round = (value: number) => Number(value.toPrecision(12));

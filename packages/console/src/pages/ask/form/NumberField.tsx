@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 
-/** A field for a number. While its text is not a number, the value stays as it was. */
+/** A field for a number. The value stays the same while the text is not a number. */
 export function NumberField({
   label,
   value,
@@ -50,7 +50,7 @@ export function NumberField({
   );
 }
 
-/** Empty text is not a number, and commas separate thousands. */
+/** Parses a number with commas between thousands. Empty text is not a number. */
 const numberOf = (text: string) => (text.trim() === '' ? Number.NaN : Number(text.replaceAll(',', '')));
 
 function rule(min: number | undefined, max: number | undefined, whole: boolean): string {

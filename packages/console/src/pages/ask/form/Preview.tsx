@@ -1,4 +1,4 @@
-/** How far off the result may be, drawn before anything is sent. */
+/** Draws the expected error of the result before anything is sent. */
 import { useId, useState } from 'react';
 import { counts, previewChart } from '../../../charts/index.ts';
 import { Drawing } from '../../../parts/Chart.tsx';

@@ -1,4 +1,4 @@
-/** How private and how exact the result is: a slider, and how far off the result may be. */
+/** The step of the form that sets the privacy parameters. A slider shows how privacy affects the expected error. */
 import { useId } from 'react';
 import { Term } from '../../../parts/Term.tsx';
 import { SLIDER, toEpsilon, toPosition } from './expected.ts';

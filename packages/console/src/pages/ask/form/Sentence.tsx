@@ -1,4 +1,4 @@
-/** The question as a sentence. */
+/** Describes the question in one sentence. */
 import type { RequestType } from '@measurement-exchange/sdk';
 import { Fragment } from 'react';
 import { day } from '../../../parts/format.ts';

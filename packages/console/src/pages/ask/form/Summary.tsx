@@ -1,4 +1,4 @@
-/** The question in a sentence, its charge, the checks, and the button that sends it. */
+/** The end of the form: the question in a sentence, its cost, the checks, and the button that sends it. */
 
 import { useNow } from '../../../live/useNow.ts';
 import { ago, percent } from '../../../parts/format.ts';
@@ -42,7 +42,7 @@ export function Summary({ ask }: { ask: Ask }) {
   );
 }
 
-/** The exchange and the SDK write resource names, which are replaced by names for people. */
+/** Shows one check. Replaces resource names in its text with display names. */
 function CheckRow({ check: { tone, title, detail = '', at } }: { check: Check }) {
   const nameOf = useNames();
   const icon = { ok: 'check', warn: 'warn', bad: 'x' } as const;
@@ -59,7 +59,7 @@ function CheckRow({ check: { tone, title, detail = '', at } }: { check: Check })
   );
 }
 
-/** The share of a usual day's budget that each publisher charges. */
+/** Shows the share of a usual daily budget that the question costs at each publisher. */
 function Charges({ ask: { planned } }: { ask: Ask }) {
   const charged = planned.plan?.dataProviders.filter(({ days }) => days > 0) ?? [];
   if (charged.length === 0) return null;

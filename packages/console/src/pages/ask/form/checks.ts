@@ -1,4 +1,4 @@
-/** The list "Before you send": what keeps the measurement from being sent, and what deserves attention. */
+/** The list "Before you send": problems that prevent sending, and warnings. */
 import type { Finding } from '@measurement-exchange/contract';
 import { CompanionError } from '../../../companion/client.ts';
 import { isolated, listed } from '../../../parts/names.ts';
@@ -7,11 +7,10 @@ import { countsPeople } from './form.ts';
 import type { Ask } from './useAsk.ts';
 
 export interface Check {
-  /** `bad` keeps the measurement from being sent. */
+  /** `bad` prevents sending. */
   tone: 'ok' | 'warn' | 'bad';
   title: string;
   detail?: string;
-  /** The part of the form that it is about. */
   at?: 'groups' | 'days' | 'filter' | 'methods' | 'privacy';
 }
 
@@ -27,7 +26,7 @@ export function checksOf(ask: Ask): Check[] {
   ];
 }
 
-/** The reasons of errors that say nothing about the question. */
+/** Reasons of errors that do not depend on the question. */
 const NOT_CHECKED = ['EXCHANGE_UNREACHABLE', 'UNEXPECTED_RESPONSE', 'COMPANION_FAILED', 'UNKNOWN'];
 
 function errorCheck(error: Error): Check {
@@ -36,7 +35,6 @@ function errorCheck(error: Error): Check {
   return { tone: 'bad', title, detail: error.message };
 }
 
-/** Returns why the measurement cannot be sent, or undefined if it can. */
 export function blockOf(ask: Ask, checks: readonly Check[]): string | undefined {
   const bad = checks.find(({ tone }) => tone === 'bad');
   if (bad) return bad.title;
@@ -63,7 +61,7 @@ function dayChecks({ form, publishers, days, now }: Ask): Check[] {
   }));
 }
 
-/** The findings that describe the choice of the protocol. They reject nothing. */
+/** Findings about the choice of the protocol. They do not prevent sending. */
 const ABOUT_CHOICE = ['REACH_NOT_DEDUPLICATED', 'PROTOCOL_NOT_USED'];
 
 function planChecks({ form, publishers, planned: { plan } }: Ask): Check[] {

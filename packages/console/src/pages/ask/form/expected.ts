@@ -1,8 +1,8 @@
-/** The expected error of a measurement, in words. */
+/** Formats the expected error of a measurement. */
 import type { ExpectedFigure } from '@measurement-exchange/sdk';
 import { count, percent } from '../../../parts/format.ts';
 
-/** Such as `129`, or `2.1 s` for a watch time. */
+/** Formats a margin, such as `129` for people or `2.1 s` for watch time. */
 export function marginText({ figure, margin }: ExpectedFigure): string {
   if (margin === undefined) return 'unknown';
   if (figure === 'frequencyShare') return percent(margin, 2);
@@ -18,15 +18,14 @@ export const FIGURE_WORDS: Record<ExpectedFigure['figure'], { title: string; ass
   population: { title: 'People', assumed: 'people are counted' },
 };
 
-/** The margin as a share of the figure, such as `0.03 %`. */
 export function relative(margin: number, value: number): string {
   const share = margin / value;
   return share > 0 && share < 0.0001 ? '< 0.01 %' : percent(share, 2);
 }
 
 /**
- * Returns half of the axis of the preview. It stays the same while the margin fits, so that the curve is seen to change
- * when a slider moves.
+ * Returns half the length of the preview's axis. The axis stays the same while the margin fits, so that a slider visibly
+ * changes the curve.
  */
 export function axisFor(margin: number, current: number | undefined): number {
   if (current !== undefined && margin <= current && margin >= current / 12) return current;
@@ -35,7 +34,7 @@ export function axisFor(margin: number, current: number | undefined): number {
   return [1, 2, 5, 10].map((step) => step * size).find((limit) => limit >= wanted)!;
 }
 
-/** The positions of the slider are decimal logarithms of epsilon. */
+/** The positions of the slider, as decimal logarithms of epsilon. */
 export const SLIDER = { min: -2, max: 1, step: 0.02 };
 export const toEpsilon = (position: number) => Number((10 ** position).toPrecision(2));
 export const toPosition = (epsilon: number) =>

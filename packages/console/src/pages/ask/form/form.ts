@@ -1,4 +1,4 @@
-/** The form of a new measurement, and the request that it becomes. */
+/** The form of a new measurement, and its conversion to a request. */
 import { cut, type EventGroup, type Protocol } from '@measurement-exchange/contract';
 import type {
   MeasurementRequest,
@@ -13,22 +13,18 @@ import { type DayRange, intervalOf, rangeOfInterval } from '../days/days.ts';
 export interface AskForm {
   title: string;
   type: RequestType;
-  /** The IDs of the picked event groups. */
   groups: readonly string[];
-  /** Undefined: the days that the picked event groups have recorded. */
+  /** Undefined means the days that the picked event groups have recorded. */
   days: DayRange | undefined;
   filter: string;
-  /** Undefined: the exchange chooses. */
+  /** Undefined means that the exchange chooses. */
   protocol: Protocol | undefined;
   epsilon: number;
   delta: number;
-  /** The highest frequency in the distribution. */
   maximumFrequency: number;
-  /** The maximum number of impressions that are counted per person. */
   impressionsPerPerson: number;
-  /** The maximum watch time that is counted per person. */
   secondsPerPerson: number;
-  /** The sample of people: where it starts, and how wide it is. Both are from 0 to 1. */
+  /** The start and the width of the sample of people, both from 0 to 1. */
   sampleStart: number;
   sampleWidth: number;
   modelLine: string;
@@ -61,7 +57,6 @@ export const TYPE_WORDS: Record<RequestType, { label: string; meaning: string }>
   population: { label: 'Population', meaning: 'How many people there are to reach' },
 };
 
-/** A title for a question that has none, such as `Reach of Harbor News and Northlight TV`. */
 export function suggestTitle({ type, filter }: AskForm, publishers: readonly string[]): string {
   if (publishers.length === 0) return '';
   const where = filter.trim() === '' ? '' : `, ${filter.trim()}`;
@@ -70,10 +65,9 @@ export function suggestTitle({ type, filter }: AskForm, publishers: readonly str
 
 const MAX_TITLE = 200;
 
-/** Whether people of several publishers can be counted once for this type, which then has a choice of protocols. */
+/** Returns whether this type can count people across publishers. Only such a type has a choice of protocols. */
 export const countsPeople = (type: RequestType) => type === 'reach' || type === 'reachAndFrequency';
 
-/** Returns the request without its ID. `groups` are the picked event groups, and `days` the days to count. */
 export function requestOf(form: AskForm, groups: readonly EventGroup[], days: DayRange): MeasurementRequest {
   const { title, type, epsilon, delta, protocol, modelLine, referenceId } = form;
   const isPopulation = type === 'population';
@@ -114,15 +108,14 @@ function dataProvidersOf(
   );
 }
 
-/** A form filled from an earlier question, and what the form cannot repeat of it. */
+/** A form that was filled from an earlier question. `notes` lists the parts that the form cannot repeat. */
 export interface Cloned {
   form: AskForm;
-  /** The publishers of a population, whose event groups the question does not name. */
+  /** The publishers of a population measurement, which has no event groups. */
   publishers: readonly string[];
   notes: string[];
 }
 
-/** Fills the form from an earlier question. */
 export function formOf(question: Question): Cloned {
   const asked = question.dataProviders.flatMap(({ eventGroups = [] }) => eventGroups);
   const filters = new Set(

@@ -1,4 +1,4 @@
-/** Sends the measurement once, however often the button is pressed. */
+/** Sends the measurement only once, even if the button is pressed several times. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -8,7 +8,7 @@ import { useSession } from '../../../session/session.ts';
 export function useSend(request: MeasurementRequest | undefined) {
   const { companion } = useSession();
   const navigate = useNavigate();
-  // The exchange creates one measurement for one ID, also when a response was lost and the same form is sent again.
+  // Use the same ID for every attempt. The exchange creates only one measurement per ID, even if a response was lost.
   const [requestId] = useState(newRequestId);
   const isRunning = useRef(false);
   const [isSending, setSending] = useState(false);
@@ -31,7 +31,7 @@ export function useSend(request: MeasurementRequest | undefined) {
   return { send: () => void send(), isSending, error };
 }
 
-/** Returns a random ID. `crypto.randomUUID` is missing where the page has no secure origin. */
+/** Returns a random ID. `crypto.randomUUID` is not available on an insecure origin. */
 function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

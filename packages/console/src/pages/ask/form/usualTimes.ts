@@ -1,8 +1,8 @@
-/** How long measurements of each protocol took, from the consumer's own recent ones. */
+/** Computes the usual duration of each protocol from the consumer's recent measurements. */
 import { type Measurement, PROTOCOLS, type Protocol } from '@measurement-exchange/contract';
 import { useResource } from '../../../live/useResource.ts';
 
-/** The time in which half of the measurements were complete, in milliseconds. */
+/** The median duration of each protocol, in milliseconds. */
 export type UsualTimes = ReadonlyMap<Protocol, number>;
 
 const RECENT = 50;

@@ -1,4 +1,4 @@
-/** How far a measurement is: a bar with one step for each publisher, and one for the duchies. */
+/** The progress of a measurement: a bar with one step for each publisher, and one step for the duchies. */
 import type { Explanation } from '@measurement-exchange/contract';
 import { useResult } from '../../../companion/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';
@@ -72,7 +72,6 @@ function Waiting({ row, isSettled }: { row: Row; isSettled: boolean }) {
   );
 }
 
-/** Publishers that have not answered yet. While the duchies make their keys, nobody has. */
 function openPublishers({ publishers, state }: Row, { waitingFor }: Explanation): string[] {
   if (state !== 'AWAITING_REQUISITION_FULFILLMENT') return [];
   const waits = waitingFor.map(({ party }) => party).filter((party) => publishers.includes(party));

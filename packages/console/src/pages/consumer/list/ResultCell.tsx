@@ -1,4 +1,4 @@
-/** The result of a measurement in a list: the figure, its ±, and the interval on a scale that all rows share. */
+/** The result of a measurement in a list: the figure, its margin, and the interval on a scale that all rows share. */
 import { isTerminal } from '@measurement-exchange/contract';
 import { miniWhisker } from '../../../charts/index.ts';
 import { useResult } from '../../../companion/useOpened.ts';
@@ -31,7 +31,7 @@ export function ResultCell({ row, isSettled }: { row: Row; isSettled: boolean })
   );
 }
 
-/** Publishers that counted alone have no common figure. */
+/** Shows a range, because there is no single figure if each publisher counted alone. */
 function Bounds({ bounds: [most, sum] }: { bounds: [number, number] }) {
   return (
     <span className="num">

@@ -1,7 +1,6 @@
 import { MINI_RANGE } from '../../../charts/index.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 
-/** States the scale of the whiskers in a list. */
 export function Scale() {
   return (
     <span>

@@ -2,7 +2,7 @@ import { moment } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import type { MeasurementList } from './useMeasurementList.ts';
 
-/** Shown above rows that could not be read again. */
+/** A warning above rows that are out of date, because reading them again failed. */
 export function Stale({ error, list }: { error: Error; list: MeasurementList }) {
   return (
     <div className="stack tight">

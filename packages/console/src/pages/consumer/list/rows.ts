@@ -1,4 +1,4 @@
-/** The rows of a list of measurements: a small part of each measurement, because a list may hold 100,000 of them. */
+/** A row in a list of measurements. It has only a few fields, because a list may have 100,000 rows. */
 import type { Measurement, MeasurementType } from '@measurement-exchange/contract';
 
 export interface Row {
@@ -7,7 +7,6 @@ export interface Row {
   failure: Measurement['failure'];
   type: MeasurementType | undefined;
   publishers: string[];
-  /** Whether duchies compute it. */
   isComputed: boolean;
   reference: string | undefined;
   createTime: string;
@@ -44,8 +43,8 @@ export function matches({ state, reference }: Row, filter: Filter): boolean {
 }
 
 /**
- * Applies later versions of rows to a list that is sorted by creation, newest first. A row that no longer matches the filter
- * goes, and a row that matches now comes, unless it belongs to a page that is not loaded yet.
+ * Replaces rows with newer versions, and removes rows that no longer match the filter. Adds rows that match now, unless
+ * they belong to a page that is not loaded yet.
  */
 export function merged(
   rows: readonly Row[],
@@ -70,7 +69,6 @@ function newerOf(row: Row, changed: Row | undefined): Row {
   return changed !== undefined && changed.updateTime >= row.updateTime ? changed : row;
 }
 
-/** The last change among these rows. */
 export function lastUpdate(rows: Iterable<Row>): string {
   let last = '';
   for (const { updateTime } of rows) if (updateTime > last) last = updateTime;

@@ -1,4 +1,4 @@
-/** A list of measurements, newest first. Pages are read as one scrolls, and changed rows are replaced one by one. */
+/** A list of measurements, newest first. It reads pages as the user scrolls, and replaces changed rows one by one. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useChangedNames } from '../../../live/useChangedNames.ts';
@@ -7,19 +7,17 @@ import { type Filter, merged, type Row, rowOf } from './rows.ts';
 
 const PAGE_SIZE = 50;
 const MAX_BATCH = 50;
-/** Above this many changes at once, the list starts again with its first page. */
+/** After more changes than this, the list starts again with its first page. */
 const MAX_CHANGED = 200;
-/** A longer list starts again with its first page when the reader comes back to it. */
+/** A list with more pages than this starts again with its first page when the user returns to it. */
 const MAX_PAGES_AGAIN = 20;
 
 export interface MeasurementList {
   rows: Row[] | undefined;
   error: Error | null;
-  /** Whether the oldest row is loaded. */
   isComplete: boolean;
   readMore: () => void;
   readAgain: () => void;
-  /** When the exchange last answered. */
   readAt: number;
 }
 
@@ -62,7 +60,7 @@ export function useMeasurementList(filter: Filter): MeasurementList {
       const rows = await readRows(names);
       setChanged((before) => new Map([...before, ...rows.map((row) => [row.name, row] as const)]));
     } catch {
-      // The exchange is out of reach: the list is read again when it is back.
+      // Ignore the error. The list is read again when the exchange can be reached.
     }
   });
   async function readRows(names: string[]): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** False for a moment after a row appears, so that rows that are only scrolled past open nothing. */
+/** Returns false for a moment after a row appears, so that rows that the user scrolls past load nothing. */
 export function useSettled(ms = 120): boolean {
   const [settled, setSettled] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Cancels a measurement, after saying what that means. */
+/** The button that cancels a measurement. A dialog first explains the consequences. */
 
 import type { Requisition } from '@measurement-exchange/contract';
 import { ExchangeError } from '@measurement-exchange/sdk/client';
@@ -16,7 +16,7 @@ export function CancelButton({ name, requisitions }: { name: string; requisition
     try {
       await client.cancelMeasurement({ name });
     } catch (error) {
-      // It ended in the meantime: the page then shows how.
+      // Ignore the error if the measurement has ended meanwhile. The page then shows its state.
       if (!(error instanceof ExchangeError && error.reason === 'MEASUREMENT_STATE_ILLEGAL')) throw error;
     } finally {
       void queries.invalidateQueries({ queryKey: [principal, 'measurements'] });

@@ -1,4 +1,4 @@
-/** The result: decrypted and verified where the keys are. */
+/** The decrypted and verified result of a measurement. */
 import type { Measurement } from '@measurement-exchange/contract';
 import { useResult } from '../../../companion/useOpened.ts';
 import { useNames } from '../../../parts/names.ts';
@@ -43,7 +43,6 @@ export function Results({ measurement }: { measurement: Measurement }) {
   );
 }
 
-/** Every step of the verification of the result. */
 export function Verified({ measurement }: { measurement: Measurement }) {
   const nameOf = useNames();
   const { data } = useResult(measurement.name!, { enabled: hasResult(measurement) });

@@ -1,4 +1,4 @@
-/** Shows the timeline of a measurement. The filter `Problems` has its own address. */
+/** Shows the timeline of a measurement. The view `Problems` has its own address. */
 import type { Requisition, Timeline } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { moment as timeOf } from '../../../parts/format.ts';

@@ -4,7 +4,6 @@ import { Chip } from '../../../parts/Chip.tsx';
 import { inWords, useNames } from '../../../parts/names.ts';
 import type { Why } from './why.ts';
 
-/** Why a measurement waits or ended: who, since when, until when, and what to do. */
 export function WhyCard({ why, risks, again }: { why: Why; risks: Explanation['risks']; again?: string }) {
   const { tone, icon, chip, title, text, quote, todo, lastSeen, deadline, share, code } = why;
   const nameOf = useNames();

@@ -1,4 +1,4 @@
-/** Everything about one measurement. All of it stays up to date while the page is open. */
+/** Reads everything about one measurement, and keeps it up to date while the page is open. */
 import { isTerminal, type Timeline } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
@@ -6,7 +6,10 @@ import { useQuestion } from '../../../companion/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { useSession } from '../../../session/session.ts';
 
-/** The change feed has neither the reports of duchies nor the times when parties were last seen, so these are polled. */
+/**
+ * Polling intervals. The change feed contains neither the duchies' reports nor the times when parties were last seen, so
+ * the page must poll.
+ */
 const COMPUTING_MS = 2000;
 const WAITING_MS = 10_000;
 
@@ -49,7 +52,6 @@ export function useMeasurement(name: string) {
   return { measurement, isOpen, requisitions, explanation, timeline, question };
 }
 
-/** Reads everything about the requests again when the measurement itself has changed. */
 function useRequestsAgain(updateTime: string | undefined): void {
   const { principal } = useSession();
   const queries = useQueryClient();

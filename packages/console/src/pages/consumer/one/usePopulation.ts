@@ -2,7 +2,7 @@ import type { Measurement, Population } from '@measurement-exchange/contract';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useResource } from '../../../live/useResource.ts';
 
-/** The population in which the duchies count, if the protocol names one. */
+/** Reads the population that the duchies count. Only share-shuffle names a population. */
 export function usePopulation({ protocolConfig }: Measurement): UseQueryResult<Population> {
   const name = protocolConfig?.honestMajorityShareShuffle?.population;
   return useResource(

@@ -1,4 +1,4 @@
-/** Why a measurement ended without a result, in words for the consumer. */
+/** Explains to the consumer why a measurement ended without a result. */
 import type { Ending, Explanation, Requisition } from '@measurement-exchange/contract';
 import type { Question } from '@measurement-exchange/sdk';
 import { REFUSAL_CODES, refusalCodeOf } from '@measurement-exchange/sdk/refusals';
@@ -65,7 +65,7 @@ function refusedWhy(
   };
 }
 
-/** Refusals without a code that this version knows. */
+/** Text for refusals without a known code. */
 const PLAIN: Record<
   NonNullable<Requisition['refusal']>['justification'],
   { meaning: string; remedy: string }
@@ -86,7 +86,7 @@ const PLAIN: Record<
   DECLINED: { meaning: 'It chose not to answer.', remedy: 'Talk to it, or ask without it.' },
 };
 
-/** The day that a refusal names by its place in the question, such as `events[0], day 31`. */
+/** Returns the day that a refusal names by its position in the question, such as `events[0], day 31`. */
 export function refusedDay(
   message: string,
   question: Question | undefined,

@@ -5,7 +5,6 @@ import { PageHead } from '../../../parts/PageHead.tsx';
 import { partyPath } from '../data.ts';
 import type { CheckedFile } from './checkFile.ts';
 
-/** Shown after a party was added: each thing that was registered, or was there already. */
 export function Added({
   checked: { file, certificate },
   result,

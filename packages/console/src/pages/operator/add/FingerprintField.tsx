@@ -3,8 +3,8 @@ import { Icon } from '../../../parts/Icon.tsx';
 import { type Comparison, compareFingerprints } from './fingerprint.ts';
 
 /**
- * A field for a fingerprint that the owner of a certificate told over another channel. It is never filled in from the file,
- * and the computed fingerprint is shown only beside a complete one: a fingerprint that is copied from the page proves nothing.
+ * A field for a fingerprint that the certificate's owner sent over another channel. It is never filled in from the file,
+ * because a fingerprint copied from this page proves nothing.
  */
 export function FingerprintField({
   of,
@@ -12,7 +12,7 @@ export function FingerprintField({
   value,
   onChange,
 }: {
-  /** The thing whose fingerprint it is, such as `its certificate`. */
+  /** Names the certificate in a sentence, such as `its certificate`. */
   of: string;
   computed: string;
   value: string;

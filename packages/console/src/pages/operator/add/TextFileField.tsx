@@ -1,6 +1,5 @@
 import { type DragEvent, useId, useState } from 'react';
 
-/** A field for a small text file: paste it, drop it, or choose it. */
 export function TextFileField({
   label,
   hint,

@@ -1,4 +1,4 @@
-/** Reads the text of a party.json in the browser, with the same checks as `mex admin onboard`. */
+/** Reads a party.json file in the browser, with the same checks as `mex admin onboard`. */
 import {
   type CertificateFacts,
   describeCertificate,
@@ -12,7 +12,6 @@ export interface CheckedFile {
   certificate: CertificateFacts;
 }
 
-/** Throws an error for people if the text is not a consistent party file. */
 export async function checkPartyFile(text: string): Promise<CheckedFile> {
   const json = parse(text);
   try {

@@ -1,10 +1,13 @@
-/** Compares a fingerprint that somebody types with the one of a certificate. */
+/** Compares a fingerprint that the operator types with the fingerprint of a certificate. */
 
 export type Comparison =
-  /** Too short so far, or not a fingerprint at all. */
+  /** The input is too short, or is not a fingerprint. */
   | { state: 'incomplete'; digits: number; isHex: boolean }
   | { state: 'same' }
-  /** How many of the 32 pairs of digits differ: one or two are a slip, most of them are another certificate. */
+  /**
+   * `pairs` is the number of digit pairs that differ, out of 32. One or two suggest a typing error, and many suggest a
+   * different certificate.
+   */
   | { state: 'differs'; pairs: number };
 
 const DIGITS = 64;

@@ -1,4 +1,4 @@
-/** The list of what needs the operator, the worst first. */
+/** Lists the problems that need the operator's attention, most severe first. */
 import type { Doctor, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
 import { ago, day, moment } from '../../../parts/format.ts';
 import type { IconName } from '../../../parts/Icon.tsx';
@@ -11,7 +11,7 @@ export interface AttentionItem {
   key: string;
   tone: 'bad' | 'warn';
   icon: IconName;
-  /** The party that it is about. The page shows its name before the title. */
+  /** The party that has the problem. The page shows its label before the title. */
   party?: { name: string; label: string };
   title: string;
   detail: string;

@@ -4,7 +4,6 @@ import { usePrincipals } from '../data.ts';
 import { NobodyBound } from '../principals/NobodyBound.tsx';
 import { PrincipalTable } from '../principals/PrincipalTable.tsx';
 
-/** The subjects whose tokens speak for a party. */
 export function SignIns({ party }: { party: string }) {
   const query = usePrincipals(party);
   return (

@@ -4,7 +4,6 @@ import { useSession } from '../../../session/session.ts';
 import { type Party, useHealth, useRefresh } from '../data.ts';
 import { countWords } from '../health.ts';
 
-/** Suspends or resumes a party, after saying what happens then. */
 export function SuspensionDialog({ party, onClose }: { party: Party; onClose: () => void }) {
   const { client } = useSession();
   const refresh = useRefresh();

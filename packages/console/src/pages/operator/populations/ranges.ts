@@ -1,7 +1,7 @@
-/** Ranges of virtual people (VIDs) as people type them. */
+/** Parses ranges of virtual person IDs (VIDs). */
 import { MAX_VID, type VidRange } from '@measurement-exchange/contract';
 
-/** Reads lines such as `1-1000000`, separated by line breaks or commas. Throws an error that names the wrong line. */
+/** Parses ranges such as `1-1000000`, separated by line breaks or commas. The error names the invalid line. */
 export function parseRanges(text: string): VidRange[] {
   const lines = text.split(/[\n,]/).map((line) => line.trim());
   const ranges = lines.filter((line) => line !== '').map(parseRange);

@@ -4,7 +4,6 @@ import { ErrorNote } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 import { useParties, usePrincipals, useRefresh } from '../data.ts';
 
-/** Binds a subject of an issuer to a party or to the operator. */
 export function BindForm({ party }: { party: string }) {
   const { client } = useSession();
   const refresh = useRefresh();

@@ -1,7 +1,7 @@
 import { Empty } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 
-/** Says what it means that nobody is bound. The demo parties of a development exchange need no binding. */
+/** Explains that no subject is bound. The demo parties of a development exchange need no binding. */
 export function NobodyBound() {
   const { servedBy } = useSession();
   return (

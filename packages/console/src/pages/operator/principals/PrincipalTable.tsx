@@ -6,7 +6,6 @@ import { useSession } from '../../../session/session.ts';
 import { useRefresh } from '../data.ts';
 import { PartyLink } from '../PartyLink.tsx';
 
-/** Bindings of tokens to parties, each with a button that unbinds it. */
 export function PrincipalTable({ principals }: { principals: readonly PrincipalBinding[] }) {
   const [unbinding, setUnbinding] = useState<PrincipalBinding>();
   return (

@@ -17,7 +17,7 @@ interface Read {
   facts: CertificateFacts;
 }
 
-/** Trusts a root, once its fingerprint was typed from another channel. */
+/** The form that adds a trusted root. The operator must type the root's fingerprint, received over another channel. */
 export function AddRoot() {
   const [read, setRead] = useState<Read>();
   const [error, setError] = useState<Error>();

@@ -1,9 +1,9 @@
-/** The effects of no longer trusting a root. */
+/** Describes the effects of removing a trusted root. */
 import type { TrustedRoot } from '@measurement-exchange/contract';
 
 /**
- * Says what happens to certificates once the root is gone. A party's own roots replace the general ones, and where no root
- * applies to a party, the exchange does not check its certificates.
+ * Says what happens to certificates after the root is removed. If no root applies to a party, the exchange does not check
+ * the party's certificates.
  */
 export function effectOfRemoval(root: TrustedRoot, roots: readonly TrustedRoot[]): string {
   const others = roots.filter(({ name }) => name !== root.name);

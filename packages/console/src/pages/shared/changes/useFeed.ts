@@ -6,7 +6,6 @@ import { type Feed, readFeed } from './feed.ts';
 
 const COLLECT_MS = 50;
 
-/** The party's changes, which grow while the page is open. */
 export function useFeed(): UseQueryResult<Feed> {
   const { client, principal } = useSession();
   const queries = useQueryClient();

@@ -1,4 +1,4 @@
-/** The deliveries of a webhook, the latest first, and those that are still to be sent. */
+/** The deliveries of a webhook, latest first, and the deliveries that are not sent yet. */
 import type { WebhookDelivery } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -84,7 +84,6 @@ function Subject({ delivery: { kind, resource, version, body } }: { delivery: We
   return path ? <A to={path}>{text}</A> : text;
 }
 
-/** The state in the message, whose `data` is the change. */
 function stateIn(body = '{}'): string {
   try {
     return String(JSON.parse(body).data?.state ?? '');

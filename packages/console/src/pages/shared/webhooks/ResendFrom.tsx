@@ -4,7 +4,6 @@ import { moment } from '../../../parts/format.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 
-/** Sends all changes since a time again. */
 export function ResendFrom({ name }: { name: string }) {
   const { client, principal } = useSession();
   const queries = useQueryClient();

@@ -19,7 +19,6 @@ export function kindsText({ filter }: Pick<Webhook, 'filter'>): string {
   return kinds.length === 0 ? 'All changes' : kinds.map((kind) => KIND_WORDS[kind] ?? kind).join(', ');
 }
 
-/** The outcome of a delivery: a chip, and the last attempt in words. */
 export function DeliveryChip({ state }: Pick<WebhookDelivery, 'state'>) {
   if (state === 'DELIVERED') {
     return (
@@ -39,7 +38,7 @@ export function DeliveryChip({ state }: Pick<WebhookDelivery, 'state'>) {
   );
 }
 
-/** Such as `Answered 200 in 31 ms` or `No answer: connection refused`. */
+/** Describes the last attempt, such as `Answered 200 in 31 ms` or `No answer: connection refused`. */
 export function attemptText({ status, error, milliseconds, attempts }: WebhookDelivery): string {
   if (attempts === 0) return 'Not sent yet';
   const times = attempts > 1 ? `, attempt ${attempts}` : '';

@@ -9,9 +9,8 @@ import { startThread } from '../thread.ts';
 
 export interface SketchJob
   extends Pick<LiquidLegionsConfig, 'decayRate' | 'maxSize' | 'samplingIndicatorSize'> {
-  /** The path of the sketch's file. */
   file: string;
-  /** The cap on a person's event count. It is 1 for a sketch without frequencies. */
+  /** The cap on a person's event count, which is 1 for a sketch without frequencies. */
   maximumFrequency: number;
   combinedPublicKey: Uint8Array;
 }
