@@ -43,6 +43,9 @@ export {
   MAX_ATTRIBUTES,
   MAX_COUNT,
   MAX_QUESTION_BYTES,
+  MAX_REPORT_ANSWER_BYTES,
+  MAX_REPORT_DEFINITION_BYTES,
+  MAX_REPORT_MEASUREMENTS,
   MAX_RING_MODULUS,
   MAX_VID,
   MEDIA_TYPES,
@@ -69,6 +72,10 @@ export {
   RedeliverRequest,
   Refusal,
   Replica,
+  Report,
+  ReportInput,
+  ReportMeasurement,
+  ReportUpdate,
   Requisition,
   SchemaChange,
   SetParametersRequest,
@@ -78,6 +85,7 @@ export {
   type SignatureAlgorithmName,
   SignedMessage,
   StateCount,
+  Subpopulation,
   signatureHash,
   sketchMembers,
   Timeline,
@@ -115,7 +123,6 @@ export {
 } from './errors/computationCodes.ts';
 export { ExchangeError, errorFromJson, invalid, REQUIRED, type Violation } from './errors/errors.ts';
 export { type Code, httpStatusOf, REASONS, type Reason } from './errors/reasons.ts';
-/** Generated protobuf messages. */
 export * as tink from './gen/google/crypto/tink/tink_pb.ts';
 export { type Binding, BindingSchema } from './gen/mex/contract/binding_pb.ts';
 export * as duchyMessages from './gen/mex/contract/duchy_pb.ts';
@@ -228,9 +235,11 @@ export {
   PROTOCOLS,
   type Protocol,
   REFUSAL_JUSTIFICATIONS,
+  REPORT_STATES,
   REQUISITION_STATES,
   REVOCATION_STATES,
   type RefusalJustification,
+  type ReportState,
   type RequisitionState,
   type RevocationState,
   TERMINAL_MEASUREMENT_STATES,

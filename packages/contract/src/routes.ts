@@ -12,6 +12,7 @@ import { MEASUREMENT_ROUTES } from './routes/measurements.ts';
 import { OPERATOR_ROUTES } from './routes/operator.ts';
 import { PARTY_ROUTES } from './routes/parties.ts';
 import { POPULATION_ROUTES } from './routes/populations.ts';
+import { REPORT_ROUTES } from './routes/reports.ts';
 import type { Route } from './routes/route.ts';
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts';
 import type { Vars } from './values/names.ts';
@@ -20,6 +21,7 @@ export const API_PREFIX = '/v2alpha';
 
 export const ROUTES = [
   ...MEASUREMENT_ROUTES,
+  ...REPORT_ROUTES,
   ...COMPUTATION_ROUTES,
   ...CHANGE_ROUTES,
   ...DESCRIPTOR_ROUTES,

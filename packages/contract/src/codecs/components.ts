@@ -11,6 +11,7 @@ export * from './party.ts';
 export * from './partyHealth.ts';
 export * from './population.ts';
 export * from './principal.ts';
+export * from './report.ts';
 export * from './requisition.ts';
 export * from './summary.ts';
 export * from './timeline.ts';

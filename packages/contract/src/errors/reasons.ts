@@ -54,6 +54,7 @@ const MEANINGS = {
     CERTIFICATE_REVOCATION_STATE_ILLEGAL: 'REVOKED is final, and only a certificate on HOLD can be released.',
     PROTOCOL_NOT_ALLOWED:
       'The protocol that the measurement asks for has an aggregator that belongs to one of its data providers: ask for another protocol, or for none.',
+    TOO_MANY_REPORTS: 'The measurement consumer has as many reports as one may have: delete some.',
     TOO_MANY_WEBHOOKS: 'The party has as many webhooks as one may have: update or delete one.',
   },
   UNAUTHENTICATED: {
@@ -70,7 +71,8 @@ const MEANINGS = {
       'No such measurement consumer (FAILED_PRECONDITION when an event group refers to it).',
     DATA_PROVIDER_NOT_FOUND: 'No such data provider.',
     DUCHY_NOT_FOUND: 'No such duchy.',
-    MEASUREMENT_NOT_FOUND: 'No such measurement.',
+    MEASUREMENT_NOT_FOUND: 'No such measurement (FAILED_PRECONDITION when a report refers to it).',
+    REPORT_NOT_FOUND: 'No such report.',
     REQUISITION_NOT_FOUND: 'No such requisition.',
     POPULATION_NOT_FOUND: 'No such population.',
     COMPUTATION_NOT_FOUND: 'No such computation, or the duchy does not take part in it.',
@@ -87,9 +89,11 @@ const MEANINGS = {
       'The requisition changed since it was read: read it again and retry with its etag.',
     COMPUTATION_ETAG_MISMATCH:
       'The computation changed since it was read: read it again and retry with its etag.',
+    REPORT_ETAG_MISMATCH: 'The report changed since it was read: read it again and retry with its etag.',
     STAGE_OUT_OF_ORDER: 'The duchy is not at the stage that this message is for: retry later.',
   },
   ALREADY_EXISTS: {
+    REPORT_ALREADY_EXISTS: 'A report with this ID exists, or existed until it was deleted.',
     POPULATION_ALREADY_EXISTS: 'A population with this ID exists already.',
     MODEL_LINE_TAKEN: 'A model line belongs to another population: take it from that one first.',
     UPLOAD_ALREADY_EXISTS: 'The duchy has stored other data for this requisition or this stage already.',

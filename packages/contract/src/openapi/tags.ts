@@ -16,6 +16,8 @@ type Collection = CollectionOf<Routes['path']>;
 const DESCRIPTIONS: Record<Collection, string> = {
   measurements: 'What a measurement consumer asks of one or more data providers, and the encrypted results.',
   requisitions: 'The part of a measurement that one data provider fulfills or refuses.',
+  reports:
+    'One question of a measurement consumer that several measurements answer; the exchange cannot read sealed parts.',
   computations: 'What a duchy sees of a measurement that it computes together with others.',
   changes: 'What changed for a party, in order and without a gap: to follow instead of polling.',
   eventGroupMetadataDescriptors:
@@ -38,7 +40,6 @@ const DESCRIPTIONS: Record<Collection, string> = {
   whoami: 'Who the exchange takes the caller for.',
 };
 
-/** Tag names that cannot be derived from the collection's name. */
 const NAMES: { [C in Collection]?: string } = {
   deliveries: 'Webhook deliveries',
   auditEntries: 'Audit',

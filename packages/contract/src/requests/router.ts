@@ -20,7 +20,6 @@ function shapeOf(segments: readonly string[], verb: string | undefined): string 
 
 interface Row {
   route: Route;
-  /** The names of the IDs, in path order. */
   ids: string[];
 }
 

@@ -2,11 +2,11 @@ import { CHANGE_KINDS, Change } from '../codecs/change.ts';
 import * as s from '../json/schema.ts';
 import * as row from './route.ts';
 
+const FROM =
+  'Where to begin without a token: with what changes from now on (default), or with the oldest change that is kept';
+
 const follow = {
-  from: s.optional(
-    s.enumOf(['NOW', 'OLDEST']),
-    'Where to begin without a token: with what changes from now on (default), or with the oldest change that is kept.',
-  ),
+  from: s.optional(s.enumOf(['NOW', 'OLDEST']), `${FROM}.`),
   'filter.kinds': s.optional(
     s.array(s.enumOf(CHANGE_KINDS)),
     'Only changes of these kinds; repeat the parameter. A token is good for any filter.',
@@ -22,6 +22,10 @@ const list = {
   query: s.object({
     ...row.paging,
     ...follow,
+    from: s.optional(
+      s.enumOf(['NOW', 'OLDEST', 'NEWEST']),
+      `${FROM}, or with as many of the newest changes as a page holds.`,
+    ),
     waitSeconds: s.optional(
       s.integer(0, MAX_WAIT_SECONDS),
       `Wait for as long where there is nothing yet; at most ${MAX_WAIT_SECONDS}.`,

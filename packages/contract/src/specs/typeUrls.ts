@@ -9,6 +9,9 @@ export const TYPE_URLS = {
   EventGroupMetadata: `${PREFIX}EventGroup.Metadata`,
   EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
   RandomSeed: `${PREFIX}RandomSeed`,
-  /** A consumer's question as JSON. The SDK encrypts it for the consumer itself. */
+  /** A consumer's question as JSON. The SDK encrypts it so that only the consumer can read it. */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',
+  /** The definition and the figures of a report as JSON, encrypted in the same way. */
+  ReportDefinition: 'type.googleapis.com/mex.contract.ReportDefinition',
+  ReportAnswer: 'type.googleapis.com/mex.contract.ReportAnswer',
 } as const;

@@ -8,6 +8,7 @@ export const PATTERNS = {
   measurementRequisition:
     'measurementConsumers/{measurementConsumer}/measurements/{measurement}/requisitions/{requisition}',
   requisition: 'dataProviders/{dataProvider}/requisitions/{requisition}',
+  report: 'measurementConsumers/{measurementConsumer}/reports/{report}',
   eventGroupMetadataDescriptor:
     'dataProviders/{dataProvider}/eventGroupMetadataDescriptors/{eventGroupMetadataDescriptor}',
   measurementConsumerCertificate: 'measurementConsumers/{measurementConsumer}/certificates/{certificate}',
@@ -33,7 +34,10 @@ type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string
 
 /** The wildcard ID. Names may contain it, but no resource has this ID. */
 export const WILDCARD = '-';
-/** In a certificate's path, this alias refers to the party's best certificate. */
+/**
+ * In a certificate's path, the alias for the party's best certificate: preferably not revoked, valid now, and the last to
+ * expire.
+ */
 export const PREFERRED = 'preferred';
 
 const ID = '[A-Za-z0-9_-]{1,63}';
