@@ -1,0 +1,82 @@
+/**
+ * Bounds that connect counts of events with reaches. Each person reached has at least one impression, and at most the cap.
+ */
+import type { Cell } from '../needs/need.ts';
+import type { Row } from './answers.ts';
+import type { Constraint } from './problem.ts';
+
+/**
+ * Returns two bounds on impressions: at least Σ k · (people at frequency k), and at most cap · reach. Seconds have only the
+ * upper bound.
+ */
+export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
+  const deviations = covariance.map((row, i) => Math.sqrt(row[i]!));
+  const indexes = new Map(rows.map((row, i) => [row, i]));
+  const blocks = Map.groupBy(rows, ({ planned: { need } }) => JSON.stringify([need.period, need.group]));
+  return [...blocks.values()].flatMap((block) => {
+    const kinds = Map.groupBy(block, ({ planned: { need } }) =>
+      JSON.stringify([need.type, need.maximumPerPerson]),
+    );
+    const counts = [...kinds.values()].filter(([row]) => row!.planned.need.maximumPerPerson !== undefined);
+    const reaches = Map.groupBy(
+      block.filter(({ planned }) => planned.need.maximumPerPerson === undefined),
+      ({ planned }) => planned,
+    );
+    return [...reaches.values()].flatMap((reach) =>
+      counts
+        .flatMap((count) => bounds(reach, partition(reach[0]!, count), (row) => indexes.get(row)!))
+        .map((constraint) => scaled(constraint, deviations)),
+    );
+  });
+}
+
+/**
+ * Scales a constraint so that its error is as large as that of a usual row. Otherwise, a constraint could be so heavy that
+ * the solver could not tell kinds of people apart, or so light that it would not hold.
+ */
+function scaled(constraint: Constraint, deviations: readonly number[]): Constraint {
+  const usual = deviations.toSorted((a, b) => a - b)[deviations.length >> 1]!;
+  const own = Math.hypot(...[...constraint].map(([row, weight]) => weight * deviations[row]!));
+  return new Map([...constraint].map(([row, weight]) => [row, (weight * usual) / own]));
+}
+
+/** Returns the counts that together cover each event of the union exactly once, or an empty list if they do not exist. */
+function partition(union: Row, counts: readonly Row[]): Row[] {
+  const id = (cell: Cell) => JSON.stringify(cell);
+  const wanted = new Set(union.planned.need.cells.map(id));
+  const inside = counts.filter(({ planned }) => planned.need.cells.every((cell) => wanted.has(id(cell))));
+  const cells = inside.flatMap(({ planned }) => planned.need.cells.map(id));
+  return cells.length === wanted.size && new Set(cells).size === wanted.size ? inside : [];
+}
+
+function bounds(reach: readonly Row[], counts: readonly Row[], indexOf: (row: Row) => number): Constraint[] {
+  if (counts.length === 0) return [];
+  const { type, maximumPerPerson: cap } = counts[0]!.planned.need;
+  const highest = reach.length;
+  const signed = (sign: number) => counts.map((row) => [indexOf(row), sign] as const);
+  // Each data provider applies the cap separately, so a person can reach the cap at every provider.
+  const upper = new Map([
+    ...reach.map((row) => [indexOf(row), cap! * counts.length] as const),
+    ...signed(-1),
+  ]);
+  if (type !== 'IMPRESSION' || cap! < highest) return [upper];
+  return [
+    new Map([...reach.map((row) => [indexOf(row), -(row.frequency ?? 1)] as const), ...signed(1)]),
+    upper,
+  ];
+}
+
+/** Adjusts counts by a few events, so that the bounds still hold after the numbers of people were rounded. */
+export function settleCounts(
+  values: Float64Array,
+  constraints: readonly Constraint[],
+  isReach: (row: number) => boolean,
+): void {
+  for (const constraint of constraints) {
+    const sum = [...constraint].reduce((total, [row, weight]) => total + weight * values[row]!, 0);
+    if (sum >= 0) continue;
+    const counts = [...constraint].filter(([row]) => !isReach(row));
+    const [largest, weight] = counts.reduce((a, b) => (values[b[0]]! > values[a[0]]! ? b : a));
+    values[largest]! -= Math.round(sum / weight);
+  }
+}

@@ -1,0 +1,95 @@
+/** The covariance of the errors of all measured numbers. Errors come from noise, sampling, and collisions in sketches. */
+import {
+  liquidLegionsReachCovariance,
+  liquidLegionsShareVariances,
+  scalarVariance,
+  shareShuffleCovariance,
+  sketchMoments,
+} from '@measurement-exchange/mpc';
+import { isCount, type Row, sharesOf } from './answers.ts';
+import { noiseCovariance, noiseOf, ROUNDING } from './noiseCovariance.ts';
+
+/** Returns how many people two rows have in common. If both are the same row, this is the number of people in the row. */
+export type Overlap = (a: number, b: number) => number;
+
+export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Array[] {
+  const matrix = rows.map(() => new Float64Array(rows.length));
+  for (let i = 0; i < rows.length; i++) {
+    for (let j = 0; j <= i; j++) {
+      const value = covariance(rows, i, j, overlap);
+      matrix[i]![j] = value;
+      matrix[j]![i] = value;
+    }
+    // Values that are scaled up from a sample are also rounded down. The two small terms keep the matrix safely invertible.
+    const { width } = rows[i]!.answer.methodology;
+    matrix[i]![i]! += (width < 1 ? ROUNDING : 0) + 1e-9 * matrix[i]![i]! + 1e-6;
+  }
+  return matrix;
+}
+
+function covariance(rows: readonly Row[], i: number, j: number, overlap: Overlap): number {
+  const [a, b] = [rows[i]!, rows[j]!];
+  const isSame = a.planned === b.planned;
+  if (isCount(a) || isCount(b)) return i === j ? countVariance(a) : 0;
+  const [first, second] = [a.answer.methodology, b.answer.methodology];
+  const isSketched = (protocol: string) => protocol.endsWith('LegionsV2');
+  if (isSketched(first.protocol) && isSketched(second.protocol)) return sketchCovariance(rows, i, j, overlap);
+  const noise = isSame ? noiseCovariance(a, b) : 0;
+  const { width } = first;
+  if (width >= 1 || second.width !== width) return noise;
+  if (first.protocol === 'honestMajorityShareShuffle' || second.protocol === 'honestMajorityShareShuffle') {
+    // Share shuffle samples different people than the other protocols, so sampling adds no covariance between them.
+    if (first.protocol !== 'honestMajorityShareShuffle' || second.protocol !== first.protocol) return noise;
+    return noise + shareShuffleCovariance([overlap(i, i), overlap(j, j)], overlap(i, j), first);
+  }
+  return noise + overlap(i, j) * (1 / width - 1);
+}
+
+function countVariance(row: Row): number {
+  const { width } = row.answer.methodology;
+  const maximumPerUser = row.planned.need.maximumPerPerson ?? 1;
+  return scalarVariance({ value: row.value, maximumPerUser, width, noiseVariance: noiseOf(row) });
+}
+
+/**
+ * Returns the covariance of two rows from sketches. The people at a frequency are a share times the reach, so the errors of
+ * both the share and the reach matter.
+ */
+function sketchCovariance(rows: readonly Row[], i: number, j: number, overlap: Overlap): number {
+  const [a, b] = [rows[i]!, rows[j]!];
+  const { methodology } = a.answer;
+  if (methodology.protocol === 'direct' || methodology.protocol === 'honestMajorityShareShuffle') return 0;
+  const isSame = a.planned === b.planned;
+  const { decayRate, maxSize, width, samplingIndicatorSize = 1 } = methodology;
+  const [p, q] = [shareOf(a), shareOf(b)];
+  // A row for one frequency has only a share of its union's people. Use the reach of the whole union instead.
+  const reaches = [reachOf(a, overlap(i, i)), reachOf(b, overlap(j, j))] as const;
+  const common = isSame ? reaches[0] : Math.min(overlap(i, j) / Math.max(p, q), ...reaches);
+  let reach = liquidLegionsReachCovariance({ decayRate, maxSize, width, reaches, overlap: common });
+  if (!isSame) return p * q * reach;
+  const { slope } = sketchMoments(methodology, reaches[0] * width);
+  reach += noiseOf(a) / (width * slope) ** 2;
+  if (a.frequency === undefined) return reach;
+  const shares = sharesOf(a.planned, a.answer);
+  const variances = liquidLegionsShareVariances(
+    {
+      ...{ decayRate, maxSize, width, samplingIndicatorSize, reach: reaches[0] },
+      maximumFrequency: shares.length,
+      frequencyNoiseVariance: noiseOf(a, 'frequency'),
+    },
+    shares,
+  );
+  const [v, w] = [variances[a.frequency - 1]!, variances[b.frequency! - 1]!];
+  // Shares add up to 1, so their errors are negatively correlated.
+  const share = i === j ? v : -Math.sqrt((v * w * p * q) / ((1 - p) * (1 - q) || 1));
+  // The variance of a product of independent numbers. If the reach may be 0, the error of the share multiplies that of the reach.
+  return p * q * reach + (reaches[0] ** 2 + reach) * share;
+}
+
+function shareOf(row: Row): number {
+  return row.frequency === undefined ? 1 : sharesOf(row.planned, row.answer)[row.frequency - 1]!;
+}
+
+function reachOf(row: Row, people: number): number {
+  return Math.max(1, row.frequency === undefined ? people : row.answer.value);
+}

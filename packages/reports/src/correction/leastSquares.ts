@@ -1,0 +1,146 @@
+/**
+ * Non-negative least squares by the active-set method of Lawson and Hanson (1974). The vectors in use are always linearly
+ * independent, and each one has a positive coefficient.
+ */
+import { backward, dot, forward } from './matrix.ts';
+import type { Precision, Sparse } from './precision.ts';
+
+/**
+ * A vector counts as linearly dependent if its distance to the span of the used vectors is below this fraction of its
+ * length.
+ */
+const DEPENDENT = 1e-6;
+/** How often the final coefficients are refined. Each time removes nearly all of the remaining rounding errors. */
+const REFINEMENTS = 2;
+
+export class LeastSquares<T extends Sparse> {
+  readonly used: T[] = [];
+  /** The coefficient of each used vector. */
+  coefficients: number[] = [];
+  /** The precision times what the used vectors leave unexplained: how much one more unit in each row would help. */
+  rewards: Float64Array = new Float64Array();
+  chiSquared = 0;
+  /** The dot product of each used vector and the target. */
+  private readonly products: number[] = [];
+  /** The Cholesky factor of the matrix of dot products of the used vectors. */
+  private readonly factor: Float64Array[] = [];
+  private readonly target: Float64Array;
+  private readonly precision: Precision;
+  private readonly wanted: Float64Array;
+
+  /** Dot products are those of the precision: a · b means aᵀ P b. */
+  constructor(target: Float64Array, precision: Precision) {
+    this.target = target;
+    this.precision = precision;
+    this.wanted = precision.timesDense(target);
+    this.update();
+  }
+
+  /**
+   * Starts to use vectors, and drops those whose coefficients would become negative. Returns false if none of the new
+   * vectors stays.
+   */
+  add(vectors: readonly T[]): boolean {
+    const added = new Set(vectors.filter((vector) => this.extend(vector)));
+    if (added.size === 0) return false;
+    this.settle();
+    this.update();
+    return this.used.some((vector) => added.has(vector));
+  }
+
+  /** Removes the rounding errors that collected in the factor while vectors came and went. */
+  refine(): void {
+    for (let i = 0; i < REFINEMENTS; i++) {
+      const change = this.solve(this.used.map((vector) => dotSparse(vector, this.rewards)));
+      this.coefficients = this.coefficients.map((old, j) => Math.max(0, old + change[j]!));
+      this.update();
+    }
+  }
+
+  /** Computes what the used vectors leave unexplained. */
+  private update(): void {
+    const rest = Float64Array.from(this.target);
+    for (let i = 0; i < this.used.length; i++) {
+      const { rows, values } = this.used[i]!;
+      const coefficient = this.coefficients[i]!;
+      for (let k = 0; k < rows.length; k++) rest[rows[k]!]! -= coefficient * values[k]!;
+    }
+    this.rewards = this.precision.timesDense(rest);
+    this.chiSquared = dot(rest, this.rewards);
+  }
+
+  /** Moves to the best coefficients. Vectors whose coefficients reach 0 on the way are dropped. */
+  private settle(): void {
+    for (;;) {
+      const wanted = this.solve(this.products);
+      let [first, step] = [-1, 1];
+      const atZero: number[] = [];
+      for (let i = 0; i < wanted.length; i++) {
+        if (wanted[i]! > 0) continue;
+        const old = this.coefficients[i]!;
+        if (old === 0) atZero.push(i);
+        else if (old / (old - wanted[i]!) < step || first < 0) [first, step] = [i, old / (old - wanted[i]!)];
+      }
+      // New vectors that would go below 0 are of no use yet.
+      if (atZero.length > 0) {
+        for (const i of atZero.reverse()) this.drop(i);
+        continue;
+      }
+      for (let i = 0; i < wanted.length; i++) {
+        const old = this.coefficients[i]!;
+        this.coefficients[i] = Math.max(0, old + step * (wanted[i]! - old));
+      }
+      if (first < 0) return;
+      this.drop(first);
+    }
+  }
+
+  private solve(products: readonly number[]): Float64Array {
+    return backward(this.factor, forward(this.factor, products));
+  }
+
+  /** Adds a vector with the coefficient 0. Returns false if this vector depends linearly on the used vectors. */
+  private extend(vector: T): boolean {
+    const image = this.precision.times(vector);
+    const length = dotSparse(vector, image);
+    const n = this.used.length;
+    const row = new Float64Array(n + 1);
+    for (let i = 0; i < n; i++) row[i] = dotSparse(this.used[i]!, image);
+    row.set(forward(this.factor, row, n));
+    let rest = length;
+    for (let k = 0; k < n; k++) rest -= row[k]! ** 2;
+    if (!(rest > DEPENDENT ** 2 * length)) return false;
+    row[n] = Math.sqrt(rest);
+    this.factor.push(row);
+    this.used.push(vector);
+    this.products.push(dotSparse(vector, this.wanted));
+    this.coefficients.push(0);
+    return true;
+  }
+
+  /** Removes a vector from the factor. Rotations of neighboring columns make the factor triangular again. */
+  private drop(index: number): void {
+    this.coefficients.splice(index, 1);
+    this.used.splice(index, 1);
+    this.products.splice(index, 1);
+    this.factor.splice(index, 1);
+    for (let j = index; j < this.factor.length; j++) {
+      const pivot = this.factor[j]!;
+      const length = Math.hypot(pivot[j]!, pivot[j + 1]!);
+      const [cosine, sine] = [pivot[j]! / length, pivot[j + 1]! / length];
+      for (let i = j; i < this.factor.length; i++) {
+        const row = this.factor[i]!;
+        const [a, b] = [row[j]!, row[j + 1]!];
+        row[j] = cosine * a + sine * b;
+        row[j + 1] = cosine * b - sine * a;
+      }
+      this.factor[j] = pivot.subarray(0, j + 1);
+    }
+  }
+}
+
+export function dotSparse({ rows, values }: Sparse, vector: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < rows.length; i++) sum += values[i]! * vector[rows[i]!]!;
+  return sum;
+}

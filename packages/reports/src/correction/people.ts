@@ -1,0 +1,131 @@
+/**
+ * The kinds of people that explain the rows. A kind consists of a group, a history, and a frequency in each distribution.
+ */
+import type { Period } from '../definition/calendar.ts';
+import { type Group, periodId } from '../needs/need.ts';
+import { isCount, type Row } from './answers.ts';
+import { type History, Timeline } from './timeline.ts';
+
+/** The indexes of the rows that include a kind of people. Each person of this kind counts once in each of these rows. */
+export type Column = readonly number[];
+
+/** The rows of one need. A reach has one row, and a distribution has one row per frequency. */
+interface NeedRows {
+  union: number;
+  period: number;
+  group: Group;
+  rows: number[];
+}
+
+export class People {
+  private readonly needs: NeedRows[] = [];
+  private readonly groups: Group[];
+  private readonly timeline: Timeline;
+  private readonly periods: number;
+  private readonly atoms: number;
+
+  /**
+   * `segments` is the number of segments. `atoms` lists the combinations of segments that people can have, as bit masks.
+   */
+  constructor(rows: readonly Row[], segments: number, atoms: readonly number[]) {
+    const periods = new Map<string, { index: number; period: Period }>();
+    const needs = new Map<string, NeedRows>();
+    for (const [i, row] of rows.entries()) {
+      if (isCount(row)) continue;
+      const { key, need, union } = row.planned;
+      const id = periodId(need.period);
+      if (!periods.has(id)) periods.set(id, { index: periods.size, period: need.period });
+      const known = needs.get(key);
+      if (known) known.rows.push(i);
+      else needs.set(key, { union, period: periods.get(id)!.index, group: need.group, rows: [i] });
+    }
+    const merge = mergedSegments([...needs.values()], segments);
+    this.needs = [...needs.values()].map((need) => ({ ...need, union: merge.mask(need.union) }));
+    this.groups = cellsOf(this.needs.map(({ group }) => group));
+    this.periods = periods.size;
+    this.atoms = 1 << merge.count;
+    const merged = [...new Set(atoms.map(merge.mask))].filter((atom) => atom > 0);
+    this.timeline = new Timeline(
+      [...periods.values()].map(({ period }) => period),
+      merge.count,
+      merged,
+    );
+  }
+
+  /** Returns kinds of people whose reward per person exceeds `least`, with the highest reward first. */
+  best(rewards: ArrayLike<number>, least: number): { column: Column; reward: number }[] {
+    const found = new Map<string, { column: Column; reward: number }>();
+    for (const group of this.groups) {
+      const own = this.needs.filter((need) => includes(need.group, group));
+      const bestRow = (rows: readonly number[]) =>
+        rows.reduce((best, row) => (rewards[row]! > rewards[best]! ? row : best), rows[0]!);
+      for (const history of this.timeline.best(this.tables(own, (need) => rewards[bestRow(need.rows)]!))) {
+        for (const column of columnsOf(history, own, bestRow)) {
+          const reward = column.reduce((sum, row) => sum + rewards[row]!, 0);
+          if (column.length > 0 && reward > least) found.set(column.join(), { column, reward });
+        }
+      }
+    }
+    return [...found.values()].sort((a, b) => b.reward - a.reward);
+  }
+
+  private tables(needs: readonly NeedRows[], rewardOf: (need: NeedRows) => number): Float64Array[] {
+    const tables = Array.from({ length: this.periods }, () => new Float64Array(this.atoms));
+    for (const need of needs) {
+      const reward = rewardOf(need);
+      const table = tables[need.period]!;
+      for (let atom = 1; atom < this.atoms; atom++) if (atom & need.union) table[atom]! += reward;
+    }
+    return tables;
+  }
+}
+
+/**
+ * Returns the column with the best frequency in each distribution. Each further column replaces one of these frequencies.
+ */
+function columnsOf(
+  { atoms }: History,
+  needs: readonly NeedRows[],
+  bestRow: (rows: readonly number[]) => number,
+): Column[] {
+  const hit = needs.filter(({ union, period }) => atoms[period]! & union);
+  const best = hit.map(({ rows }) => bestRow(rows));
+  const others = hit.flatMap(({ rows }, i) =>
+    rows.length === 1 ? [] : rows.filter((row) => row !== best[i]).map((row) => best.with(i, row)),
+  );
+  return [best, ...others].map((column) => [...column].sort((a, b) => a - b));
+}
+
+/** Merges segments that belong to the same unions, because no row tells them apart. */
+function mergedSegments(needs: readonly NeedRows[], segments: number) {
+  const ids = Array.from({ length: segments }, (_, bit) =>
+    needs.map(({ union }) => (union >> bit) & 1).join(''),
+  );
+  const kinds = [...new Set(ids)].filter((id) => id.includes('1'));
+  const mask = (union: number) =>
+    ids.reduce(
+      (merged, id, bit) =>
+        union & (1 << bit) && id.includes('1') ? merged | (1 << kinds.indexOf(id)) : merged,
+      0,
+    );
+  return { count: kinds.length, mask };
+}
+
+/** Returns every combination of the attribute values that occur in the groups. */
+function cellsOf(groups: readonly Group[]): Group[] {
+  const values = new Map<string, Set<string>>();
+  for (const group of groups) {
+    for (const [attribute, value] of Object.entries(group)) {
+      values.set(attribute, (values.get(attribute) ?? new Set()).add(value));
+    }
+  }
+  let cells: Group[] = [{}];
+  for (const [attribute, of] of values) {
+    cells = cells.flatMap((cell) => [...of].map((value) => ({ ...cell, [attribute]: value })));
+  }
+  return cells;
+}
+
+function includes(group: Group, cell: Group): boolean {
+  return Object.entries(group).every(([attribute, value]) => cell[attribute] === value);
+}

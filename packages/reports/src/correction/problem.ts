@@ -1,0 +1,30 @@
+/** A problem of least squares over numbers of people, and its solution. */
+import type { Column } from './people.ts';
+
+/** Maps row indexes to weights. The weighted sum of these rows must be at least 0. */
+export type Constraint = ReadonlyMap<number, number>;
+
+export interface Problem {
+  values: readonly number[];
+  covariance: readonly Float64Array[];
+  /** Finds kinds of people whose reward exceeds `least`. The reward of a kind is the sum of `rewards` over its rows. */
+  best(rewards: ArrayLike<number>, least: number): { column: Column; reward: number }[];
+  /** The indexes of the rows that count events instead of people. Each of these rows is an unknown by itself. */
+  counts: readonly number[];
+  constraints: readonly Constraint[];
+  population: number | undefined;
+}
+
+export interface Solution {
+  /** The row indexes of each unknown. The list is empty for the slack of a constraint. */
+  columns: Column[];
+  /** The fitted value for each column: a number of people, a count of events, or slack. */
+  people: number[];
+  /** The fitted value of each row. */
+  fitted: Float64Array;
+  chiSquared: number;
+  /** The number of directions in which the unknowns above 0 can change while the bounds that are reached stay reached. */
+  dimension: number;
+  /** How much χ² could still fall by changing one unknown, as `residualOf` finds afterward. It is 0 at the optimum. */
+  residual: number;
+}

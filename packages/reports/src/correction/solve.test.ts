@@ -1,0 +1,106 @@
+import { solveQP } from 'quadprog';
+import { describe, expect, test } from 'vitest';
+import type { Problem } from './problem.ts';
+import { solve } from './solve.ts';
+
+function generator(seed: number) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return state / 0x80000000;
+  };
+}
+
+/** Measured unions of n segments with random values and a random covariance; the kinds of people are the atoms. */
+function randomProblem(next: () => number, segments: number): Problem & { atoms: number[][] } {
+  const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
+  const atoms = unions.map((atom) => unions.flatMap((union, row) => (atom & union ? [row] : [])));
+  const root = unions.map(() => unions.map(() => next() - 0.5));
+  const covariance = root.map((a, i) =>
+    Float64Array.from(
+      root,
+      (b, j) => a.reduce((sum, value, k) => sum + value * b[k]!, 0) + (i === j ? 1 : 0),
+    ),
+  );
+  const values = unions.map((union) => 20 * Math.sqrt(union) * next());
+  return {
+    ...{ values, covariance, atoms, counts: [], constraints: [], population: undefined },
+    best: (rewards, least) =>
+      atoms
+        .map((column) => ({ column, reward: column.reduce((sum, row) => sum + rewards[row]!, 0) }))
+        .filter(({ reward }) => reward > least),
+  };
+}
+
+/** Solves the same problem with quadprog, whose arrays start at 1. Returns the fitted values. */
+function byQuadprog(
+  { values, covariance, atoms }: ReturnType<typeof randomProblem>,
+  population?: number,
+): number[] {
+  const n = atoms.length;
+  const weights = inverse(covariance);
+  const column = (atom: number[]) => values.map((_, row) => (atom.includes(row) ? 1 : 0));
+  const product = (a: number[], b: readonly number[]) =>
+    a.reduce((sum, x, i) => sum + x * weights[i]!.reduce((inner, w, j) => inner + w * b[j]!, 0), 0);
+  const columns = atoms.map(column);
+  const D = [[], ...columns.map((a) => [0, ...columns.map((b) => product(a, b))])];
+  const d = [0, ...columns.map((a) => product(a, values))];
+  const total = population === undefined ? [] : [-1];
+  const A = [[], ...columns.map((_, i) => [0, ...columns.map((_, j) => (i === j ? 1 : 0)), ...total])];
+  const b = [0, ...new Array<number>(n).fill(0), ...(population === undefined ? [] : [-population])];
+  const { solution, message } = solveQP(D, d, A, b);
+  expect(message).toBe('');
+  return values.map((_, row) => columns.reduce((sum, c, i) => sum + c[row]! * solution[i + 1]!, 0));
+}
+
+/** Gauss and Jordan. */
+function inverse(matrix: readonly Float64Array[]): number[][] {
+  const n = matrix.length;
+  const rows = matrix.map((row, i) => [...row, ...matrix.map((_, j) => (i === j ? 1 : 0))]);
+  for (let i = 0; i < n; i++) {
+    const pivot = rows[i]![i]!;
+    rows[i] = rows[i]!.map((value) => value / pivot);
+    for (let r = 0; r < n; r++) {
+      const factor = rows[r]![i]!;
+      if (r !== i) rows[r] = rows[r]!.map((value, k) => value - factor * rows[i]![k]!);
+    }
+  }
+  return rows.map((row) => row.slice(n));
+}
+
+describe('the solver', () => {
+  test('finds what quadprog finds, with and without a population that is used up', () => {
+    const next = generator(3);
+    for (let i = 0; i < 100; i++) {
+      const problem = randomProblem(next, 2 + (i % 3));
+      const free = solve(problem);
+      for (const [row, value] of byQuadprog(problem).entries())
+        expect(free.fitted[row]).toBeCloseTo(value, 1);
+      const population = 0.8 * free.people.reduce((sum, people) => sum + people, 0);
+      if (population < 1) continue;
+      const bounded = solve({ ...problem, population });
+      for (const [row, value] of byQuadprog(problem, population).entries())
+        expect(bounded.fitted[row]).toBeCloseTo(value, 1);
+    }
+  });
+
+  test('its conditions of Karush, Kuhn and Tucker hold for every kind of people', () => {
+    const next = generator(9);
+    for (let i = 0; i < 100; i++) {
+      const problem = randomProblem(next, 2 + (i % 3));
+      const { fitted, people, columns, residual } = solve(problem);
+      expect(residual).toBeLessThan(1e-4);
+      expect(people.every((value) => value > 0)).toBe(true);
+      const weights = inverse(problem.covariance);
+      const rewards = weights.map((row) =>
+        row.reduce((sum, w, j) => sum + w * (problem.values[j]! - fitted[j]!), 0),
+      );
+      const used = new Set(columns.map((column) => column.join()));
+      for (const atom of problem.atoms) {
+        const reward = atom.reduce((sum, row) => sum + rewards[row]!, 0);
+        if (used.has(atom.join())) expect(Math.abs(reward)).toBeLessThan(1e-6);
+        else expect(reward).toBeLessThan(0.02);
+      }
+    }
+  });
+});

@@ -1,0 +1,82 @@
+/** The equations of a problem: one row per answer, one per constraint, and one for the population if it is a limit. */
+import type { Column } from './people.ts';
+import { Precision, type Sparse } from './precision.ts';
+import type { Problem } from './problem.ts';
+
+/** An unknown of the fit: the number of people of a kind, a count of events, or the slack of a constraint. */
+export interface Unknown extends Sparse {
+  column: Column;
+  /** The squared length of the vector without its constraint rows, because slack can offset those rows. */
+  square: number;
+}
+
+/**
+ * Each constraint is fitted as a row with this fraction of the median standard deviation, so it holds only approximately.
+ */
+const TIGHT = 1e-3;
+
+export class System {
+  readonly target: Float64Array;
+  readonly precision: Precision;
+  /** The unknowns that every fit includes: the counts of events, and the slack of the constraints. */
+  readonly always: Unknown[];
+  private readonly problem: Problem;
+  /** The indexes of the constraints in which each row has a weight, and the weights. */
+  private readonly weights: [constraint: number, weight: number][][];
+
+  constructor(problem: Problem) {
+    const { values, covariance, constraints, population, counts } = problem;
+    this.problem = problem;
+    const deviations = covariance.map((row, i) => Math.sqrt(row[i]!)).sort((a, b) => a - b);
+    const tightness = 1 / (TIGHT * (deviations[deviations.length >> 1] ?? 1)) ** 2;
+    const limits = population === undefined ? 0 : 1;
+    this.precision = new Precision(covariance, constraints.length + limits, tightness);
+    this.target = new Float64Array(this.precision.size);
+    this.target.set(values);
+    if (population !== undefined) this.target[this.precision.size - 1] = population;
+    this.weights = values.map(() => []);
+    for (const [c, constraint] of constraints.entries())
+      for (const [row, weight] of constraint) this.weights[row]!.push([c, weight]);
+    const slack = (row: number, sign: number) => ({
+      column: [],
+      rows: [row],
+      values: [sign],
+      square: tightness,
+    });
+    this.always = [
+      ...counts.map((row) => this.unknown([row], [])),
+      ...constraints.map((_, c) => slack(values.length + c, -1)),
+      ...(population === undefined ? [] : [slack(this.precision.size - 1, 1)]),
+    ];
+  }
+
+  person(column: Column): Unknown {
+    return this.unknown(column, this.problem.population === undefined ? [] : [this.precision.size - 1]);
+  }
+
+  /**
+   * Returns the reward for one more person in each row, from the rewards of all equations. A kind of people is worth adding
+   * only if its reward exceeds `price`, which is above 0 if the population is used up.
+   */
+  rewards(all: Float64Array): { rewards: Float64Array; price: number } {
+    const { values, population } = this.problem;
+    const rewards = all.slice(0, values.length);
+    for (const [row, weights] of this.weights.entries())
+      for (const [c, weight] of weights) rewards[row]! += weight * all[values.length + c]!;
+    return { rewards, price: population === undefined ? 0 : -all[this.precision.size - 1]! };
+  }
+
+  private unknown(column: Column, limits: readonly number[]): Unknown {
+    const ones = column.map(() => 1);
+    const constrained = new Map<number, number>();
+    for (const row of column)
+      for (const [c, weight] of this.weights[row]!) constrained.set(c, (constrained.get(c) ?? 0) + weight);
+    const extra = [...constrained].filter(([, weight]) => weight !== 0);
+    return {
+      column,
+      rows: [...column, ...extra.map(([c]) => this.problem.values.length + c), ...limits],
+      values: [...ones, ...extra.map(([, weight]) => weight), ...limits.map(() => 1)],
+      square: this.precision.square({ rows: column, values: ones }),
+    };
+  }
+}

@@ -1,0 +1,96 @@
+/** A first definition for a consumer's event groups, which people then change. */
+import { parseDay } from './calendar.ts';
+import type { FigureRequest, ReportDefinition } from './definition.ts';
+import { MAX_SEGMENTS, WEEKDAYS } from './schema.ts';
+
+export interface StarterEventGroup {
+  /** The name under the data provider: `dataProviders/x/eventGroups/y`. */
+  name: string;
+  /** When events start and end, in RFC 3339 format. */
+  startTime?: string | undefined;
+  endTime?: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const USUAL_DAYS = 28;
+/** Up to this number of segments, every overlap is measured. */
+const MAX_OVERLAPPING = 4;
+
+/** Returns a definition with one segment for each data provider. `now` is in milliseconds since 1970. */
+export function starterDefinition(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition {
+  // In the order of their names, so that the same event groups always make the same report.
+  const sorted = eventGroups.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const providers = Map.groupBy(sorted, ({ name }) => name.split('/')[1]!);
+  const chosen = [...providers].slice(0, MAX_SEGMENTS);
+  const names = uniqueNames(chosen.map(([id]) => id));
+  const segments = Object.fromEntries(
+    chosen.map(([, groups], i) => [names[i]!, { eventGroups: groups.map(({ name }) => name) }]),
+  );
+  const interval = intervalOf(
+    chosen.flatMap(([, groups]) => groups),
+    now,
+  );
+  return {
+    title: 'My campaign',
+    interval,
+    segments,
+    ...(names.length > 1 && { sets: setsOf(names) }),
+    figures: figuresOf(names, interval),
+    budget: { rho: 0.2, delta: 1e-9 },
+  };
+}
+
+/** Names of segments have only letters, digits, and _, and start with a letter. */
+function uniqueNames(ids: readonly string[]): string[] {
+  const names: string[] = [];
+  for (const id of ids) {
+    const plain = id.replaceAll(/[^A-Za-z0-9]+/g, '_').slice(0, 30);
+    const name = /^[A-Za-z]/.test(plain) ? plain : `p${plain}`;
+    names.push(names.includes(name) || name === 'all' ? `${name}_${names.length + 1}` : name);
+  }
+  return names;
+}
+
+/** Returns the complete days on which all event groups have events, or else the last four weeks. */
+function intervalOf(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition['interval'] {
+  const times = (pick: (group: StarterEventGroup) => string | undefined) =>
+    eventGroups.flatMap((group) => pick(group) ?? []).map((time) => Date.parse(time));
+  const end = Math.min(now, ...times(({ endTime }) => endTime));
+  const start = Math.max(end - 92 * DAY_MS, ...times(({ startTime }) => startTime));
+  const [from, to] = [Math.ceil(start / DAY_MS), Math.floor(end / DAY_MS)];
+  const today = Math.floor(now / DAY_MS);
+  const isKnown = from < to && times(({ startTime }) => startTime).length > 0;
+  const [first, last] = isKnown ? [from, to] : [today - USUAL_DAYS, today];
+  return { start: dayOf(first), end: dayOf(last), timeZone: 'UTC' };
+}
+
+const dayOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+function setsOf(names: readonly string[]): Record<string, string> {
+  const only = names.map((name) => {
+    const others = names.filter((other) => other !== name);
+    const rest = others.length > 1 ? `(${others.join(' | ')})` : others[0]!;
+    return [`only_${name}`, `${name} - ${rest}`];
+  });
+  return {
+    all: names.join(' | '),
+    ...(names.length <= MAX_OVERLAPPING && Object.fromEntries(only)),
+  };
+}
+
+function figuresOf(names: readonly string[], { start, end }: ReportDefinition['interval']): FigureRequest[] {
+  const [everything] = names.length > 1 ? ['all'] : names;
+  const only = names.length > 1 && names.length <= MAX_OVERLAPPING ? names.map((name) => `only_${name}`) : [];
+  const [first, last] = [parseDay(start)!, parseDay(end)!];
+  // 1970-01-01 was a Thursday.
+  const weekday = WEEKDAYS[(first / DAY_MS + 3) % 7]!;
+  const weeks: FigureRequest = {
+    ...{ metric: 'reach', of: [everything!], periods: `weekly(${weekday})`, cumulative: true },
+  };
+  return [
+    { metric: 'reach', of: [...new Set([everything!, ...names]), ...only] },
+    ...(last - first > 7 * DAY_MS ? [weeks] : []),
+    { metric: 'frequency', of: [everything!], maximumFrequency: 5 },
+    { metric: 'impressions', of: [...new Set([everything!, ...names])] },
+  ];
+}

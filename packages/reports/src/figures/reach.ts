@@ -1,0 +1,108 @@
+/** The reach of any set that a report's answers determine, also of sets that the definition does not ask for. */
+import type { Period } from '../definition/calendar.ts';
+import { type Expression, parseExpression } from '../definition/expression.ts';
+import { type Group, groupId, periodId } from '../needs/need.ts';
+import type { PlannedNeed } from '../plan/types.ts';
+import { type AtomSet, atomsOf, unionWeights } from '../sets/atoms.ts';
+import { Span } from '../sets/span.ts';
+import { type Estimate, estimateOf, type Term } from './estimate.ts';
+import type { Report } from './report.ts';
+
+/** A period and group of a report. Without a group, everybody. */
+export interface Block {
+  period: Period;
+  group?: Group;
+}
+
+/**
+ * Returns the reach of a set, or undefined if the answers do not determine it. A group without answers of its own is the sum
+ * of the groups in it, such as all ages of one sex. This call costs no privacy budget.
+ */
+export function reachOf(
+  report: Report,
+  set: string | Expression | AtomSet,
+  block: Block,
+): Estimate | undefined {
+  const terms = reachTerms(report, set, block);
+  return terms && estimateOf(report.correction, terms, report.plan.population);
+}
+
+/** Returns the measured values and weights that add up to the reach of a set. */
+export function reachTerms(
+  report: Report,
+  set: string | Expression | AtomSet,
+  { period, group = {} }: Block,
+): Term[] | undefined {
+  const { segments } = report.plan;
+  const atoms =
+    set instanceof Uint8Array ? set : atomsOf(typeof set === 'string' ? parseExpression(set) : set, segments);
+  const blocks = blocksOf(report).get(periodId(period));
+  if (blocks === undefined) return undefined;
+  const own = blocks.get(groupId(group));
+  const terms = own && termsIn(own, report, atoms);
+  if (terms !== undefined) return terms;
+  const finer = [...blocks.values()].filter((other) => isPartOf(other.group, group));
+  for (const parts of Map.groupBy(finer, attributesOf).values()) {
+    const sums = parts.map((part) => termsIn(part, report, atoms));
+    if (sums.every((sum) => sum !== undefined)) return sums.flat();
+  }
+  return undefined;
+}
+
+/** The answered reaches of one period and group. */
+interface AnsweredBlock {
+  group: Group;
+  reaches: Map<number, PlannedNeed>;
+  /** Set only if some atoms cannot have people, so that several sums of unions are the same people. */
+  span?: Span;
+}
+
+/** The blocks of each report, by period and by group. Pages ask for many sets of one report. */
+const KNOWN = new WeakMap<Report, Map<string, Map<string, AnsweredBlock>>>();
+
+function blocksOf(report: Report): Map<string, Map<string, AnsweredBlock>> {
+  const known = KNOWN.get(report);
+  if (known !== undefined) return known;
+  const { plan, correction } = report;
+  const periods = new Map<string, Map<string, AnsweredBlock>>();
+  for (const planned of plan.needs) {
+    const { type, period, group } = planned.need;
+    if (type !== 'REACH' && type !== 'REACH_AND_FREQUENCY') continue;
+    const groups = periods.get(periodId(period)) ?? new Map<string, AnsweredBlock>();
+    periods.set(periodId(period), groups);
+    const block = groups.get(groupId(group)) ?? { group, reaches: new Map() };
+    groups.set(groupId(group), block);
+    if (correction.needs.has(planned.key)) block.reaches.set(planned.union, planned);
+  }
+  KNOWN.set(report, periods);
+  return periods;
+}
+
+function termsIn(block: AnsweredBlock, { plan }: Report, set: AtomSet): Term[] | undefined {
+  const { reaches } = block;
+  const { segments, atoms } = plan;
+  if (atoms.length === (1 << segments.length) - 1) {
+    const terms = [...unionWeights(set)].map(([union, weight]) => ({ key: reaches.get(union)?.key, weight }));
+    return terms.every((term): term is Term => term.key !== undefined) ? terms : undefined;
+  }
+  const needs = [...reaches.values()];
+  block.span ??= new Span(needs.map(({ union }) => atoms.map((atom) => (atom & union ? 1 : 0))));
+  const weights = block.span.weightsOf(atoms.map((atom) => set[atom]!));
+  return weights
+    ?.map((weight, i) => ({ key: needs[i]!.key, weight: Math.round(weight * 1e9) / 1e9 }))
+    .filter(({ weight }) => weight !== 0);
+}
+
+/** Returns whether all people of a group belong to a larger group. */
+function isPartOf(group: Group, larger: Group): boolean {
+  const entries = Object.entries(larger);
+  return (
+    Object.keys(group).length > entries.length &&
+    entries.every(([attribute, value]) => group[attribute] === value)
+  );
+}
+
+/** Groups by the same attributes are disjoint and, within a larger group, complete: a plan has all combinations of values. */
+function attributesOf({ group }: AnsweredBlock): string {
+  return Object.keys(group).sort().join();
+}

@@ -1,0 +1,34 @@
+/** The inputs of a plan other than the report's definition. */
+import type { Subpopulation } from '@measurement-exchange/contract';
+import type { ComputedBy, NoiseChoice } from '@measurement-exchange/mpc/charges';
+
+export interface Surroundings {
+  /** Returns how duchies would compute a union of several data providers, or undefined if they cannot compute it. */
+  computedBy(type: 'REACH' | 'REACH_AND_FREQUENCY', dataProviders: readonly string[]): ComputedBy | undefined;
+  /** The number of people in the population. */
+  population?: number;
+  /** The values of each attribute of the population. Default: those of `subpopulations`. */
+  attributes?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * The attributes of the population's people. Groups without common people then cost what the most expensive one costs.
+   * Without these, a plan assumes that one person may be in all groups.
+   */
+  subpopulations?: readonly Subpopulation[];
+  /**
+   * Returns the reference to which a data provider charges measurements of an event group. Default: the event group's name.
+   */
+  referenceOf?(eventGroup: string): string;
+  /** Returns the settings of a data provider that affect its noise. */
+  noiseOf?(dataProvider: string): NoiseChoice;
+  /** The keys of needs that have been answered. */
+  answered?: ReadonlySet<string>;
+  /** The reach to assume for each segment when computing expected errors. Default: 1,000,000. */
+  assumedReach?: Readonly<Record<string, number>>;
+  /** The VID sampling interval. By default, everybody is sampled. */
+  vidSamplingInterval?: { start: number; width: number };
+}
+
+/** Thrown if no plan can answer the definition. The message says what to change. */
+export class PlanError extends Error {
+  override readonly name = 'PlanError';
+}

@@ -1,0 +1,52 @@
+/**
+ * Exact set algebra. An atom stands for the people in one exact combination of segments: a bit mask with one bit per
+ * segment. The reach of every set is a weighted sum of the reaches of unions, with integer weights.
+ */
+import type { Expression } from '../definition/expression.ts';
+
+/** The atoms of a set: the element at an atom's bit mask is 1 if the atom belongs to the set. Atom 0 never belongs. */
+export type AtomSet = Uint8Array;
+
+export function atomsOf(expression: Expression, segments: readonly string[]): AtomSet {
+  if (expression.operator === undefined) {
+    const bit = 1 << segments.indexOf(expression.name);
+    return Uint8Array.from({ length: 1 << segments.length }, (_, atom) => (atom & bit ? 1 : 0));
+  }
+  const [left, right] = [atomsOf(expression.left, segments), atomsOf(expression.right, segments)];
+  switch (expression.operator) {
+    case '|':
+      return left.map((member, atom) => member | right[atom]!);
+    case '&':
+      return left.map((member, atom) => member & right[atom]!);
+    case '-':
+      return left.map((member, atom) => member & (1 - right[atom]!));
+  }
+}
+
+/**
+ * Returns the weight of each union in the reach of a set, by Möbius inversion. The weights of a union and all smaller
+ * unions in it add up to `set[all segments] - set[segments outside the union]`.
+ */
+export function unionWeights(set: AtomSet): Map<number, number> {
+  const all = set.length - 1;
+  const weights = Int32Array.from(set, (_, union) => set[all]! - set[all ^ union]!);
+  for (let bit = 1; bit <= all; bit <<= 1) {
+    for (let union = 0; union <= all; union++) {
+      if (union & bit) weights[union]! -= weights[union ^ bit]!;
+    }
+  }
+  return new Map([...weights.entries()].filter(([union, weight]) => union > 0 && weight !== 0));
+}
+
+/**
+ * Returns the atoms that can have people, which are all unions of the masks in `cells`. Each mask lists the segments that
+ * contain one kind of event.
+ */
+export function possibleAtoms(segments: number, cells: readonly number[]): number[] {
+  const isPossible = new Uint8Array(1 << segments);
+  isPossible[0] = 1;
+  for (const cell of new Set(cells)) {
+    for (let atom = 0; atom < isPossible.length; atom++) if (isPossible[atom]) isPossible[atom | cell] = 1;
+  }
+  return [...isPossible.keys()].filter((atom) => atom > 0 && isPossible[atom]);
+}

@@ -1,0 +1,27 @@
+/**
+ * Entry point for Node: corrects a report in a thread, so that a large report neither blocks the caller nor runs forever.
+ *
+ * ```js
+ * const report = await correctInThread(plan, answers, { limitMs: 60_000 });
+ * ```
+ */
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Report } from '../figures/report.ts';
+import { type Limits, type Task, within } from './within.ts';
+
+const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Returns what `correctReport` returns. Throws a SolveError if there is no solution, or none within the time limit. */
+export function correctInThread(
+  plan: Task['plan'],
+  answers: Task['answers'],
+  limits: Limits = {},
+): Promise<Report> {
+  return within((done, failed) => {
+    const worker = new Worker(THREAD, { workerData: { plan, answers } satisfies Task });
+    worker.on('message', done);
+    worker.on('error', failed);
+    return () => void worker.terminate();
+  }, limits);
+}

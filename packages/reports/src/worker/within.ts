@@ -1,0 +1,57 @@
+/** Corrections that run in another thread, and end after a time limit at the latest. */
+import type { Answer } from '../correction/answers.ts';
+import { SolveError } from '../correction/solve.ts';
+import { correctReport, type Report } from '../figures/report.ts';
+import type { Plan } from '../plan/types.ts';
+
+export interface Task {
+  plan: Plan;
+  answers: ReadonlyMap<string, Answer>;
+}
+
+/** The reply to a task. Classes of errors do not survive the way between threads, so a SolveError is sent as its message. */
+export type Outcome = { report: Report } | { unsolved: string };
+
+export interface Limits {
+  /** The time after which the correction is given up. Default: 60,000 ms. */
+  limitMs?: number;
+  signal?: AbortSignal;
+}
+
+const LIMIT_MS = 60_000;
+
+/** Runs in the thread. */
+export function outcomeOf({ plan, answers }: Task): Outcome {
+  try {
+    return { report: correctReport(plan, answers) };
+  } catch (error) {
+    if (error instanceof SolveError) return { unsolved: error.message };
+    throw error;
+  }
+}
+
+/** Starts a thread and returns its report. `start` returns a function that ends the thread. */
+export async function within(
+  start: (done: (outcome: Outcome) => void, failed: (error: unknown) => void) => () => void,
+  { limitMs = LIMIT_MS, signal }: Limits,
+): Promise<Report> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  const timer = setTimeout(() => reject(new SolveError(tooSlow(limitMs))), limitMs);
+  const onAbort = () => reject(signal!.reason);
+  signal?.addEventListener('abort', onAbort);
+  const stop = start(resolve, reject);
+  try {
+    const outcome = await promise;
+    if ('unsolved' in outcome) throw new SolveError(outcome.unsolved);
+    return outcome.report;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    stop();
+  }
+}
+
+function tooSlow(limitMs: number): string {
+  return `The correction did not end within ${limitMs / 1000} s: ask for fewer periods, groups, or segments.`;
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  correctReport,
+  documentOf,
+  type Methodology,
+  type Plan,
+  planReport,
+  requireDefinition,
+  starterDefinition,
+  toReportCsv,
+} from '../src/index.ts';
+import { definitionOf, surroundingsOf } from './worlds.ts';
+
+const surroundings = surroundingsOf('honestMajorityShareShuffle', { population: 10_000 });
+const methodology: Methodology = {
+  protocol: 'direct',
+  width: 1,
+  noise: { mechanism: 'DISCRETE_GAUSSIAN', params: { epsilon: 1, delta: 1e-9 } },
+};
+const definition = definitionOf(2, {
+  title: 'Two, "quoted"',
+  sets: { all: 'a | b' },
+  figures: [
+    { metric: 'reach', of: ['all', 'a', 'b'] },
+    { metric: 'frequency', of: ['all'], maximumFrequency: 2 },
+    { metric: 'impressions', of: ['all'] },
+  ],
+});
+
+function answersOf(plan: Plan, without: (union: number) => boolean = () => false): Map<string, Answer> {
+  const kept = plan.needs.filter(({ union }) => !without(union));
+  return new Map(
+    kept.map(({ key, need, union }) => {
+      if (need.type === 'IMPRESSION') return [key, { value: 4000, methodology }];
+      const value = union === 3 ? 5000 : 3000;
+      return [key, { value, methodology, ...(need.maximumFrequency && { shares: [0.6, 0.4] }) }];
+    }),
+  );
+}
+
+describe('a report as a document', () => {
+  test('has every figure, and what follows from them', async () => {
+    const plan = await planReport(definition, surroundings);
+    const document = documentOf(correctReport(plan, answersOf(plan)), () => ({ state: 'NOT_ASKED' }));
+    expect(document).toMatchObject({ state: 'COMPLETE', segments: ['a', 'b'], population: 10_000 });
+    expect(document.figures.map(({ estimate }) => estimate!.value)).toEqual([5000, 3000, 3000, 5000, 8000]);
+    expect(document.figures[3]!.frequencies!.map(({ orMore }) => orMore.value)).toEqual([5000, 2000]);
+    const derived = Object.fromEntries(
+      document.derived.map(({ name, of, value }) => [`${name} ${of}`, value.value]),
+    );
+    expect(derived).toEqual({
+      ...{ 'overlap a': 2000, 'overlap b': 2000, 'overlap a & b': 1000 },
+      ...{ 'incremental reach a': 3000, 'incremental reach b': 2000 },
+      ...{ 'exclusive reach a': 2000, 'exclusive reach b': 2000 },
+      ...{ 'average frequency all': 1.6, 'gross rating points all': 80 },
+      ...{ 'percent of population all': 50, 'percent of population a': 30, 'percent of population b': 30 },
+    });
+    expect(document).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('says of a missing figure whose answer is missing and why, in CSV too', async () => {
+    const plan = await planReport(definition, surroundings);
+    const report = correctReport(
+      plan,
+      answersOf(plan, (union) => union === 1),
+    );
+    const why = {
+      measurement: 'measurementConsumers/x/measurements/y',
+      state: 'FAILED',
+      reason: 'refused, "no"',
+    };
+    const document = documentOf(report, () => why);
+    expect(document.state).toBe('INCOMPLETE');
+    expect(document.figures[1]).toMatchObject({ of: 'a', missing: [why] });
+    expect(document.figures[1]!.estimate).toBeUndefined();
+    const lines = toReportCsv(document).split('\r\n');
+    expect(lines[2]).toContain(',MISSING,"measurementConsumers/x/measurements/y: FAILED: refused, ""no"""');
+    expect(lines[1]).toMatch(/^reach,all,.*,5000,.*,OK,$/);
+  });
+
+  test('is no formula for a spreadsheet', async () => {
+    const plan = await planReport(definition, surroundings);
+    const document = documentOf(correctReport(plan, answersOf(plan)), () => ({ state: 'NOT_ASKED' }));
+    const [figure] = document.figures;
+    const hostile = { ...document, figures: [{ ...figure!, group: { '=cmd': '1' } }] };
+    expect(toReportCsv(hostile)).toContain(",'=cmd 1,");
+  });
+});
+
+describe('the first definition', () => {
+  const group = (provider: string, startTime = '2026-10-01T00:00:00Z', endTime?: string) => ({
+    ...{ name: `dataProviders/${provider}/eventGroups/1`, startTime, endTime },
+  });
+  const now = Date.parse('2026-10-29T12:00:00Z');
+
+  test('is valid, for the complete days on which all have events', () => {
+    const starter = starterDefinition(
+      [
+        group('tv-one'),
+        group('2nd', '2026-10-02T06:00:00Z'),
+        group('all', undefined, '2026-10-20T00:00:00Z'),
+      ],
+      now,
+    );
+    expect(requireDefinition(starter)).toEqual(starter);
+    expect(Object.keys(starter.segments)).toEqual(['p2nd', 'all_2', 'tv_one']);
+    expect(starter.interval).toEqual({ start: '2026-10-03', end: '2026-10-20', timeZone: 'UTC' });
+    expect(starter.figures[1]).toMatchObject({ periods: 'weekly(SATURDAY)', cumulative: true });
+  });
+
+  test('is valid for one provider, and for many', () => {
+    for (const count of [1, 2, 5, 20]) {
+      const starter = starterDefinition(
+        Array.from({ length: count }, (_, i) => ({ name: `dataProviders/p${i}/eventGroups/x` })),
+        now,
+      );
+      expect(requireDefinition(starter)).toEqual(starter);
+      expect(Object.keys(starter.segments)).toHaveLength(Math.min(count, 12));
+    }
+  });
+});
