@@ -21,7 +21,7 @@ import {
 } from '../src/sketches.ts';
 
 const { dice, pool, ring, first, second, aggregator } = ringOfThree('batches');
-const COUNT = 520;
+const COUNT = 264;
 expect(Math.ceil(COUNT / batchSize(COUNT))).toBe(2);
 
 const SKETCH = { decayRate: 3, maxSize: 10, samplingIndicatorSize: 100 };

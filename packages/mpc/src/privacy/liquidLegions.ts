@@ -43,7 +43,7 @@ export function sketchMoments(size: LiquidLegionsSize, people: number): SketchMo
   return { registers, variance: Math.max(0, variance - people * hit ** 2), slope, curvature };
 }
 
-/** Returns the expected number of registers that are hit. */
+/** Returns the expected number of registers that this many people hit. */
 export function expectedRegisters(size: LiquidLegionsSize, people: number): number {
   let sum = 0;
   forEachRegister(size, (_p, rate, weight) => {
@@ -53,9 +53,10 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 }
 
 /**
- * Returns the noisy register count for which the estimate is `people`. Without noise, this is the expected count. With
- * noise, inverting the expected count would overestimate people on average, because the inverse is convex. Adding c / 2
- * times the noise variance to the count removes this bias, where c is the inverse's second derivative divided by its first.
+ * Returns the noisy register count for which the estimate is `people`. Without noise, this count is the expected count.
+ * With noise, inverting the expected count would overestimate people on average, because the inverse is convex. Adding
+ * c/2 times the noise variance to the count removes this bias. Here c is the inverse's second derivative divided by its
+ * first derivative.
  */
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
@@ -86,7 +87,6 @@ export function estimatePeople(size: LiquidLegionsSize, registers: number, noise
 
 export interface LiquidLegionsReachParams extends LiquidLegionsSize {
   reach: number;
-  /** The width of the VID sampling interval. */
   width: number;
   /** The variance of the duchies' combined noise on the register count. */
   noiseVariance: number;
@@ -103,6 +103,44 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
   return (variance + noiseVariance) / (width * slope) ** 2 + Math.max(0, reach) * (1 / width - 1);
 }
 
+export interface LiquidLegionsCovarianceParams extends LiquidLegionsSize {
+  reaches: readonly [number, number];
+  /** The number of people that both sketches represent. */
+  overlap: number;
+  /** The width of the VID sampling interval of both. */
+  width: number;
+}
+
+/**
+ * Returns the covariance of two reach estimates, without noise. A person hits the same register in every sketch, so sketches
+ * with common people have common errors. For a sketch with itself, this is `liquidLegionsReachVariance` without noise.
+ */
+export function liquidLegionsReachCovariance(params: LiquidLegionsCovarianceParams): number {
+  const { reaches, width } = params;
+  const [first, second] = [Math.max(0, reaches[0]) * width, Math.max(0, reaches[1]) * width];
+  const both = Math.min(Math.max(0, params.overlap) * width, first, second);
+  if (both === 0) return 0;
+  let common = 0;
+  const hit: [number, number] = [0, 0];
+  const slope: [number, number] = [0, 0];
+  forEachRegister(
+    params,
+    (p, rate, weight) => {
+      const [a, b] = [Math.exp(-first * rate), Math.exp(-second * rate)];
+      // Empty in both, beyond what independent sketches would have in common.
+      common += weight * -Math.expm1(-both * rate) * Math.exp((both - first - second) * rate);
+      common += weight * both * p ** 2 * a * b;
+      hit[0] += weight * p * a;
+      hit[1] += weight * p * b;
+      slope[0] += weight * rate * a;
+      slope[1] += weight * rate * b;
+    },
+    covarianceBlocks(params),
+  );
+  const registers = common - both * hit[0] * hit[1];
+  return registers / (width * slope[0] * width * slope[1]) + (both / width) * (1 / width - 1);
+}
+
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
   /**
    * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely have
@@ -115,10 +153,11 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 }
 
 /**
- * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). People who are
- * alone in their register are a sample, without replacement, of all people. People who share a register and a sampling
- * indicator are counted as one person. The fraction of such registers bounds the resulting bias, so the square of this
- * fraction is added. `buckets` is the number of frequencies that each share covers, 1 by default.
+ * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). `buckets` is
+ * the number of frequencies that each share covers, 1 by default.
+ * The people who are alone in their register are a sample of all people, drawn without replacement. Several people with the
+ * same register and sampling indicator are counted as one person. The fraction of registers with such people bounds the
+ * bias of a share, so the square of this fraction is added to the variance.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -159,12 +198,14 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 
 /**
  * Calls `use` with the probability p, the rate, and the weight of each register. A register stays empty with probability
- * exp(−rate·people). In a large sketch, only two registers per block are visited (the two-point Gauss rule), and the weight
- * is the number of registers that each of the two represents. Sums over 1,000,000 registers then have an error below 10⁻⁶.
+ * exp(−rate·people).
+ * In a large sketch, only two registers per block are visited (the two-point Gauss rule). The weight is the number of
+ * registers that each of the two represents. Sums over 1,000,000 registers then have an error below 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,
   use: (p: number, rate: number, weight: number) => void,
+  blocks = BLOCKS,
 ): void {
   const step = decayRate / maxSize;
   const first = Math.expm1(-step) / Math.expm1(-decayRate);
@@ -172,12 +213,12 @@ function forEachRegister(
     const p = first * Math.exp(-step * index);
     use(p, Math.min(MAX_RATE, -Math.log1p(-p)), weight);
   };
-  if (maxSize <= 2 * BLOCKS) {
+  if (maxSize <= 2 * blocks) {
     for (let i = 0; i < maxSize; i++) visit(i, 1);
     return;
   }
-  for (let block = 0, start = 0; block < BLOCKS; block++) {
-    const end = Math.round(((block + 1) * maxSize) / BLOCKS);
+  for (let block = 0, start = 0; block < blocks; block++) {
+    const end = Math.round(((block + 1) * maxSize) / blocks);
     const length = end - start;
     const center = (start + end - 1) / 2;
     const offset = Math.sqrt((length ** 2 - 1) / 12);
@@ -189,5 +230,11 @@ function forEachRegister(
 
 const BLOCKS = 2048;
 
-/** The rate of a register that everybody hits. The probability e^−745 is the smallest double above 0. */
+/**
+ * Covariances are needed for every pair of sketches, and to fewer digits than an estimate. From one block to the next, p
+ * falls by a twelfth, and sums have an error below 10⁻⁷.
+ */
+const covarianceBlocks = ({ decayRate }: LiquidLegionsSize) => Math.max(64, Math.ceil(12 * decayRate));
+
+/** Replaces an infinite rate, for a register that everybody hits. 745 is the largest integer x for which e^−x is not 0. */
 const MAX_RATE = 745;

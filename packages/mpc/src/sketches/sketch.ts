@@ -19,7 +19,6 @@ export interface FrequencySketchParams extends LiquidLegionsParams {
 /** Assigns people to registers. The probability of a register decreases exponentially with its index. */
 export class RegisterIndexes {
   private readonly params: LiquidLegionsParams;
-  /** The value e^decayRate, computed once. */
   private readonly highest: number;
   private readonly fingerprints = new Fingerprints('Index');
 
@@ -31,10 +30,14 @@ export class RegisterIndexes {
 
   /** Returns an index from 0 to maxSize − 1. */
   of(vid: number | bigint): number {
+    const { high, low } = this.fingerprints.of(vid);
+    return this.at((high * 2 ** 32 + low) / 2 ** 64);
+  }
+
+  /** Returns the index for a hash `u`, as a fraction of all hashes. */
+  at(u: number): number {
     const { highest } = this;
     const { decayRate, maxSize } = this.params;
-    const { high, low } = this.fingerprints.of(vid);
-    const u = (high * 2 ** 32 + low) / 2 ** 64;
     const x = 1 - Math.log(highest + u * (1 - highest)) / decayRate;
     return Math.min(Math.trunc(x * maxSize), maxSize - 1);
   }

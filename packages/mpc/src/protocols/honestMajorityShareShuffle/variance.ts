@@ -9,7 +9,6 @@ export interface ShareShuffleReachParams {
   reach: number;
   /** The number of people in the sample, one per register. The methodology in the result states this number. */
   frequencyVectorSize: number;
-  /** The width of the VID sampling interval. */
   width: number;
   /** The variance of the duchies' combined noise on the number of people who were not reached. */
   noiseVariance: number;
@@ -17,7 +16,6 @@ export interface ShareShuffleReachParams {
 
 /** The number of people at a frequency, and the reach, which includes these people. */
 export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
-  /** The number of people at this frequency. */
   count: number;
   frequency: number;
   /**
@@ -42,11 +40,25 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
   return samplingCovariance(reach, reach, params) + noiseVariance / width ** 2;
 }
 
+/**
+ * Returns the sampling covariance of two estimated numbers of people with this many people in common. The same people are
+ * sampled for both.
+ */
+export function shareShuffleCovariance(
+  [first, second]: readonly [number, number],
+  overlap: number,
+  sample: Pick<ShareShuffleReachParams, 'frequencyVectorSize' | 'width'>,
+): number {
+  const universe = shareShuffleUniverse(sample);
+  if (universe <= 1) return 0;
+  return (((1 - sample.width) / sample.width) * (universe * overlap - first * second)) / (universe - 1);
+}
+
 /** Returns the variance of the number of people at a frequency. */
 export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): number {
   const { count, frequency, noiseVariance, frequencyNoiseVariance, width } = params;
-  // The number of people at "k or more" is the sample size minus the counts of all lower frequencies, including 0. It has
-  // the noise of each of these counts.
+  // The number of people at "k or more" is the sample size minus the counts of all lower frequencies, including 0. The
+  // number therefore has the noise of each of these counts.
   const noise = isRemainder(params)
     ? noiseVariance + (frequency - 1) * frequencyNoiseVariance
     : frequencyNoiseVariance;

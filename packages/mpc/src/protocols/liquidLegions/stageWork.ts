@@ -5,16 +5,13 @@ import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
-/** Options for running a stage: a signal that aborts the stage, and a callback that follows its progress. */
 export interface StageRun {
   signal?: AbortSignal | undefined;
-  /** Called with the fraction of the stage that is done, from 0 to 1. */
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /** Runs operations on a duchy's thread pool. After `run`, the caller must not use the buffers in `transfer`. */
 export interface Executor {
-  /** The number of operations that run at once. */
   readonly size: number;
   run<O extends OperationName>(
     operation: O,
@@ -23,16 +20,15 @@ export interface Executor {
   ): Promise<Output<O>>;
 }
 
-/** The input of a batch, without its seed. */
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
 /**
- * The maximum number of blocks in a batch. At this size, the one inversion per batch costs little, and a batch takes at
- * most a few seconds.
+ * The maximum number of blocks in a batch. Each batch needs one field inversion, which costs little at this size. A batch
+ * takes at most a few seconds.
  */
 const MOST = 2048;
-/** The minimum number of blocks in a batch. A batch with half as many blocks would take as long. */
-const LEAST = 512;
+/** The minimum number of blocks in a batch. A smaller batch would take much more time for each block. */
+const LEAST = 256;
 /** The number of batches is a multiple of this number, so that 2, 4, or 8 threads finish at the same time. */
 const BATCHES = 8;
 
@@ -80,7 +76,6 @@ export class StageWork {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }
 
-  /** Runs an operation on all blocks, in batches. Returns the outputs in block order. */
   overBlocks<O extends BatchOperation>(
     operation: O,
     blocks: Uint8Array,
@@ -121,12 +116,10 @@ export class StageWork {
   }
 }
 
-/** Derives the seed for a step of a stage, or for one batch of the step. */
 export function stepSeed(seed: Uint8Array, step: string, batch = 0): Bytes {
   return new Uint8Array(createHmac('sha384', seed).update(`${step}\0${batch}`).digest());
 }
 
-/** Rejects if any block is not a compressed point on the curve. */
 export async function checkPoints(points: Uint8Array, pool: Executor, run: StageRun = {}): Promise<void> {
   checkBlocks(points, POINT_BYTES, 'points');
   await new StageWork(pool, run).overBlocks('checkPoints', points, POINT_BYTES, {});
