@@ -1,5 +1,6 @@
 /**
- * Code shared by the servers of the exchange and the duchies. Code that loads Fastify has a separate entry point, `./app`.
+ * Code that the servers of the exchange and the duchies share. The entry point `./app` is separate, because it loads
+ * Fastify.
  */
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { callerError } from './errors.ts';
@@ -13,5 +14,5 @@ export {
   schemaState,
 } from './migrations.ts';
 export { proxyRangeProblems } from './proxies.ts';
-export { jittered, messageOf, repeat } from './repeat.ts';
+export { jittered, messageOf, type RepeatOptions, repeat, Waker } from './repeat.ts';
 export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';

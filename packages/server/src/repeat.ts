@@ -2,19 +2,43 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** The maximum pause after failures. */
 const MAX_PAUSE_MS = 30_000;
 
+/** Ends the pauses of all jobs that share it, because there may be work to do. */
+export class Waker {
+  private waking = new AbortController();
+
+  /** Aborted at the next wake-up. Read it before looking for work, so that a wake-up in the meantime is not lost. */
+  get woken(): AbortSignal {
+    return this.waking.signal;
+  }
+
+  readonly wake = (): void => {
+    this.waking.abort();
+    this.waking = new AbortController();
+  };
+}
+
+export interface RepeatOptions {
+  everyMs: number;
+  signal: AbortSignal;
+  log: Logger;
+  /** Starts the next run before `everyMs` is over, unless the last run failed. */
+  waker?: Waker;
+}
+
 /**
- * Runs a job every `everyMs` until the signal is aborted. If the job returns true, it runs again immediately. Each failure
- * doubles the pause. Logs only the first of several failures in a row, and the success that follows.
+ * Runs a job every `everyMs` until the signal is aborted. If the job returns true, it runs again at once. Each failure
+ * doubles the pause. Logs only the first of several consecutive failures, and the success that follows them.
  */
 export async function repeat(
   name: string,
   job: () => Promise<unknown>,
-  { everyMs, signal, log }: { everyMs: number; signal: AbortSignal; log: Logger },
+  { everyMs, signal, log, waker = new Waker() }: RepeatOptions,
 ): Promise<void> {
+  signal.addEventListener('abort', waker.wake, { once: true });
   for (let failures = 0; !signal.aborted; ) {
+    const { woken } = waker;
     let more = false;
     try {
       more = (await job()) === true;
@@ -27,13 +51,13 @@ export async function repeat(
     }
     if (more) continue;
     const pauseMs = Math.min(everyMs * 2 ** failures, Math.max(everyMs, MAX_PAUSE_MS));
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    await sleep(pauseMs, undefined, { signal: failures > 0 ? signal : woken }).catch(() => {});
   }
 }
 
 /**
- * Returns a random time between `ms` and twice `ms`, so that callers that failed at the same time do not retry at the same
- * time.
+ * Returns a random time between `ms` and twice `ms`, so that callers that failed at the same time do not retry at the
+ * same time.
  */
 export function jittered(ms: number): number {
   return Math.round(ms * (1 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { COMMON_HEADERS, type Listening, listenAt, sendClientError } from '@measurement-exchange/server';
 import Fastify from 'fastify';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 let folder: string;
 let server: Listening | undefined;
@@ -128,4 +128,17 @@ test.each([
 test('nonsense behind a request does not become a second answer', async () => {
   const answer = await answerTo('GET / HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n');
   expect(answer.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
+});
+
+test('a connection without a request does not delay stopping', async () => {
+  const app = Fastify({ forceCloseConnections: 'idle' });
+  const forced = vi.spyOn(app.server, 'closeAllConnections');
+  const { url, stop } = await listenAt({ host: '127.0.0.1', port: 0, tls: undefined }, () => app);
+  const arrived = once(app.server, 'connection');
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await Promise.all([once(socket, 'connect'), arrived]);
+  const closed = once(socket, 'close');
+  await stop();
+  expect(forced).not.toHaveBeenCalled();
+  await closed;
 });

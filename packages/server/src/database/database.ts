@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { outsideSpans, telemetry } from '../telemetry.ts';
+import { Client } from './client.ts';
 import { isRetryable, outcomeUnknown, translate } from './errors.ts';
 import { Lookups } from './lookups.ts';
 import { query, type Statement } from './roundTrip.ts';
 import { OpenTransaction, type Queryable, type Transaction } from './transaction.ts';
 
-/** Records transaction outcomes in the metrics. */
 export interface DatabaseObserver {
   transaction(name: string, outcome: 'committed' | 'rolledBack' | 'failed', seconds: number): void;
   retry(name: string): void;
@@ -21,23 +21,19 @@ export interface DatabaseOptions {
   maxConnections?: number;
   observer?: DatabaseObserver;
   onIdleError?: (error: Error) => void;
-  /** Called after a commit, with the parties that can see its changes. */
   onChanges?: (parties: ReadonlySet<string>) => void;
 }
 
-/** Settings that apply to every database connection of a program. */
 export interface SessionOptions {
-  /** PostgreSQL settings for each session, as `name=value`. */
+  /** PostgreSQL session settings as `name=value`. */
   settings: readonly string[];
   types: pg.CustomTypesConfig;
   maxConnections: number;
-  /** How long a caller waits for a connection. */
   acquireMs: number;
-  /** How long a connection may be idle before it is closed. */
   idleMs: number;
   /**
-   * The deadline for an entire transaction, including the COMMIT. PostgreSQL's statement_timeout does not limit a COMMIT
-   * that waits for a standby.
+   * Limits a whole transaction, including the COMMIT. PostgreSQL's statement_timeout does not limit a COMMIT that waits
+   * for a standby.
    */
   deadlineMs: number;
 }
@@ -60,6 +56,7 @@ export class Database implements Queryable {
     this.deadlineMs = session.deadlineMs;
     this.pool = new pg.Pool({
       ...options.connection,
+      Client,
       types: session.types,
       pipeline: true,
       application_name: options.applicationName,
@@ -73,8 +70,8 @@ export class Database implements Queryable {
       allowExitOnIdle: false,
     } as pg.PoolConfig);
     this.lookups = new Lookups(this.pool);
-    // Handle connection errors, because a restart of the PostgreSQL server breaks every connection. The pool replaces
-    // broken connections.
+    // Handle connection errors: a restart of PostgreSQL breaks every connection, and an unhandled error would end the
+    // process. The pool replaces broken connections.
     this.pool.on('error', (error) => options.onIdleError?.(error));
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
@@ -90,7 +87,7 @@ export class Database implements Queryable {
   }
 
   /**
-   * Runs a READ COMMITTED transaction, and retries it only if it certainly had no effect. The callback must lock the rows
+   * Runs a READ COMMITTED transaction. Retries only if the attempt certainly changed nothing. `work` must lock the rows
    * that its decisions depend on.
    */
   tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -142,7 +139,7 @@ export class Database implements Queryable {
       await tx.done();
       return { result, committed: !tx.rolledBack, woken: tx.woken };
     } catch (error) {
-      // Send ROLLBACK even after a COMMIT was sent, because the server skips the COMMIT if an earlier statement fails.
+      // Send ROLLBACK even after a COMMIT was sent, because PostgreSQL skips the COMMIT if an earlier statement fails.
       await tx.end('ROLLBACK').catch((failure: Error) => {
         broken ??= failure;
       });
@@ -153,10 +150,7 @@ export class Database implements Queryable {
     }
   }
 
-  /**
-   * Returns whether the database responds. The answer is cached for a second, because the health page may be requested
-   * often.
-   */
+  /** Caches the answer for a second, because the health page may be requested often. */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();
     return this.reachable;

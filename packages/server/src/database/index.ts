@@ -1,15 +1,7 @@
 /** The PostgreSQL client that the exchange and the duchies use. */
 export { Database, type DatabaseObserver, type DatabaseOptions, type SessionOptions } from './database.ts';
 export { sqlState, translate, uniqueViolation } from './errors.ts';
-export {
-  cell,
-  object,
-  query,
-  type Reader,
-  type Row,
-  type RowSource,
-  type Statement,
-  sendTogether,
-} from './roundTrip.ts';
+export { query, type Row, type Statement, sendTogether } from './roundTrip.ts';
+export { cell, object, type Reader, type RowSource } from './rowReader.ts';
 export { Statements } from './statements.ts';
 export type { Queryable, Transaction } from './transaction.ts';

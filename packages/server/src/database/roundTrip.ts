@@ -1,10 +1,12 @@
 /**
  * Sends statements faster than the `pg` driver does. The driver describes a statement each time it is used, builds each row
  * in a loop over its columns, and waits for each statement's result. This file describes a statement once per connection,
- * compiles a function that builds the rows, and sends several statements in one round trip.
+ * compiles a function that builds the rows, receives bytes in binary, and sends several statements in one round trip.
  */
 import pg from 'pg';
 import { openStatements, telemetry } from '../telemetry.ts';
+import { bind, type Connection, type Described } from './client.ts';
+import { type Column, type Reader, type RowReader, rowReader, type Values } from './rowReader.ts';
 
 /** A statement. It is prepared under its name, once per connection. */
 export interface Statement<R = Row> {
@@ -16,24 +18,12 @@ export interface Statement<R = Row> {
   isLookup?: boolean;
 }
 
-/** Generates JavaScript source code for an expression that converts a row to a T. */
-export interface Reader<T> {
-  source(row: RowSource): string;
-  readonly reads?: T;
-}
-
-/** Generates source code for expressions that read a column of the current row. */
-export interface RowSource {
-  value(column: string): string;
-  isNull(column: string): string;
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: the columns are what the statement selects
 export type Row = Record<string, any>;
 
 export interface Result {
   rows: unknown[];
-  /** The server's command tag, such as `COMMIT` or `UPDATE 1`. */
+  /** PostgreSQL's command tag, such as `COMMIT` or `UPDATE 1`. */
   command: string;
 }
 
@@ -42,26 +32,6 @@ export interface Query {
   values: unknown[];
   resolve(result: Result): void;
   reject(error: Error): void;
-}
-
-type Values = (string | null)[];
-type RowReader = (values: Values) => unknown;
-interface Column {
-  name: string;
-  dataTypeID: number;
-}
-
-/** The members of the driver's connection that we use. */
-interface Connection {
-  parsedStatements: Record<string, string>;
-  /** Statements whose results have not arrived yet. */
-  submittedNamedStatements: Record<string, string>;
-  parse(statement: { name: string; text: string }): void;
-  bind(what: { statement: string; values: unknown[] }): void;
-  describe(what: { type: 'P' }): void;
-  execute(): void;
-  flush(): void;
-  sync(): void;
 }
 
 /**
@@ -82,10 +52,12 @@ interface DriverQuery {
 const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
-/** Maps each connection to its row readers by statement name. The reader of a statement without columns is `noRows`. */
-const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
-const noRows: RowReader = () => {
-  throw new Error('A row of a statement without columns.');
+/** A statement without columns. */
+const NO_ROWS: Described = {
+  reader: () => {
+    throw new Error('A row of a statement without columns.');
+  },
+  isBinary: undefined,
 };
 
 /**
@@ -97,13 +69,18 @@ class RoundTrip extends DriverQuery {
   private readonly wireValues: unknown[][];
   private readonly eager: boolean;
   private readonly results: Result[] = [];
-  private readers!: Map<string, RowReader>;
+  /** The descriptions that were available when the statements were sent. */
+  private readonly known: (Described | undefined)[] = [];
+  private described!: Map<string, Described>;
   private reader: RowReader | undefined;
+  /** Which columns of the next rows arrive in binary. The client's parser reads this. */
+  isBinary: boolean[] | undefined;
   private readRows: unknown[] = [];
 
   constructor(queries: Query[], eager: boolean) {
     super('');
-    // Convert all values before anything is sent. If a conversion threw later, a partially sent round trip would never end.
+    // Convert all values before sending anything. A conversion that throws halfway would leave a round trip that never
+    // ends.
     this.wireValues = queries.map(({ values }) => values.map(inWireForm));
     this.queries = queries;
     this.eager = eager;
@@ -112,10 +89,8 @@ class RoundTrip extends DriverQuery {
   }
 
   override prepare(connection: Connection): void {
-    const { parsedStatements, submittedNamedStatements } = connection;
-    const readers = readersOf.get(connection) ?? new Map<string, RowReader>();
-    readersOf.set(connection, readers);
-    this.readers = readers;
+    const { parsedStatements, submittedNamedStatements, described } = connection;
+    this.described = described;
     for (let i = 0; i < this.queries.length; i++) {
       const { statement } = this.queries[i]!;
       const { name, text } = statement;
@@ -123,19 +98,35 @@ class RoundTrip extends DriverQuery {
         connection.parse(statement);
         submittedNamedStatements[name] = text;
       }
-      connection.bind({ statement: name, values: this.wireValues[i]! });
-      if (!readers.has(name)) connection.describe({ type: 'P' });
+      const known = described.get(name);
+      this.known.push(known);
+      bind(connection, name, this.wireValues[i]!, known?.isBinary);
+      if (known === undefined) connection.describe({ type: 'P' });
       connection.execute();
       if (this.eager) connection.flush();
     }
     connection.sync();
+    this.isBinary = this.known[0]?.isBinary;
   }
 
   handleRowDescription({ fields }: { fields: Column[] }): void {
     try {
-      const { statement } = this.queries[this.results.length]!;
-      this.reader = rowReader(fields, this._result._types, statement.reader);
-      this.readers.set(this.name, this.reader);
+      const { reader } = this.queries[this.results.length]!.statement;
+      const types = this._result._types;
+      const isBinary = fields.map(({ dataTypeID }) => dataTypeID === BYTEA);
+      // These rows arrive as text, because nothing was known about the columns when the statement was sent.
+      this.reader = rowReader(
+        fields,
+        fields.map(() => false),
+        types,
+        reader,
+      );
+      this.described.set(
+        this.name,
+        isBinary.includes(true)
+          ? { reader: rowReader(fields, isBinary, types, reader), isBinary }
+          : { reader: this.reader, isBinary: undefined },
+      );
     } catch (error) {
       this._canceledDueToError = error;
     }
@@ -144,7 +135,7 @@ class RoundTrip extends DriverQuery {
   handleDataRow({ fields }: { fields: Values }): void {
     if (this._canceledDueToError) return;
     try {
-      this.reader ??= this.readers.get(this.name)!;
+      this.reader ??= this.known[this.results.length]!.reader;
       this.readRows.push(this.reader(fields));
     } catch (error) {
       this._canceledDueToError = error;
@@ -152,7 +143,7 @@ class RoundTrip extends DriverQuery {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    if (!this.readers.has(this.name)) this.readers.set(this.name, noRows);
+    if (!this.described.has(this.name)) this.described.set(this.name, NO_ROWS);
     this.results.push({ rows: this.readRows, command: text });
     this.readRows = [];
     this.reader = undefined;
@@ -160,7 +151,7 @@ class RoundTrip extends DriverQuery {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    // The server has prepared neither the failed statement nor any statement after it.
+    // PostgreSQL has prepared neither the failed statement nor any statement after it.
     for (const { statement } of this.queries.slice(this.results.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }
@@ -172,12 +163,13 @@ class RoundTrip extends DriverQuery {
     if (next === undefined) return;
     this.name = next.statement.name;
     this.text = next.statement.text;
+    this.isBinary = this.known[this.results.length]?.isBinary;
   }
 }
 
 /**
- * Sends statements together. With `eager`, the server sends each result immediately, so that we can read its rows while the
- * server works on the next statement. On a busy server, `eager` costs more time than it saves.
+ * Sends statements in one round trip. With `eager`, PostgreSQL sends each result at once, so the rows are read while the
+ * next statement runs. On a busy server, `eager` costs more time than it saves.
  */
 export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
   const span = telemetry && openStatements(queries.map(({ statement }) => statement.name));
@@ -206,8 +198,8 @@ export function query<R>(
 }
 
 /**
- * Converts a parameter to the form in which it is sent. Arrays of byte strings are sent in binary, because the driver would
- * need two hexadecimal digits per byte.
+ * Converts a parameter to its wire form. Arrays of byte strings are sent in binary, because the driver would write two
+ * hexadecimal digits per byte.
  */
 function inWireForm(value: unknown): unknown {
   if (typeof value === 'string') return value;
@@ -234,44 +226,4 @@ function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
     at += item?.length ?? 0;
   });
   return array;
-}
-
-/** Compiles a function that reads a row. Its object literal is faster than a loop over the column names. */
-function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plainRow(columns)): RowReader {
-  const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text'));
-  const positions = new Map(columns.map(({ name }, i) => [name, i]));
-  const positionOf = (column: string) => {
-    const position = positions.get(column);
-    if (position === undefined) throw new Error(`The statement selects no column ${column}.`);
-    return position;
-  };
-  const source = reader.source({
-    value: (column) => {
-      const i = positionOf(column);
-      return parsers[i] === AS_TEXT ? `v[${i}]` : `v[${i}] === null ? null : p[${i}](v[${i}])`;
-    },
-    isNull: (column) => `v[${positionOf(column)}] === null`,
-  });
-  return new Function('p', `return (v) => (${source});`)(parsers) as RowReader;
-}
-
-/** The driver's parser for text columns. It returns its input unchanged, so compiled readers do not call it. */
-const AS_TEXT = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text');
-
-function plainRow(columns: Column[]): Reader<unknown> {
-  return object(Object.fromEntries(columns.map(({ name }) => [name, cell(name)])));
-}
-
-/** Returns a reader for an object, with one reader per member. */
-export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]> }): Reader<T> {
-  const keys = Object.keys(members) as (keyof T & string)[];
-  return {
-    source: (row) =>
-      `{ ${keys.map((key) => `${JSON.stringify(key)}: ${members[key].source(row)}`).join(', ')} }`,
-  };
-}
-
-/** Returns a reader for a column's unchanged value. */
-export function cell<T>(column: string): Reader<T> {
-  return { source: (row) => row.value(column) };
 }

@@ -1,6 +1,6 @@
-import type { Reader, Row, Statement } from './roundTrip.ts';
+import type { Row, Statement } from './roundTrip.ts';
+import type { Reader } from './rowReader.ts';
 
-/** A program's statements, each with a unique name. */
 export class Statements {
   readonly all = new Map<string, Statement<unknown>>();
 
@@ -13,7 +13,7 @@ export class Statements {
 
   private add<R>(statement: Statement<R>): Statement<R> {
     const { name } = statement;
-    // Reject duplicate names, because a connection would run the first statement's text for both statements.
+    // Reject duplicate names: a connection would run the first statement's text for both statements.
     if (this.all.has(name)) throw new Error(`Two statements are named ${name}.`);
     this.all.set(name, statement);
     return statement;

@@ -1,6 +1,7 @@
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Client } from '../../src/database/client.ts';
 import { Lookups } from '../../src/database/lookups.ts';
 import type { Statement } from '../../src/database/roundTrip.ts';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
   database = await createDuchyDatabase();
 });
 beforeEach(async () => {
-  pool = new pg.Pool({ connectionString: database.url, pipeline: true } as pg.PoolConfig);
+  pool = new pg.Pool({ connectionString: database.url, Client, pipeline: true } as pg.PoolConfig);
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   lookups = new Lookups(pool);

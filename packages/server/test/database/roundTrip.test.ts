@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Client } from '../../src/database/client.ts';
 import {
-  cell,
-  object,
   type Query,
   query as queryOn,
   type Result,
   type Statement,
   sendTogether,
 } from '../../src/database/roundTrip.ts';
+import { cell, object } from '../../src/database/rowReader.ts';
 
 let database: DuchyDatabase;
-let client: pg.Client;
+let client: Client;
 let described: string[];
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function connected(pipeline: boolean, types?: pg.CustomTypesConfig): Promise<void> {
-  client = new pg.Client({
+  client = new Client({
     connectionString: database.url,
     pipeline,
     ...(types && { types }),
@@ -126,6 +126,27 @@ test('bytes in an array arrive as they were, among absent and empty ones', async
   ]);
   expect(await query(unnest, [[null]])).toEqual([{ item: null }]);
   expect(await query(unnest, [[]])).toEqual([]);
+  await client.end();
+});
+
+test('bytes arrive as they were, as text at first and in binary later, beside text in other alphabets', async () => {
+  await connected(true);
+  const echo = {
+    name: 'echoBytes',
+    text: 'SELECT $1::bytea AS bytes, $2::text AS text, NULL::bytea AS none',
+  };
+  const values = [randomBytes(100), Buffer.alloc(0), randomBytes(300_000)];
+  const sizes: number[] = [];
+  const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+  connection.on('dataRow', ({ length }: { length: number }) => sizes.push(length));
+  for (const bytes of [...values, ...values]) {
+    const row = { bytes, text: 'žluťoučký 馬 \u{1F40E}', none: null };
+    expect(await query(echo, [bytes, row.text])).toEqual([row]);
+  }
+  expect(sizes[3]).toBeLessThan(sizes[0]!);
+  expect(await client.query('SELECT $1::bytea AS bytes', [values[0]])).toMatchObject({
+    rows: [{ bytes: values[0] }],
+  });
   await client.end();
 });
 

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterEach, expect, it, vi } from 'vitest';
+import { repeat, Waker } from './repeat.ts';
+
+const HOUR_MS = 3600_000;
+const log = pino({ level: 'silent' });
+
+let stop = new AbortController();
+let running: Promise<unknown>[] = [];
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(running);
+  stop = new AbortController();
+  running = [];
+});
+
+/** Starts a job that would otherwise wait for an hour between two runs. */
+function start(waker: Waker, run: (count: number) => unknown = () => false) {
+  const job = vi.fn(async () => run(job.mock.calls.length));
+  running.push(repeat('job', job, { everyMs: HOUR_MS, signal: stop.signal, log, waker }));
+  return job;
+}
+
+it('wakes every job that shares the waker from its pause', async () => {
+  const waker = new Waker();
+  const jobs = [start(waker), start(waker)];
+  for (const round of [1, 2, 3]) {
+    await expect.poll(() => jobs.map((job) => job.mock.calls.length)).toEqual([round, round]);
+    // Let the jobs begin their pause.
+    await sleep(5);
+    waker.wake();
+  }
+});
+
+it('loses no wake-up that comes while a job finds nothing to do', async () => {
+  const waker = new Waker();
+  const job = start(waker, async (count) => {
+    // The wake-up comes after the job has looked, and before it ends.
+    await sleep(1);
+    if (count < 20) waker.wake();
+    return false;
+  });
+  await expect.poll(() => job.mock.calls.length).toBe(20);
+});
+
+it('does not wake a job that failed before its pause is over', async () => {
+  const waker = new Waker();
+  const job = start(waker, () => {
+    waker.wake();
+    throw new Error('The database does not respond.');
+  });
+  await sleep(20);
+  waker.wake();
+  await sleep(20);
+  expect(job).toHaveBeenCalledTimes(1);
+});
+
+it('ends a pause when it is stopped, after a success and after a failure', async () => {
+  const waker = new Waker();
+  start(waker);
+  start(waker, () => Promise.reject(new Error('No.')));
+  await sleep(5);
+  stop.abort();
+  await Promise.all(running);
+});
