@@ -1,6 +1,6 @@
 /**
- * Combines command-line flags, environment variables, and the configuration file into one Config. See production.ts for the
- * checks in production mode.
+ * Combines command-line flags, environment variables, and the configuration file into one Config. production.ts has the
+ * checks of production mode.
  */
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
@@ -9,7 +9,6 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
-/** Thrown if settings are invalid. The text of each problem says how to fix it. */
 export class ConfigError extends Error {
   readonly problems: string[];
   constructor(problems: string[]) {
@@ -21,12 +20,12 @@ export class ConfigError extends Error {
 
 type Env = Record<string, string | undefined>;
 
-/** Returns the settings from all sources. `overrides` contains the command-line flags. */
+/** `overrides` contains the command-line flags. */
 export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   const problems: string[] = [];
   const config = {
     ...DEFAULTS,
-    ...readConfigFile(env.MEX_CONFIG, problems),
+    ...readConfigFile(nonEmpty(env, 'MEX_CONFIG', problems), problems),
     ...readEnv(env, problems),
     ...overrides,
   };
@@ -61,12 +60,18 @@ const SCHEMAS = eachSetting('schema') as Record<keyof Config, { type?: string; e
 
 function readEnv(env: Env, problems: string[]): Partial<Config> {
   const settings = Object.entries(eachSetting('variable')).flatMap(([name, variable = '']) => {
-    const text = env[variable];
+    const text = nonEmpty(env, variable, problems);
     return text === undefined
       ? []
       : [[name, readVariable(variable, text, SCHEMAS[name as keyof Config], problems)]];
   });
   return Object.fromEntries(settings);
+}
+
+function nonEmpty(env: Env, variable: string, problems: string[]): string | undefined {
+  if (env[variable] !== '') return env[variable];
+  problems.push(`${variable} is empty: give it a value, or unset it.`);
+  return undefined;
 }
 
 function readVariable(

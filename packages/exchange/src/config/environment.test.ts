@@ -59,6 +59,9 @@ describe('the environment', () => {
     ['PORT', '65536', /PORT must be a port number, not 65536/],
     ['PORT', '-1', /PORT must be a port number, not -1/],
     ['PORT', '80a', /PORT must be a port number, not 80a/],
+    ['PORT', '', /^PORT is empty: give it a value, or unset it\.$/],
+    ['DATABASE_URL', '', /^DATABASE_URL is empty/],
+    ['MEX_CONFIG', '', /^MEX_CONFIG is empty/],
     ['MEX_CHECKS', 'lax', /MEX_CHECKS must be advisory or strict, not lax/],
     ['MEX_DUCHIES', 'none', /MEX_DUCHIES must be on or off, not none/],
   ])('%s=%s is a problem', (variable, text, problem) => {

@@ -8,11 +8,11 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * The position of a row in a party's change log, or the start of the log. Its ID belongs to a transaction that wrote rows,
- * because after a crash the server may assign the IDs of other transactions again.
+ * A row's place in a party's change log, or the start of the log. `xid` always belongs to a transaction that wrote rows,
+ * because after a crash PostgreSQL may reuse the IDs of transactions that wrote nothing.
  */
 export interface Position {
-  /** The transaction ID, as a decimal number. */
+  /** A transaction ID as a decimal number. */
   xid: string;
   seq: bigint;
 }
@@ -24,7 +24,6 @@ export interface PlacedChange {
 
 export interface ChangePage {
   changes: PlacedChange[];
-  /** The next page starts after this position. */
   next: Position;
   /** The transaction ID of the first row that cannot be read yet, because an older transaction is still running. */
   ahead: string | undefined;
@@ -34,7 +33,7 @@ interface PageRow {
   start: Position;
   isKept: boolean;
   ahead: string | undefined;
-  /** Undefined if the page is empty. In that case, PAGE returns a single row without a change. */
+  /** Undefined if the page is empty: PAGE then returns one row without a change. */
   placed: PlacedChange | undefined;
 }
 
@@ -43,9 +42,9 @@ const position = (prefix: string) =>
 const placed = object<PlacedChange>({ change: changes.reader(), at: position('') });
 
 /**
- * Reads a page of changes. Parameters: `$1` party, `$2` and `$3` position (null to start at the oldest row), `$4` limit.
- * The horizon is the ID of the oldest running transaction. Only rows before the horizon are read, because running
- * transactions can still insert rows after it.
+ * Parameters: `$1` party, `$2` and `$3` position (null for the oldest row), `$4` limit. The horizon is the ID of the
+ * oldest running transaction. Rows at or after the horizon are not read, because a running transaction can still insert
+ * rows before them.
  */
 const PAGE = sql(
   'changes_page',
@@ -74,8 +73,8 @@ const PAGE = sql(
 );
 
 /**
- * Reads a party's changes after a position, in order. Returns undefined if retention has removed the row at that position,
- * because retention may also have removed later rows that the caller has not read.
+ * Reads a party's changes after a position. Returns undefined if retention has removed the row at that position, because
+ * later rows that the caller has not read may be gone too.
  */
 export async function readChanges(
   db: Queryable,
@@ -92,10 +91,7 @@ export async function readChanges(
   return { changes: placed, next, ahead };
 }
 
-/**
- * Returns the position of the last readable row in a party's change log, or the start of the log. Changes that are
- * committed from now on come after this position.
- */
+/** Returns the last readable position of a party's change log. Changes that commit from now on come after this position. */
 export const latestPosition = read.one(
   (party: string) => [party],
   'changes_latest',
@@ -110,9 +106,18 @@ export const latestPosition = read.one(
   position(''),
 );
 
+/** Returns the position before the newest `count` readable rows of a party's change log, or undefined if it has no more. */
+export const positionBeforeNewest = read.first(
+  (party: string, count: number) => [party, count],
+  'changes_before_newest',
+  `SELECT xid, seq FROM changes WHERE party = $1 AND xid < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY xid DESC, seq DESC OFFSET $2::int LIMIT 1`,
+  position(''),
+);
+
 /**
- * Finds the first row with a transaction ID from `$2` up to, but not including, `$3`. Returns the row only if its time is
- * more than 20 s before `$4`, because rows are sorted by transaction ID and their times can be some seconds out of order.
+ * Finds the first row whose transaction ID is at least `$2` and below `$3`, if the row is more than 20 s older than `$4`.
+ * The 20 s are needed because rows are sorted by transaction ID, so their times can be seconds out of order.
  */
 const OLDER = sql(
   'changes_older',
@@ -122,7 +127,7 @@ const OLDER = sql(
   position(''),
 );
 
-/** Finds a position shortly before the first change since `time`, by binary search over transaction IDs. */
+/** Finds a position shortly before the first change since `time`, by a binary search over transaction IDs. */
 export async function positionBefore(db: Queryable, party: string, time: Timestamp): Promise<Position> {
   let place = (await readChanges(db, party, 'OLDEST', 0))!.next;
   let end = BigInt((await horizon(db)).xid);
@@ -136,8 +141,8 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
 }
 
 /**
- * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if later transactions have already
- * started, so their changes must wait for this transaction.
+ * Returns the first transaction ID whose changes cannot be read yet. `isHeld` means that changes of later transactions
+ * wait for this transaction.
  */
 export const horizon = read.one(
   () => [],
@@ -147,7 +152,6 @@ export const horizon = read.one(
   ),
 );
 
-/** Takes one position per party, and returns the parties whose change log has a row after their position. */
 export const movedOn = read.all(
   (places: { party: string; at: Position }[]) => [
     places.map(({ party }) => party),
@@ -160,7 +164,7 @@ export const movedOn = read.all(
   cell<string>('party'),
 );
 
-/** Finds the parties whose oldest change is older than `before`, with one index lookup per party. */
+/** Finds parties whose oldest change is older than `before`, with one index lookup per party. */
 export const findOldChanges = read.all(
   (before: Timestamp, limit: number) => [before, limit],
   'changes_find_old',
@@ -176,7 +180,6 @@ export const findOldChanges = read.all(
   cell<string>('party'),
 );
 
-/** Removes up to `batch` changes that are older than `before` from a party's log. Returns the number of removed changes. */
 export const removeChanges = read.number(
   (party: string, before: Timestamp, batch: number) => [party, before, batch],
   'changes_remove',

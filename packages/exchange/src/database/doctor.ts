@@ -11,18 +11,15 @@ import { logChecks } from './doctor/logs.ts';
 import { measurementChecks } from './doctor/measurements.ts';
 import { populationChecks } from './doctor/populations.ts';
 import { referenceChecks } from './doctor/references.ts';
+import { reportChecks } from './doctor/reports.ts';
 import { rowChecks } from './doctor/rows.ts';
 import { serverChecks } from './doctor/server.ts';
 import { tombstoneChecks } from './doctor/tombstones.ts';
 import { schemaState } from './migrate.ts';
 
-/** The result of a check that found wrong rows. */
 export interface DoctorFinding extends Omit<CheckInfo, 'id'> {
-  /** The ID of the check. */
   check: string;
-  /** The number of wrong rows. */
   rows: number;
-  /** The names of the first wrong rows (at most five). */
   examples: string[];
 }
 
@@ -47,6 +44,7 @@ const OF_THE_TABLES: Check[] = [
   ...descriptorChecks,
   ...eventGroupChecks,
   ...populationChecks,
+  ...reportChecks,
   ...logChecks,
   ...changeChecks,
   ...auditChecks,
@@ -59,19 +57,15 @@ export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FO
 
 interface DoctorOptions {
   connection: pg.ClientConfig;
-  /** Called after each check. */
   onCheck?: (id: string, done: number, total: number) => void;
-  /** Closes the connection when it is aborted, so that the doctor fails. */
+  /** An abort closes the connection, and the doctor then fails. */
   signal?: AbortSignal;
 }
 
-/** The timeout for a check. Checks read whole tables, so the 5 s timeout for requests is too short for them. */
+/** Checks read whole tables, so the 5 s timeout of requests is too short. */
 const STATEMENT_MS = 5 * 60_000;
 
-/**
- * Begins a transaction that locks no rows. All checks read the same snapshot, so concurrent changes do not affect their
- * results.
- */
+/** All checks read one snapshot, so concurrent changes do not affect them. The transaction locks no rows. */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL work_mem = '64MB';
@@ -83,14 +77,13 @@ const BEGIN = `
   -- that was never analyzed.
   SET LOCAL enable_nestloop = off;`;
 
-/** Runs all checks. A healthy database has no findings. */
 export async function doctor({ connection, onCheck, signal }: DoctorOptions): Promise<DoctorFinding[]> {
   const client = new pg.Client({
     ...connection,
     application_name: 'mex doctor',
     statement_timeout: STATEMENT_MS,
   });
-  client.on('error', () => {}); // Ignore the error, because a broken connection also rejects the running query.
+  client.on('error', () => {}); // Ignored, because the running query also rejects.
   await client.connect();
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
   const abort = () => stream.destroy();
@@ -112,7 +105,7 @@ export async function doctor({ connection, onCheck, signal }: DoctorOptions): Pr
       pending.map((migration) => migration.name),
     );
     conclude(FOREIGN, foreign);
-    // Stop here if the schema is wrong, because the remaining checks assume the current schema.
+    // Stop here, because the remaining checks assume the current schema.
     if (findings.length > 0) return findings;
 
     for (const check of OF_THE_TABLES) {

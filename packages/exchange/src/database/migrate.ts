@@ -1,5 +1,5 @@
 /**
- * Migrates the exchange's database, records its mode (development or production), and grants privileges to the role that
+ * Migrates the exchange's database, records its mode (development or production), and grants rights to the role that
  * serves requests.
  */
 import {
@@ -13,9 +13,7 @@ import { fillDescriptorTypes } from './descriptorTypes.ts';
 import { takeOver } from './transactionIds.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/**
- * The key of the lock that `migrate` holds. The number is arbitrary, but must be the same in all versions of the exchange.
- */
+/** The key of the advisory lock: an arbitrary number that must be the same in all versions of the exchange. */
 const ADVISORY_LOCK = 8_270_117;
 
 export const readMigrations = () => readFrom(DIRECTORY);
@@ -27,12 +25,8 @@ export async function schemaState(client: pg.ClientBase): Promise<SchemaState> {
 interface MigrateOptions {
   /** Must connect as the owner of the schema. */
   connection: pg.ClientConfig;
-  /**
-   * The database role that serves requests. `migrate` grants privileges to this role. Undefined if the owner serves
-   * requests.
-   */
+  /** The role that serves requests. `migrate` grants rights to this role. Undefined if the owner serves requests. */
   appRole?: string | undefined;
-  /** The mode to record in a new database. */
   mode: Mode;
 }
 
@@ -43,13 +37,12 @@ const NOT_FOR_DEVELOPMENT =
   'by mex migrate, or has parties already. Use another one (DATABASE_URL), or another data directory (MEX_DATA_DIR).';
 
 interface Migrated {
-  /** The names of the migrations that this call applied. */
   applied: string[];
-  /** Whether the database was restored from another server's dump. If so, `migrate` has emptied its change log. */
+  /** True if the database was restored from another server's dump. In that case, `migrate` has emptied the change log. */
   restored: boolean;
 }
 
-/** Migrates the database. Several processes may call this function at the same time. */
+/** Several processes may call this function at the same time. */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
   await client.connect();
@@ -77,8 +70,8 @@ export const RESTORED =
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
 
 /**
- * Returns the database's mode, or undefined for a new database. A database with parties but no recorded mode is in
- * production, because development mode records the mode before it adds parties.
+ * Returns undefined for a new database. A database with parties but no recorded mode is in production, because
+ * development mode records the mode before it adds parties.
  */
 async function modeOf(client: pg.ClientBase): Promise<Mode | undefined> {
   const exists = await client.query("SELECT to_regclass('settings') IS NOT NULL AS yes");
@@ -95,17 +88,17 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** Grants privileges to the role that serves requests. The role cannot change existing log entries or the schema. */
+/** The role gets no right to change log entries or the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`
     GRANT USAGE ON SCHEMA public TO ${app};
     GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${app};
     GRANT INSERT, UPDATE ON parties, certificates, measurements, requisitions,
-      event_group_metadata_descriptors, event_groups, populations, computations, last_seen TO ${app};
+      event_group_metadata_descriptors, event_groups, populations, computations, reports, last_seen TO ${app};
     GRANT INSERT ON settings, transitions, audit_entries, changes TO ${app};
     GRANT INSERT, DELETE ON principals, trusted_roots, descriptor_types, population_model_lines,
-      computation_log TO ${app};
+      computation_log, report_measurements TO ${app};
     GRANT INSERT, UPDATE, DELETE ON revocation_cascades, webhooks, webhook_deliveries,
       webhook_redeliveries TO ${app};
     GRANT INSERT, UPDATE, DELETE ON replicas TO ${app};

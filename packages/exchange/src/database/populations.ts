@@ -21,6 +21,7 @@ const FIELDS: Fields<Stored> = {
   id: column('id'),
   displayName: column('display_name'),
   vidRanges: column('vid_ranges', 'json'),
+  subpopulations: column('subpopulations', 'json'),
   size: column('size', 'int'),
   fingerprint: column('fingerprint', 'bytes'),
   isDefault: column('is_default', 'bool'),
@@ -41,8 +42,7 @@ const GET = sql('population_get', `SELECT ${COLUMNS} FROM populations p WHERE p.
 
 export const getPopulation = read.first((id: string) => [id], GET);
 
-/** The approximate size of a population in a response, in bytes. */
-const SIZE = `600 + octet_length(p.vid_ranges::text)
+const SIZE = `600 + octet_length(p.vid_ranges::text) + octet_length(p.subpopulations::text)
   + (SELECT coalesce(sum(3 + octet_length(l.model_line)), 0) FROM population_model_lines l WHERE l.population = p.id)`;
 export const listPopulations = read.page(
   (after: Cursor, limit: number, maxBytes: number) => [after.time, after.id, limit, maxBytes],
@@ -56,7 +56,7 @@ export const listPopulations = read.page(
   pageRow(population),
 );
 
-/** Finds the population for a model line, or the default population if `modelLine` is undefined. */
+/** Finds the population of a model line. Without a model line, finds the default population. */
 export const populationOfMeasurement = read.first(
   (modelLine: string | undefined) => [modelLine],
   sql<Population>(
@@ -84,8 +84,8 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Locks all populations until the transaction ends. This is acceptable, because populations rarely change. Returns the
- * population with this ID, the default population, and the other populations that have one of the model lines.
+ * Locks all populations until the transaction ends, which is acceptable because they rarely change. `takers` are other
+ * populations that have one of the model lines.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([
@@ -115,7 +115,7 @@ export function insertPopulation(tx: Transaction, record: PopulationRecord): voi
 
 const CHANGEABLE = except(
   populations,
-  ...(['id', 'vidRanges', 'size', 'fingerprint', 'createTime'] as const),
+  ...(['id', 'vidRanges', 'subpopulations', 'size', 'fingerprint', 'createTime'] as const),
 );
 const UPDATE = sql(
   'population_update',

@@ -315,12 +315,14 @@ CREATE TABLE populations (
   version integer NOT NULL,
   create_time timestamp with time zone NOT NULL,
   update_time timestamp with time zone NOT NULL,
+  subpopulations jsonb NOT NULL DEFAULT '[]'::jsonb,
   CONSTRAINT populations_check CHECK ((update_time >= create_time)),
   CONSTRAINT populations_display_name_check CHECK ((length(display_name) <= 255)),
   CONSTRAINT populations_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
   CONSTRAINT populations_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,63}$'::text)),
   CONSTRAINT populations_pkey PRIMARY KEY (id),
   CONSTRAINT populations_size_check CHECK (((size >= 1) AND (size <= 2147483646))),
+  CONSTRAINT populations_subpopulations_check CHECK ((jsonb_array_length(subpopulations) <= 1000)),
   CONSTRAINT populations_version_check CHECK ((version >= 1)),
   CONSTRAINT populations_vid_ranges_check CHECK (((jsonb_array_length(vid_ranges) >= 1) AND (jsonb_array_length(vid_ranges) <= 1000)))
 );
@@ -344,6 +346,65 @@ CREATE TABLE replicas (
   start_time timestamp with time zone NOT NULL,
   time timestamp with time zone NOT NULL,
   CONSTRAINT replicas_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE report_measurements (
+  consumer text COLLATE "C" NOT NULL,
+  report text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  n integer NOT NULL,
+  measurement text COLLATE "C" NOT NULL,
+  CONSTRAINT report_measurements_consumer_report_fkey FOREIGN KEY (consumer, report) REFERENCES reports(consumer, id),
+  CONSTRAINT report_measurements_key_check CHECK ((length(key) = 64)),
+  CONSTRAINT report_measurements_n_check CHECK (((n >= 1) AND (n <= 5000))),
+  CONSTRAINT report_measurements_pkey PRIMARY KEY (consumer, report, key)
+);
+
+CREATE TABLE reports (
+  consumer text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  title text,
+  definition text,
+  definition_ciphertext bytea,
+  definition_type_url text,
+  definition_hash bytea,
+  answer_ciphertext bytea,
+  answer_type_url text,
+  measurement_count integer NOT NULL,
+  state text NOT NULL,
+  waiting_for text COLLATE "C",
+  revision integer NOT NULL,
+  version integer NOT NULL,
+  request_id text,
+  request_hash bytea,
+  create_time timestamp with time zone NOT NULL,
+  update_time timestamp with time zone NOT NULL,
+  CONSTRAINT reports_answer_ciphertext_check CHECK (((octet_length(answer_ciphertext) >= 1) AND (octet_length(answer_ciphertext) <= 1048576))),
+  CONSTRAINT reports_answer_type_url_check CHECK (((length(answer_type_url) >= 1) AND (length(answer_type_url) <= 512))),
+  CONSTRAINT reports_check CHECK (((request_hash IS NULL) = (request_id IS NULL))),
+  CONSTRAINT reports_check1 CHECK ((update_time >= create_time)),
+  CONSTRAINT reports_check2 CHECK (((state <> 'RUNNING'::text) OR (waiting_for IS NOT NULL))),
+  CONSTRAINT reports_check3 CHECK (((definition_ciphertext IS NULL) = (definition_type_url IS NULL))),
+  CONSTRAINT reports_check4 CHECK (((answer_ciphertext IS NULL) = (answer_type_url IS NULL))),
+  CONSTRAINT reports_check5 CHECK ((num_nonnulls(definition, definition_ciphertext) =
+CASE state
+    WHEN 'DELETED'::text THEN 0
+    ELSE 1
+END)),
+  CONSTRAINT reports_check6 CHECK (((definition_hash IS NULL) = (state = 'DELETED'::text))),
+  CONSTRAINT reports_consumer_fkey FOREIGN KEY (consumer) REFERENCES parties(name),
+  CONSTRAINT reports_definition_check CHECK (((octet_length(definition) >= 1) AND (octet_length(definition) <= 65536))),
+  CONSTRAINT reports_definition_ciphertext_check CHECK (((octet_length(definition_ciphertext) >= 1) AND (octet_length(definition_ciphertext) <= 65536))),
+  CONSTRAINT reports_definition_hash_check CHECK ((octet_length(definition_hash) = 32)),
+  CONSTRAINT reports_definition_type_url_check CHECK (((length(definition_type_url) >= 1) AND (length(definition_type_url) <= 512))),
+  CONSTRAINT reports_id_check CHECK ((((length(id) >= 1) AND (length(id) <= 63)) AND (id !~ '[^A-Za-z0-9_-]'::text))),
+  CONSTRAINT reports_measurement_count_check CHECK (((measurement_count >= 0) AND (measurement_count <= 5000))),
+  CONSTRAINT reports_pkey PRIMARY KEY (consumer, id),
+  CONSTRAINT reports_request_id_check CHECK (((length(request_id) >= 1) AND (length(request_id) <= 255))),
+  CONSTRAINT reports_revision_check CHECK ((revision >= 1)),
+  CONSTRAINT reports_state_check CHECK ((state = ANY (ARRAY['PLANNED'::text, 'RUNNING'::text, 'COMPLETE'::text, 'INCOMPLETE'::text, 'DELETED'::text]))),
+  CONSTRAINT reports_title_check CHECK ((length(title) <= 256)),
+  CONSTRAINT reports_version_check CHECK ((version >= 1))
 );
 
 CREATE TABLE requisition_tombstones (
@@ -568,6 +629,10 @@ CREATE UNIQUE INDEX populations_default ON populations USING btree (is_default) 
 CREATE INDEX principals_by_create_time ON principals USING btree (create_time, id);
 CREATE INDEX principals_by_resource ON principals USING btree (resource, create_time, id);
 CREATE UNIQUE INDEX principals_id ON principals USING btree (id);
+CREATE INDEX report_measurements_by_measurement ON report_measurements USING btree (measurement);
+CREATE INDEX reports_by_create_time ON reports USING btree (consumer, state, create_time, id);
+CREATE UNIQUE INDEX reports_request_id ON reports USING btree (consumer, request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX reports_waiting ON reports USING btree (consumer, id) WHERE (waiting_for IS NOT NULL);
 CREATE INDEX requisition_tombstones_of_measurement ON requisition_tombstones USING btree (measurement);
 CREATE INDEX requisitions_by_create_time ON requisitions USING btree (provider, state, create_time, id);
 CREATE INDEX requisitions_by_update_time ON requisitions USING btree (provider, state, update_time, id);
@@ -583,7 +648,7 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON changes FOR EA
 CREATE TRIGGER terminal_state BEFORE UPDATE ON computations FOR EACH ROW WHEN ((old.state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))) EXECUTE FUNCTION refuse_leaving_terminal_state();
 CREATE CONSTRAINT TRIGGER requisition_count AFTER INSERT ON measurements DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_requisitions();
 CREATE TRIGGER terminal_state BEFORE UPDATE ON measurements FOR EACH ROW WHEN ((old.state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))) EXECUTE FUNCTION refuse_leaving_terminal_state();
-CREATE TRIGGER same_ranges BEFORE UPDATE ON populations FOR EACH ROW WHEN ((((old.vid_ranges IS DISTINCT FROM new.vid_ranges) OR (old.size IS DISTINCT FROM new.size)) OR (old.fingerprint IS DISTINCT FROM new.fingerprint))) EXECUTE FUNCTION refuse_other_ranges();
+CREATE TRIGGER same_ranges BEFORE UPDATE ON populations FOR EACH ROW WHEN (((((old.vid_ranges IS DISTINCT FROM new.vid_ranges) OR (old.size IS DISTINCT FROM new.size)) OR (old.fingerprint IS DISTINCT FROM new.fingerprint)) OR (old.subpopulations IS DISTINCT FROM new.subpopulations))) EXECUTE FUNCTION refuse_other_ranges();
 CREATE TRIGGER terminal_state BEFORE UPDATE ON requisitions FOR EACH ROW WHEN ((old.state <> 'UNFULFILLED'::text)) EXECUTE FUNCTION refuse_leaving_terminal_state();
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON transitions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -680,6 +745,11 @@ BEGIN
   DELETE FROM computations WHERE id = ANY(terminal);
   DELETE FROM requisitions WHERE measurement = ANY(terminal);
   DELETE FROM measurements WHERE id = ANY(terminal);
+  UPDATE reports r SET waiting_for = lost.measurement FROM (
+    SELECT r.consumer, r.id, e.measurement FROM report_measurements e
+      JOIN reports r ON r.consumer = e.consumer AND r.id = e.report
+     WHERE e.measurement = ANY(terminal) ORDER BY r.consumer, r.id FOR UPDATE OF r) lost
+   WHERE r.consumer = lost.consumer AND r.id = lost.id AND r.state IN ('RUNNING', 'COMPLETE');
   RETURN cardinality(terminal);
 END $function$;
 

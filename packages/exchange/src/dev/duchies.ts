@@ -1,4 +1,4 @@
-/** The demo duchies' names, endpoints, and population. */
+/** The demo duchies' names and endpoints. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -9,21 +9,14 @@ export const DUCHIES = [
   { name: 'duchies/gamma', displayName: 'Gamma (aggregator)' },
 ] as const;
 
-export const DEMO_POPULATION = {
-  id: 'demo',
-  displayName: 'Demo population',
-  vidRanges: [{ start: 1, end: 1_000_000 }],
-  default: true,
-};
-
 const HOST = '127.0.0.1';
 /**
- * The range of the duchies' ports. Outgoing connections use higher ports, so they cannot take a restarting duchy's port.
+ * The range of the duchies' ports. Outgoing connections use higher ports, so they cannot take the port of a duchy that
+ * restarts.
  */
 const [FIRST_PORT, PORT_AFTER_LAST] = [20_000, 32_768];
 const HEALTH_TIMEOUT_MS = 500;
 
-/** Returns the duchy's endpoint from the last run, or a new endpoint if another program now uses the port. */
 export async function endpointOf(before: string | undefined): Promise<string> {
   const port = Number(before === undefined ? Number.NaN : URL.parse(before)?.port);
   if (port > 0 && ((await isFree(port)) || (await isDuchy(before!)))) return before!;
@@ -43,10 +36,7 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/**
- * Returns whether a duchy is listening at the endpoint. Another exchange with the same data directory but another database
- * may have started that duchy.
- */
+/** Returns whether a duchy listens at the endpoint. Another exchange with the same data directory may have started it. */
 async function isDuchy(endpoint: string): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   return fetch(`${endpoint}/healthz`, { signal }).then(

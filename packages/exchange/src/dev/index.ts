@@ -12,8 +12,8 @@ import { putFirstSetting } from '../database/settings.ts';
 import { capabilitiesOf, newParty, updateParty } from '../domain/party.ts';
 import { newPopulation, populationName } from '../domain/population.ts';
 import { describeCertificate } from '../domain/x509.ts';
+import { DEMO_POPULATION } from './demoPopulation.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
-import { DEMO_POPULATION } from './duchies.ts';
 import { type DescribedParty, ensureDemoParties, PUBLISHERS } from './parties.ts';
 
 export { devKeyFile };
@@ -21,14 +21,13 @@ export { devKeyFile };
 export interface Development {
   issuer: DevIssuer;
   parties: DemoParties;
-  /** All demo parties and the operator, in the order in which pages show them. */
+  /** The operator and all demo parties, in the order in which pages show them. */
   everybody: { name: string; displayName: string }[];
-  /** The names of the data providers in `parties` whose agents run as long as the exchange. */
   publishers: string[];
   stop(): void;
 }
 
-/** Returns the keys for development mode, in base64. The database stores them, so that all replicas use the same keys. */
+/** Returns base64 keys. The database stores them, so that all replicas use the same keys. */
 export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; secretsKey: string }> {
   const key = () => randomBytes(32).toString('base64');
   return {
@@ -103,15 +102,13 @@ async function ensureParty(db: Database, party: DescribedParty, now: Timestamp):
   const { name, displayName, ...described } = party;
   if (await getParty(db, name, now)) return describeParty(db, name, described, now);
   await insertParty(db, newParty(name, { displayName, ...described }, now, 'anywhere')).catch((error) => {
-    // Another replica may have started at the same time and created the party first.
+    // Another replica that started at the same time may have created the party.
     if (uniqueViolation(error) === undefined) throw error;
   });
 }
 
-/** The author that the audit log names for changes to demo parties and the demo population. */
 const AUTHOR = { principal: 'operator', requestId: 'development' };
 
-/** Updates the party's endpoint and capabilities if they have changed since an earlier run. */
 async function describeParty(
   db: Database,
   name: string,
@@ -137,7 +134,7 @@ async function describeParty(
   });
 }
 
-/** Creates the demo population, unless it exists or the operator has chosen another default. */
+/** Does nothing if the operator has chosen a default population. */
 async function ensurePopulation(db: Database, now: Timestamp): Promise<void> {
   await db.tx('ensureDemoPopulation', async (tx) => {
     const { id, ...population } = DEMO_POPULATION;

@@ -1,26 +1,25 @@
-/** Determines which changes each party sees in its change log. */
+/** Determines the changes that each party sees in its change log. */
 import type { ChangeKind, Timestamp } from '@measurement-exchange/contract';
 import { type Change, measurementName, type Outline } from './aggregate.ts';
 import { certificateName, type VersionedCertificate } from './certificate.ts';
 import { type EventGroupRecord, eventGroupName } from './eventGroup.ts';
 import { computationName, computationState, computationVersion } from './participants.ts';
 import type { PartyRecord } from './party.ts';
+import { type ReportRecord, reportName } from './report.ts';
 
-/** An entry in a party's change log, which says that a resource has a new version. */
 export interface ChangeRecord {
   party: string;
   /** The name that this party uses for the resource. */
   name: string;
   kind: ChangeKind;
-  /** The resource's state; undefined for a kind of resource that has no states. */
   state: string | undefined;
   version: number;
   time: Timestamp;
 }
 
 /**
- * Returns the changes for each party. The consumer sees each step of the measurement and its requisitions, and a provider
- * sees each step of its own requisition. A duchy sees a single change to its computation.
+ * The consumer sees each step of the measurement and its requisitions. A provider sees each step of its own requisition.
+ * A duchy sees one change to its computation.
  */
 export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
@@ -72,10 +71,15 @@ export function descriptorChange(d: {
   return { party, name, kind: 'DESCRIPTOR', state: undefined, version, time };
 }
 
-/** Returns one change for the provider and one for the consumer, because they use different names for the event group. */
+/** The provider and the consumer use different names for the event group, so each gets its own change. */
 export function eventGroupChanges(group: EventGroupRecord): ChangeRecord[] {
   const { provider, consumer, id, state, version, updateTime: time } = group;
   return [provider, consumer].map((party) => {
     return { party, name: eventGroupName(party, id), kind: 'EVENT_GROUP', state, version, time };
   });
+}
+
+export function reportChange(report: ReportRecord, time: Timestamp): ChangeRecord {
+  const { consumer: party, state, version } = report;
+  return { party, name: reportName(report), kind: 'REPORT', state, version, time };
 }

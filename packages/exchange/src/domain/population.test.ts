@@ -29,6 +29,7 @@ describe('a population', () => {
       id: 'p',
       displayName: 'People',
       vidRanges: ranges([1, 10], [21, 30]),
+      subpopulations: [],
       size: 20,
       fingerprint: sha256('000000010000000a000000150000001e'),
       modelLines: ['b', 'a'],
@@ -129,4 +130,61 @@ it.each<[boolean, VidRange[]]>([
   [false, ranges([2, 1])],
 ])('whether ranges are disjoint and in ascending order: %s of %j', (expected, all) => {
   expect(isAscending(all)).toBe(expected);
+});
+
+describe('subpopulations', () => {
+  const age = (value: string, ...vidRanges: VidRange[]) => ({
+    attributes: [{ name: 'age', value }],
+    vidRanges,
+  });
+  const young = age('18-34', ...ranges([6, 10], [1, 3]));
+  const old = age('55+', ...ranges([11, 30]));
+
+  it('are kept in their order, with ranges in ascending order, and never change', () => {
+    const made = make(ranges([1, 20], [21, 40]), { subpopulations: [young, old] });
+    const stored = [age('18-34', ...ranges([1, 3], [6, 10])), old];
+    expect(made.subpopulations).toEqual(stored);
+    expect(made.fingerprint).toEqual(make(ranges([1, 40])).fingerprint);
+    expect(updatePopulation(made, { subpopulations: [young, old] }, LATER).subpopulations).toEqual(stored);
+    for (const subpopulations of [[], [young], [old, young], [young, age('55', ...old.vidRanges)]]) {
+      expect(() => updatePopulation(made, { subpopulations }, LATER)).toThrow(
+        invalid([
+          'subpopulations',
+          'are not those of the population, which never change: create another population',
+        ]),
+      );
+    }
+  });
+
+  it.each<[string, PopulationInput['subpopulations'], [string, string][]]>([
+    [
+      'overlap',
+      [young, age('55+', ...ranges([10, 12]))],
+      [['subpopulations[1].vidRanges[0]', 'overlaps subpopulations[0].vidRanges[0]']],
+    ],
+    [
+      'are outside',
+      [age('55+', ...ranges([35, 41]))],
+      [['subpopulations[0].vidRanges[0]', 'is not within vidRanges']],
+    ],
+    [
+      'reach over a gap',
+      [age('55+', ...ranges([30, 36]))],
+      [['subpopulations[0].vidRanges[0]', 'is not within vidRanges']],
+    ],
+    [
+      'end before they start',
+      [age('55+', ...ranges([9, 8]))],
+      [['subpopulations[0].vidRanges[0].end', 'must not be before start']],
+    ],
+    [
+      'have an attribute twice',
+      [{ ...old, attributes: [...old.attributes, { name: 'age', value: '56' }] }],
+      [['subpopulations[0].attributes[1].name', 'repeats an earlier one']],
+    ],
+  ])('are rejected when they %s', (_, subpopulations, violations) => {
+    expect(() => make(ranges([1, 32], [35, 40]), { subpopulations: subpopulations! })).toThrow(
+      invalid(...violations),
+    );
+  });
 });

@@ -8,17 +8,22 @@ import {
   type PopulationUpdate,
   populationBytes,
   populationSize,
+  type Subpopulation,
   type Timestamp,
   type VidRange,
   type Violation,
 } from '@measurement-exchange/contract';
+import { sameSubpopulations, storedSubpopulations, subpopulationViolations } from './subpopulations.ts';
 import { nextVersion } from './time.ts';
+import { ascending, isSameRange, rangeViolations } from './vidRanges.ts';
 
 export interface PopulationRecord {
   id: string;
   displayName: string;
-  /** The ranges do not overlap and are in ascending order. The ranges, the size, and the fingerprint never change. */
+  /** The ranges are in ascending order and do not overlap. Ranges, size, and fingerprint never change. */
   vidRanges: VidRange[];
+  /** These share no VID, are within the ranges, and never change either. */
+  subpopulations: Subpopulation[];
   size: number;
   fingerprint: Uint8Array;
   /** A model line can belong to only one population. */
@@ -36,12 +41,18 @@ export function populationName(id: string): string {
 
 export function newPopulation(id: string, input: PopulationInput, now: Timestamp): PopulationRecord {
   const vidRanges = ascending(input.vidRanges);
-  const violations = [...rangeViolations(input.vidRanges), ...modelLineViolations(input.modelLines)];
+  const { subpopulations = [] } = input;
+  const violations = [
+    ...rangeViolations(input.vidRanges.map((range, i) => ({ ...range, field: `vidRanges[${i}]` }))),
+    ...modelLineViolations(input.modelLines),
+  ];
+  if (violations.length === 0) violations.push(...subpopulationViolations(subpopulations, vidRanges));
   if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
   return {
     id,
     displayName: input.displayName ?? '',
     vidRanges,
+    subpopulations: storedSubpopulations(subpopulations),
     ...summaryOf(vidRanges),
     modelLines: input.modelLines ?? [],
     isDefault: input.default ?? false,
@@ -51,7 +62,7 @@ export function newPopulation(id: string, input: PopulationInput, now: Timestamp
   };
 }
 
-/** Replaces only the fields that are present in the input. */
+/** Replaces only the fields that the input has. */
 export function updatePopulation(
   before: PopulationRecord,
   input: PopulationUpdate,
@@ -61,6 +72,13 @@ export function updatePopulation(
   if (input.vidRanges !== undefined && !sameRanges(ascending(input.vidRanges), before.vidRanges)) {
     const description = 'are not those of the population, which never change: create another population';
     violations.push({ field: 'vidRanges', description });
+  }
+  if (
+    input.subpopulations !== undefined &&
+    !sameSubpopulations(input.subpopulations, before.subpopulations)
+  ) {
+    const description = 'are not those of the population, which never change: create another population';
+    violations.push({ field: 'subpopulations', description });
   }
   if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
   return {
@@ -83,35 +101,13 @@ export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' 
   };
 }
 
-/** Whether the ranges are in ascending order and without overlaps. */
+/** Whether the ranges are in ascending order and do not overlap. */
 export function isAscending(ranges: VidRange[]): boolean {
   return ranges.every(({ start, end }, i) => start <= end && (i === 0 || ranges[i - 1]!.end < start));
 }
 
-function ascending(ranges: VidRange[]): VidRange[] {
-  return ranges.toSorted((a, b) => a.start - b.start);
-}
-
 function sameRanges(a: VidRange[], b: VidRange[]): boolean {
-  return a.length === b.length && a.every(({ start, end }, i) => start === b[i]!.start && end === b[i]!.end);
-}
-
-/** Finds ranges that end before they start, or that overlap a range that starts earlier. */
-function rangeViolations(ranges: VidRange[]): Violation[] {
-  const violations: Violation[] = [];
-  const order = ranges.map((_, i) => i).sort((a, b) => ranges[a]!.start - ranges[b]!.start);
-  let reached = 0;
-  let reaching = -1;
-  for (const i of order) {
-    const { start, end } = ranges[i]!;
-    if (end < start)
-      violations.push({ field: `vidRanges[${i}].end`, description: 'must not be before start' });
-    if (start <= reached) {
-      violations.push({ field: `vidRanges[${i}]`, description: `overlaps vidRanges[${reaching}]` });
-    }
-    if (end > reached) [reached, reaching] = [end, i];
-  }
-  return violations;
+  return a.length === b.length && a.every((range, i) => isSameRange(range, b[i]!));
 }
 
 function modelLineViolations(modelLines: string[] = []): Violation[] {
@@ -122,9 +118,7 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
   );
 }
 
-/**
- * Throws if another population already has one of the model lines. `takers` lists those model lines and their populations.
- */
+/** `takers` lists the model lines that already belong to other populations. */
 export function requireFreeModelLines(
   population: PopulationRecord,
   takers: { modelLine: string; population: string }[],

@@ -1,6 +1,7 @@
 /** Runs the background jobs. A job may run on several replicas at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
+import { Waker } from '@measurement-exchange/server';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { storeReplica } from '../database/replicas.ts';
@@ -13,6 +14,7 @@ import { cascadeRevocations } from './cascadeRevocations.ts';
 import { removeOldChanges } from './changes.ts';
 import { failOverdueComputations } from './computationDeadlines.ts';
 import { applyRetention } from './retention.ts';
+import { ReportSettler } from './settleReports.ts';
 
 interface Job {
   name: string;
@@ -25,47 +27,46 @@ export class Jobs {
   private readonly exchange: Exchange;
   private readonly log: Logger;
   private readonly deliverer: Deliverer;
+  private readonly settler: ReportSettler;
   private readonly loops: Promise<void>[];
   private isStopping = false;
-  /** Ends the pauses of all jobs when it is aborted. `wake` aborts it and creates a new one. */
-  private waking = new AbortController();
+  private readonly waker = new Waker();
 
   constructor(exchange: Exchange, config: Config, log: Logger, observer?: DeliveryObserver) {
     this.exchange = exchange;
     this.log = log;
     const destinations = new Destinations(config.webhooks, exchange.allowsHttp);
     this.deliverer = new Deliverer({ ...exchange, destinations, observer });
-    exchange.bus.on('work', this.wake).on('changed', this.changed);
-    this.loops = jobsOf(exchange, config, this.deliverer).map((job) => this.loop(job));
+    this.settler = new ReportSettler(exchange);
+    exchange.bus.on('work', this.waker.wake).on('changed', this.changed);
+    this.loops = jobsOf(exchange, config, this.deliverer, this.settler).map((job) => this.loop(job));
   }
 
-  /** Stops the jobs, and waits until each running job has finished its batch. */
+  /** Waits until each running job has finished its batch. */
   async stop(): Promise<void> {
-    this.exchange.bus.off('work', this.wake).off('changed', this.changed);
+    this.exchange.bus.off('work', this.waker.wake).off('changed', this.changed);
     this.isStopping = true;
-    this.wake();
-    await Promise.all([...this.loops, this.deliverer.stop()]);
+    this.waker.wake();
+    await Promise.all([...this.loops, this.deliverer.stop(), this.settler.stop()]);
   }
-
-  private readonly wake = (): void => {
-    this.waking.abort();
-    this.waking = new AbortController();
-  };
 
   private readonly changed = (parties: Iterable<string> | undefined): void => {
-    if (parties === undefined) this.wake();
-    else this.deliverer.changed(parties);
+    if (parties === undefined) {
+      this.waker.wake();
+      return;
+    }
+    this.deliverer.changed(parties);
+    this.settler.changed(parties);
   };
 
   private async loop({ name, everyMs, run }: Job): Promise<void> {
     while (!this.isStopping) {
-      // Get the signal before the run, so that a wake-up during the run is not lost.
-      const woken = this.waking.signal;
+      const { woken } = this.waker;
       let more = false;
       try {
         more = await run();
       } catch (error) {
-        // Log only a warning if the database is busy, because the next run may succeed.
+        // If the database is busy, log only a warning, because the next run may succeed.
         const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
         const failure = { job: name, reason: (error as Error).message };
         this.log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');
@@ -75,7 +76,7 @@ export class Jobs {
   }
 }
 
-function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[] {
+function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer, settler: ReportSettler): Job[] {
   const { changes, computations, doctorEveryHours, retention } = config;
   const { clock, db, doctor, lastSeen, replica } = exchange;
   const jobs: Job[] = [
@@ -93,6 +94,7 @@ function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[]
     },
     { name: 'changes', everyMs: 60_000, run: () => removeOldChanges(exchange, changes.keepDays) },
     { name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() },
+    { name: 'settleReports', everyMs: 2_000, run: () => settler.run() },
   ];
   if (doctorEveryHours > 0) {
     jobs.push({ name: 'doctor', everyMs: 600_000, run: () => doctor.runIfDue(doctorEveryHours) });

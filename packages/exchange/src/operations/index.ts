@@ -52,6 +52,11 @@ import { createPrincipal } from './principals/create.ts';
 import { deletePrincipal } from './principals/delete.ts';
 import { listPrincipals } from './principals/list.ts';
 import { whoAmI } from './principals/whoAmI.ts';
+import { createReport } from './reports/create.ts';
+import { deleteReport } from './reports/delete.ts';
+import { getReport } from './reports/get.ts';
+import { listReports } from './reports/list.ts';
+import { updateReport } from './reports/update.ts';
 import { deferRequisition } from './requisitions/defer.ts';
 import { fulfillDirectRequisition } from './requisitions/fulfillDirect.ts';
 import { getMeasurementRequisition, getRequisition } from './requisitions/get.ts';
@@ -76,7 +81,6 @@ export { authorize, type Principal } from '../domain/access.ts';
 export type { ChangeEvent, Found, Watch } from './changes/events.ts';
 export type { Call, Exchange, Handler } from './context.ts';
 
-/** The type ensures that every operation in the routes table has an entry. */
 export const operations: { [O in Operation]: Handler<O> } = {
   createMeasurement,
   getMeasurement,
@@ -85,6 +89,12 @@ export const operations: { [O in Operation]: Handler<O> } = {
   cancelMeasurement,
   explainMeasurement,
   getMeasurementTimeline,
+
+  createReport,
+  getReport,
+  listReports,
+  updateReport,
+  deleteReport,
 
   listRequisitions,
   listMeasurementRequisitions,

@@ -182,6 +182,18 @@ describe('pages of changes', () => {
     expect(changes).toMatchObject([{ name: world.streamly.name, kind: 'PARTY', version: 1 }]);
   });
 
+  it('have the newest changes where that is asked for, in their order, and go on behind them', async () => {
+    const all = await page(exchange, world.acme, 'from=OLDEST&pageSize=1000');
+    expect(all.changes.length).toBeGreaterThan(3);
+    const newest = await page(exchange, world.acme, 'from=NEWEST&pageSize=3');
+    expect(newest.changes).toEqual(all.changes.slice(-3));
+    const more = await page(exchange, world.acme, 'from=NEWEST&pageSize=1000');
+    expect(more.changes).toEqual(all.changes);
+    const { name } = await createMeasurement(exchange, world.acme, [world.streamly]);
+    const [next] = await changesBehind(exchange, world.acme, newest.nextPageToken, 1);
+    expect(next).toMatchObject({ name });
+  });
+
   it('leave out other kinds, and their tokens go on behind what was left out, with any filter', async () => {
     const token = await tokenNow(exchange, world.acme);
     await createMeasurement(exchange, world.acme, [world.streamly]);

@@ -20,10 +20,12 @@ import {
   addOperatorsThings,
   addParties,
   addPopulations,
+  addReports,
   BRAND,
 } from './doctor/data.ts';
 import type { Illness } from './doctor/illness.ts';
 import { MEASUREMENT_ILLNESSES } from './doctor/measurementIllnesses.ts';
+import { REPORT_ILLNESSES } from './doctor/reportIllnesses.ts';
 import { RESOURCE_ILLNESSES } from './doctor/resourceIllnesses.ts';
 import { ROW_ILLNESSES } from './doctor/rowIllnesses.ts';
 
@@ -45,6 +47,7 @@ const TABLES = [
   ...['computations', 'computation_log'],
   ...['event_group_metadata_descriptors', 'descriptor_types', 'event_groups', 'transitions', 'audit_entries'],
   ...['populations', 'population_model_lines', 'changes', 'changes_removed'],
+  ...['reports', 'report_measurements'],
 ];
 const SAVE = `CREATE SCHEMA saved; ${TABLES.map((t) => `CREATE TABLE saved.${t} AS TABLE ${t};`).join(' ')}`;
 const RESTORE = TABLES.map(
@@ -56,6 +59,7 @@ const ILLNESSES = [
   ...MEASUREMENT_ILLNESSES,
   ...COMPUTATION_ILLNESSES,
   ...RESOURCE_ILLNESSES,
+  ...REPORT_ILLNESSES,
   ...ROW_ILLNESSES,
 ];
 
@@ -73,6 +77,7 @@ beforeAll(async () => {
   const db = new Database({ connection: at(HEALTHY), applicationName: 'doctor test', maxConnections: 1 });
   await addParties(db);
   await addMeasurements(db);
+  await addReports(db);
   await addDescriptors(db);
   await addEventGroups(db);
   await addOperatorsThings(db);
@@ -228,7 +233,7 @@ describe('the doctor', () => {
       {
         check: 'requisition-order',
         severity: 'error',
-        rows: 12,
+        rows: 14,
         examples: five.map((id) => `${BRAND}/measurements/${id}`),
         meaning: expect.stringContaining('numbered'),
         remedy: expect.stringContaining('ordinal'),

@@ -32,6 +32,8 @@ const LARGE = [
   'certificates',
   'audit_entries',
   'changes',
+  'reports',
+  'report_measurements',
 ];
 
 /**
@@ -94,6 +96,7 @@ beforeAll(async () => {
       [ROWS, SMALL_ROWS],
     ],
   );
+  await loadReports();
   sql = new Sql({ connection: { connectionString: database.url }, applicationName: 'plans' });
   await sharePending();
   await database.query('ANALYZE');
@@ -107,6 +110,25 @@ afterAll(async () => {
   await sql?.close();
   await database?.drop();
 });
+
+/** One report for each measurement. */
+async function loadReports(): Promise<void> {
+  await database.query(
+    `WITH r AS (
+       INSERT INTO reports (consumer, id, definition, definition_hash, measurement_count, state, waiting_for, revision,
+         version, create_time, update_time)
+       SELECT m.consumer, m.id, '{}', sha256('a'), 1, s.state, CASE s.state WHEN 'RUNNING' THEN m.id END, 1, 1,
+              m.create_time, m.create_time
+         FROM measurements m CROSS JOIN LATERAL (SELECT CASE m.state WHEN 'SUCCEEDED' THEN 'COMPLETE'
+           WHEN 'AWAITING_REQUISITION_FULFILLMENT' THEN 'RUNNING' WHEN 'COMPUTING' THEN 'RUNNING' ELSE 'INCOMPLETE' END) AS s(state)
+        RETURNING consumer, id, create_time
+     ), e AS (
+       INSERT INTO report_measurements SELECT consumer, id, repeat('a', 64), 1, id FROM r
+     )
+     INSERT INTO audit_entries (time, principal, operation, name, version, request_id)
+     SELECT create_time, consumer, 'createReport', consumer || '/reports/' || id, 1, 'test' FROM r`,
+  );
+}
 
 /** Duchies compute what is pending, the latest of it other duchies. */
 async function sharePending(): Promise<void> {

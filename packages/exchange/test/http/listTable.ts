@@ -122,6 +122,14 @@ export const LISTS: Record<string, List> = {
       'filter.updatedBefore': compared('update_time', '<', at(20), at(21)),
     },
   },
+  'GET measurementConsumers/*/reports': {
+    paths: [`${ACME}/reports`, `${GLOBEX}/reports`],
+    table: 'reports',
+    where: `consumer = '${ACME}'`,
+    unfiltered: `state <> 'DELETED'`,
+    orders: { '': 'create_time DESC, id DESC' },
+    filters: { 'filter.states': equal('state', 'PLANNED', 'COMPLETE') },
+  },
   'GET dataProviders/*/requisitions': {
     paths: [`${STREAMLY}/requisitions`, `${CHIRPER}/requisitions`],
     table: 'requisitions',

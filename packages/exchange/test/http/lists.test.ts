@@ -6,6 +6,7 @@ import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devI
 import { loadDescriptors, loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { bindingOf } from '@measurement-exchange/testkit/callers/cells';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { reportRequest } from '@measurement-exchange/testkit/requests';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { shareMeasurement } from '@measurement-exchange/testkit/shareMeasurement';
 import { castOf, errorOf, ok, post } from '@measurement-exchange/testkit/steps';
@@ -82,6 +83,7 @@ beforeAll(async () => {
     await ok(exchange.call(dev.operator.token, 'POST', `/v2alpha/populations?populationId=${id}`, body));
   }
   await database.query(`UPDATE populations SET create_time = '${day(1)}'`);
+  await addReports(acme);
   await addEventGroups(streamly, ACME, [
     { ...available(1, 5), mediaTypes: ['VIDEO'], ...ad('Cola', 'Summer') },
     { ...available(1, 6), mediaTypes: ['VIDEO'], ...ad('Cola', 'Winter') },
@@ -110,6 +112,19 @@ beforeAll(async () => {
   const listed = async () => (await page('auditEntries', 'pageSize=1000')).items.length;
   await vi.waitUntil(async () => (await listed()) === entries, { timeout: 90_000 });
 }, 120_000);
+
+/** Some without a measurement, some with one that succeeded, and one that is deleted. */
+async function addReports(consumer: DevParty): Promise<void> {
+  const { measurements } = await ok(
+    exchange.call(consumer.token, 'GET', `/v2alpha/${ACME}/measurements?filter.states=SUCCEEDED&pageSize=1`),
+  );
+  for (const id of ['e', 'd', 'c', 'b', 'a']) {
+    const body = reportRequest(id < 'c' ? [measurements[0].name] : []);
+    await ok(post(exchange, consumer, `${ACME}/reports?reportId=${id}`, body));
+  }
+  await ok(exchange.call(consumer.token, 'DELETE', `/v2alpha/${ACME}/reports/e`));
+  await exchange.database.query(`UPDATE reports SET create_time = '${day(1)}'`);
+}
 
 /** An order must be that of the statement: an index that has the rows in this order may be there or not. */
 async function withoutOrderedIndexes(): Promise<void> {

@@ -89,6 +89,35 @@ describe('a population', () => {
     ).rejects.toThrow('the ranges of population updated never change');
   });
 
+  it('may have subpopulations with attributes, which never change', async () => {
+    const subpopulations = [
+      { attributes: [{ name: 'age', value: '18-34' }], vidRanges: ranges([1, 20]) },
+      { attributes: [{ name: 'age', value: '35+' }], vidRanges: ranges([21, 90]) },
+    ];
+    const made = await ok(create('grouped', { subpopulations }));
+    expect(made.subpopulations).toEqual(subpopulations);
+    expect(await read('grouped')).toEqual(made);
+    expect(await ok(change('grouped', made))).toMatchObject({ subpopulations });
+    expect(errorOf(await change('grouped', { subpopulations: subpopulations.slice(1) }))).toBe(
+      '400 INVALID_ARGUMENT INVALID_FIELD_VALUE subpopulations',
+    );
+    await expect(
+      exchange.database.query(`UPDATE populations SET subpopulations = '[]' WHERE id = 'grouped'`),
+    ).rejects.toThrow('the ranges of population grouped never change');
+    const [first] = subpopulations;
+    for (const [wrong, field] of [
+      [{ ...first, vidRanges: ranges([95, 101]) }, 'subpopulations[0].vidRanges[0]'],
+      [{ ...first, vidRanges: [] }, 'subpopulations[0].vidRanges'],
+      [{ ...first, attributes: [] }, 'subpopulations[0].attributes'],
+      [{ ...first, attributes: [{ name: '1', value: 'x' }] }, 'subpopulations[0].attributes[0].name'],
+      [{ ...first, attributes: [{ name: 'a', value: '' }] }, 'subpopulations[0].attributes[0].value'],
+    ] as const) {
+      expect(errorOf(await create('wrong', { subpopulations: [wrong] }))).toBe(
+        `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`,
+      );
+    }
+  });
+
   it('is NOT_FOUND where there is none', async () => {
     for (const reply of [
       await operator('GET', 'populations/nobody'),

@@ -1,23 +1,24 @@
 /**
  * Checks that the audit log names the author of every version of a resource. Measurements, requisitions, and participants
- * are exempt, because the transition log names the authors of their versions.
+ * are exempt, because the transition log names their authors.
  */
 import { checks, NAME, unionAll } from './check.ts';
 
 /**
- * Selects every versioned resource, and the first of its versions that must have an audit entry. Version 1 of a party or a
- * certificate needs none, because development mode creates demo parties and certificates without an audit entry.
+ * Every versioned resource. `first` is the first version that must have an audit entry. For parties and certificates it
+ * is 2, because development mode creates version 1 without an audit entry.
  */
 const VERSIONED = unionAll(
   `SELECT ${NAME.descriptor} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d`,
   `SELECT ${NAME.eventGroup}, e.version, 1 FROM event_groups e`,
   `SELECT ${NAME.population}, o.version, 1 FROM populations o`,
+  `SELECT ${NAME.report}, q.version, 1 FROM reports q`,
   `SELECT ${NAME.certificate}, c.version, 2 FROM certificates c`,
   `SELECT p.name, p.version, 2 FROM parties p`,
   `SELECT 'doctor', d.requests, 1 FROM doctor_run d`,
 );
 
-/** Selects the resources without versions. Each is created once and deleted at most once. */
+/** Resources without versions. Each is created once and deleted at most once. */
 const UNVERSIONED = unionAll(
   `SELECT ${NAME.principal} AS name FROM principals p`,
   `SELECT ${NAME.trustedRoot} FROM trusted_roots t`,
@@ -28,8 +29,8 @@ const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/webhooks/'`;
 export const auditChecks = checks({
   'audit-missing': {
     meaning:
-      'A version of a party, certificate, descriptor, event group or population has no audit entry, so its author is ' +
-      'unknown.',
+      'A version of a party, certificate, descriptor, event group, population or report has no audit entry, so its ' +
+      'author is unknown.',
     names: `SELECT v.name FROM (${VERSIONED}) AS v
        LEFT JOIN audit_entries a ON a.name = v.name AND a.version BETWEEN v.first AND v.version
       GROUP BY v.name, v.version, v.first HAVING count(DISTINCT a.version) <= v.version - v.first`,

@@ -2,15 +2,12 @@
 import { ALL_AHEAD } from '../transactionIds.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/**
- * Selects each change, with the version from the previous change to the same resource. Changes are in the order in which
- * parties read them.
- */
+/** Each change with the previous version of the same resource, in the order in which parties read changes. */
 const STEPS = `
   SELECT name, kind, version, lag(version) OVER w AS previous
     FROM changes WINDOW w AS (PARTITION BY party, name ORDER BY xid, seq)`;
 
-/** Selects the current version of every resource. A resource has one row for each name under which a party can read it. */
+/** The current version of every resource, with one row per name under which a party can read the resource. */
 const CURRENT = unionAll(
   `SELECT ${NAME.measurement} AS name, m.version FROM measurements m`,
   `SELECT ${NAME.requisition}, r.version FROM requisitions r`,
@@ -22,6 +19,7 @@ const CURRENT = unionAll(
   `SELECT ${NAME.eventGroup}, e.version FROM event_groups e`,
   `SELECT e.consumer || '/eventGroups/' || e.id, e.version FROM event_groups e`,
   `SELECT ${NAME.descriptor}, d.version FROM event_group_metadata_descriptors d`,
+  `SELECT ${NAME.report}, q.version FROM reports q`,
   `SELECT ${NAME.certificate}, c.version FROM certificates c`,
   `SELECT p.name, p.version FROM parties p`,
 );
@@ -42,7 +40,7 @@ export const changeChecks = checks({
     remedy: LIST_AGAIN,
     names: `SELECT name FROM (${STEPS}) AS step WHERE version <= previous`,
   },
-  // Retention removes only the oldest changes, so a resource's last change must have the resource's current version.
+  // Retention removes only the oldest changes. So a resource's last change must have its current version.
   'changes-gap': {
     meaning: 'The log of changes lacks a version of a resource, but has an earlier one.',
     remedy: LIST_AGAIN,

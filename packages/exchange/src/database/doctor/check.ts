@@ -1,25 +1,21 @@
 import type pg from 'pg';
 import { sql } from '../db.ts';
 
-/** A check that finds wrong rows in the database. */
 export interface Check extends CheckInfo {
   find(client: pg.ClientBase): Promise<Found>;
 }
 
 export interface CheckInfo {
-  /** The check's ID. It must never change, because scripts rely on it. */
+  /** The ID of the check must never change, because scripts rely on it. */
   id: string;
-  /** A warning means that the stored data is correct, but something else needs attention. */
+  /** A warning means that the stored data is correct but something else needs attention. */
   severity: 'error' | 'warning';
-  /** The problem, in one sentence. */
   meaning: string;
   remedy: string;
 }
 
 export interface Found {
-  /** The names of the first wrong rows. */
   names: string[];
-  /** The number of wrong rows. */
   rows: number;
 }
 
@@ -30,12 +26,11 @@ interface CheckByQuery extends Omit<CheckInfo, 'id' | 'severity' | 'remedy'> {
   severity?: Check['severity'];
   /** `RESTORE` by default. */
   remedy?: string;
-  /** A query that returns one column, `name`, with the names of the wrong rows. */
+  /** A query that returns the names of the wrong rows in one column, `name`. */
   names: string;
   values?: unknown[];
 }
 
-/** Converts queries to checks. The keys of `byId` are the check IDs. */
 export function checks(byId: Record<string, CheckByQuery>): Check[] {
   return Object.entries(byId).map(
     ([id, { severity = 'error', meaning, remedy = RESTORE, names, values }]) => {
@@ -53,17 +48,20 @@ export function checks(byId: Record<string, CheckByQuery>): Check[] {
   );
 }
 
-/** The remedy for rows that the exchange could not have written and that no operation can fix. */
 export const RESTORE =
   'The exchange does not write such rows, so something else changed or damaged them: find out what did, and ' +
   'restore them from a backup.';
 
-/** SQL expressions for resource names. The table alias in each expression is fixed, such as `m` for measurements. */
+/** SQL expressions for resource names. Each expression expects a fixed table alias, such as `m` for measurements. */
 export const NAME = {
   certificate: `c.party || '/certificates/' || c.id`,
-  /** This expression and the next one also work for tombstones, which keep the names of removed resources. */
+  /**
+   * These expressions for measurements and requisitions also work for tombstones, which keep the names of removed
+   * resources.
+   */
   measurement: `m.consumer || '/measurements/' || m.id`,
   requisition: `r.provider || '/requisitions/' || r.id`,
+  report: `q.consumer || '/reports/' || q.id`,
   computation: `c.duchy || '/computations/' || c.id`,
   descriptor: `d.provider || '/eventGroupMetadataDescriptors/' || d.id`,
   eventGroup: `e.provider || '/eventGroups/' || e.id`,

@@ -1,18 +1,27 @@
 /** Checks populations, and the protocol configurations that refer to them. */
-import { equalBytes, MAX_VID, PROTOCOLS, type VidRange } from '@measurement-exchange/contract';
+import {
+  equalBytes,
+  MAX_VID,
+  PROTOCOLS,
+  type Subpopulation,
+  type VidRange,
+} from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { isAscending, summaryOf } from '../../domain/population.ts';
+import { subpopulationViolations } from '../../domain/subpopulations.ts';
 import { type Check, checks, type Found, MAX_EXAMPLES, NAME, RESTORE, unionAll } from './check.ts';
 
 interface Ranges {
   name: string;
   vid_ranges: VidRange[];
+  subpopulations: Subpopulation[];
   size: number;
   fingerprint: Uint8Array;
 }
 
-function isSound({ vid_ranges: ranges, size, fingerprint }: Ranges): boolean {
+function isSound({ vid_ranges: ranges, subpopulations, size, fingerprint }: Ranges): boolean {
   if (!isAscending(ranges) || ranges[0]!.start < 1 || ranges.at(-1)!.end > MAX_VID) return false;
+  if (subpopulationViolations(subpopulations, ranges).length > 0) return false;
   const summary = summaryOf(ranges);
   return summary.size === size && equalBytes(summary.fingerprint, fingerprint);
 }
@@ -21,11 +30,12 @@ export const populationChecks: Check[] = [
   {
     id: 'population-ranges',
     severity: 'error',
-    meaning: 'The ranges of a population overlap, or do not match its size and fingerprint.',
+    meaning:
+      'The ranges of a population overlap, do not match its size and fingerprint, or do not hold its subpopulations.',
     remedy: RESTORE,
     async find(client: pg.ClientBase): Promise<Found> {
       const { rows } = await client.query<Ranges>(
-        `SELECT ${NAME.population} AS name, o.vid_ranges, o.size, o.fingerprint FROM populations o ORDER BY 1`,
+        `SELECT ${NAME.population} AS name, o.vid_ranges, o.subpopulations, o.size, o.fingerprint FROM populations o ORDER BY 1`,
       );
       const wrong = rows.filter((row) => !isSound(row)).map(({ name }) => name);
       return { names: wrong.slice(0, MAX_EXAMPLES), rows: wrong.length };

@@ -1,7 +1,7 @@
-/** Checks that every reference points to an existing row, and that this row belongs to the right party. */
+/** Checks that every reference points to an existing row of the right party. */
 import { checks, NAME, unionAll } from './check.ts';
 
-/** Selects every reference to a certificate, and the party that must own the certificate. */
+/** Every reference to a certificate, with the party that must own the certificate. */
 const CERTIFICATE_REFERENCES = unionAll(
   `SELECT ${NAME.measurement} AS name, m.consumer AS party, m.certificate AS id FROM measurements m`,
   `SELECT ${NAME.requisition}, r.provider, r.certificate FROM requisitions r`,
@@ -15,15 +15,17 @@ const CERTIFICATE_REFERENCES = unionAll(
     FROM revocation_cascades k`,
 );
 
-/** Selects every reference to a party. */
 const PARTY_REFERENCES = unionAll(
   `SELECT ${NAME.certificate} AS name, c.party FROM certificates c`,
   `SELECT ${NAME.computation}, c.duchy FROM computations c`,
   `SELECT ${NAME.descriptor}, d.provider FROM event_group_metadata_descriptors d`,
   `SELECT ${NAME.eventGroup}, unnest(ARRAY[e.provider, e.consumer]) FROM event_groups e`,
+  `SELECT ${NAME.report}, q.consumer FROM reports q`,
   `SELECT ${NAME.principal}, p.resource FROM principals p WHERE p.resource <> 'operator'`,
   `SELECT ${NAME.trustedRoot}, t.party FROM trusted_roots t WHERE t.party IS NOT NULL`,
 );
+
+const ENTRY = `'measurement ' || e.measurement || ' of ' || e.consumer || '/reports/' || e.report`;
 
 export const referenceChecks = checks({
   'certificate-owner': {
@@ -49,6 +51,12 @@ export const referenceChecks = checks({
       `SELECT ${NAME.computation} FROM computations c LEFT JOIN measurements m ON m.id = c.id WHERE m.id IS NULL`,
       `SELECT 'report of ' || l.duchy || ' on ' || l.computation FROM computation_log l
         LEFT JOIN computations c ON c.id = l.computation AND c.duchy = l.duchy WHERE c.id IS NULL`,
+      `SELECT ${ENTRY} FROM report_measurements e LEFT JOIN reports q ON q.consumer = e.consumer AND q.id = e.report
+        WHERE q.id IS NULL`,
+      `SELECT ${ENTRY} FROM report_measurements e
+         LEFT JOIN measurements m ON m.id = e.measurement AND m.consumer = e.consumer
+         LEFT JOIN measurement_tombstones t ON t.id = e.measurement AND t.consumer = e.consumer
+        WHERE m.id IS NULL AND t.id IS NULL`,
       `SELECT 'type ' || t.type_name || ' of ' || t.descriptor FROM descriptor_types t
         LEFT JOIN event_group_metadata_descriptors d ON d.id = t.descriptor WHERE d.id IS NULL`,
       `SELECT ${NAME.eventGroup} FROM event_groups e LEFT JOIN event_group_metadata_descriptors d ON d.id = e.descriptor

@@ -17,7 +17,7 @@ export const listChanges: Handler<'listChanges'> = async (exchange, call, { path
   try {
     const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
     const search = { kinds: query['filter.kinds'], limit };
-    const start = await startOf(exchange, party, query);
+    const start = await startOf(exchange, party, query, limit);
     let page = await lookFor(follower, start, search);
     if (page.changes.length === 0 && query.waitSeconds) {
       requireRoom(exchange.feed, party);
@@ -81,7 +81,6 @@ async function waitFor(
   return page;
 }
 
-/** The maximum number of requests in this process that may wait for changes, per party and in total. */
 const MAX_OF_PARTY = 500;
 const MAX_FOLLOWERS = 3_000;
 

@@ -1,6 +1,6 @@
-/** Creates and reads tokens for positions in the change log. A token is valid for one party only, but with any filter. */
+/** Tokens for positions in the change log. A token is valid for one party, with any filter. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
-import { latestPosition, type Position } from '../../database/changes.ts';
+import { latestPosition, type Position, positionBeforeNewest } from '../../database/changes.ts';
 import type { ChangeRecord } from '../../domain/changes.ts';
 import type { Exchange } from '../context.ts';
 import { type ListScope, START } from '../paging.ts';
@@ -11,13 +11,16 @@ export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: P
   return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
 }
 
+/** Returns where a caller begins. From `NEWEST`, the newest `count` changes follow. */
 export async function startOf(
   exchange: Exchange,
   party: string,
-  { pageToken, from }: { pageToken?: string | undefined; from?: 'NOW' | 'OLDEST' | undefined },
+  { pageToken, from }: { pageToken?: string | undefined; from?: 'NOW' | 'OLDEST' | 'NEWEST' | undefined },
+  count = 0,
 ): Promise<Position | 'OLDEST'> {
   const cursor = exchange.pageTokens.read(scopeOf(party), pageToken);
   if (cursor !== START) return { xid: cursor.time, seq: BigInt(cursor.id) };
+  if (from === 'NEWEST') return (await positionBeforeNewest(exchange.db, party, count)) ?? 'OLDEST';
   return from === 'OLDEST' ? 'OLDEST' : latestPosition(exchange.db, party);
 }
 

@@ -5,7 +5,13 @@ export function viewPopulation({
   id,
   isDefault,
   version: _version,
+  subpopulations,
   ...population
 }: PopulationRecord): Population {
-  return { name: populationName(id), ...population, default: isDefault };
+  return {
+    name: populationName(id),
+    ...population,
+    ...(subpopulations.length > 0 && { subpopulations }),
+    default: isDefault,
+  };
 }

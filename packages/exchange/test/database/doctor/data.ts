@@ -14,6 +14,7 @@ import { audit } from '../../../src/database/log.ts';
 import { insertParty, saveParty, setPublicKey } from '../../../src/database/parties.ts';
 import { insertPopulation, savePopulation } from '../../../src/database/populations.ts';
 import { insertBinding } from '../../../src/database/principals.ts';
+import { appendEntries, insertReport, saveDeletedReport, saveReport } from '../../../src/database/reports.ts';
 import { removeMeasurements } from '../../../src/database/retention.ts';
 import { insertTrustedRoot } from '../../../src/database/trustedRoots.ts';
 import { insertMeasurement, saveMeasurements } from '../../../src/database/writeMeasurements.ts';
@@ -27,6 +28,8 @@ import {
 import { cancel, create, etagOf, fail, fulfill, refuse } from '../../../src/domain/measurement.ts';
 import { newParty, updateParty } from '../../../src/domain/party.ts';
 import { newPopulation, noLongerDefault } from '../../../src/domain/population.ts';
+import { deleteReport, newReport, settleReport } from '../../../src/domain/report.ts';
+import type { Entry } from '../../../src/domain/reportEntries.ts';
 
 export const BRAND = 'measurementConsumers/brand';
 export const TV = 'dataProviders/tv';
@@ -285,6 +288,48 @@ export async function addEventGroups(db: Database): Promise<void> {
       if (id !== 'gone') return;
       updateEventGroup(tx, removed(created, clock()));
       record(tx, `${TV}/eventGroups/${id}`, 2);
+    });
+  }
+}
+
+/** Reports of BRAND: one in each state, with the state as its name, and one that lost a measurement after it was complete. */
+export async function addReports(db: Database): Promise<void> {
+  await addMeasurement(db, 'waiting');
+  const told = await addMeasurement(db, 'told');
+  const half = await change(db, told, (now) => fulfillBy(TV, told, now));
+  await change(db, half, (now) => fulfillBy(RADIO, half, now));
+  const succeeded: Entry = { key: 'a'.repeat(64), measurement: 'told', state: 'SUCCEEDED' };
+  const awaiting: Entry = {
+    key: 'b'.repeat(64),
+    measurement: 'waiting',
+    state: 'AWAITING_REQUISITION_FULFILLMENT',
+  };
+  const old: Entry = { key: 'c'.repeat(64), measurement: 'old', state: undefined };
+  const all: [id: string, entries: Entry[]][] = [
+    ['planned', []],
+    ['running', [succeeded, awaiting]],
+    ['complete', [succeeded]],
+    ['incomplete', [succeeded, old]],
+    ['deleted', [succeeded]],
+  ];
+  for (const [id, entries] of all) {
+    const input = {
+      sealedDefinition: { ciphertext: BYTES, typeUrl: 'type' },
+      sealedAnswer: { ciphertext: BYTES, typeUrl: 'type' },
+      definitionHash: sha256(id),
+      title: 'title',
+    };
+    // It was created while the measurement was there.
+    const before = entries.map((entry) => (entry === old ? { ...old, state: 'SUCCEEDED' as const } : entry));
+    const report = newReport({ consumer: BRAND, id }, input, before, clock());
+    await db.tx('report', async (tx) => {
+      insertReport(tx, report, { id: `${id}-request`, hash: sha256(id) });
+      appendEntries(tx, report, 0, entries);
+      record(tx, `${BRAND}/reports/${id}`, 1);
+      if (id === 'incomplete') saveReport(tx, settleReport({ report, entries }), clock());
+      else if (id === 'deleted') saveDeletedReport(tx, deleteReport(report, clock()));
+      else return;
+      record(tx, `${BRAND}/reports/${id}`, 2);
     });
   }
 }

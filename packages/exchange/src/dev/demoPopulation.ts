@@ -1,0 +1,61 @@
+/** The demo's virtual people, with an age and a sex each. */
+import type { Subpopulation } from '@measurement-exchange/contract';
+
+/** The attributes repeat after this many VIDs, so that the first few thousand people include all groups. */
+const CYCLE = 10_000;
+const AGES: [age: string, share: number][] = [
+  ['18-34', 0.3],
+  ['35-54', 0.4],
+  ['55+', 0.3],
+];
+
+/** The part of a cycle whose people have this sex and age, from `start` (included) to `end` (excluded), counted from 0. */
+export interface DemoGroup {
+  sex: string;
+  age: string;
+  start: number;
+  end: number;
+}
+
+export const DEMO_GROUPS: readonly DemoGroup[] = demoGroups();
+
+function demoGroups(): DemoGroup[] {
+  let start = 0;
+  return ['F', 'M'].flatMap((sex) =>
+    AGES.map(([age, share]) => {
+      const group = { sex, age, start, end: start + Math.round((CYCLE * share) / 2) };
+      start = group.end;
+      return group;
+    }),
+  );
+}
+
+/** Returns the position of a VID in its cycle, as an expression that is valid in SQL. */
+export const positionInCycle = (vid: string) => `((${vid} - 1) % ${CYCLE})`;
+
+/** Returns the subpopulations of the VIDs from 1 to `people`. */
+export function demoSubpopulations(people: number): Subpopulation[] {
+  return DEMO_GROUPS.map(({ sex, age, start, end }) => {
+    const vidRanges = [];
+    for (let first = 1; first + start <= people; first += CYCLE) {
+      vidRanges.push({ start: first + start, end: Math.min(first + end - 1, people) });
+    }
+    return {
+      attributes: [
+        { name: 'age', value: age },
+        { name: 'sex', value: sex },
+      ],
+      vidRanges,
+    };
+  }).filter(({ vidRanges }) => vidRanges.length > 0);
+}
+
+const DEMO_PEOPLE = 1_000_000;
+
+export const DEMO_POPULATION = {
+  id: 'demo',
+  displayName: 'Demo population',
+  vidRanges: [{ start: 1, end: DEMO_PEOPLE }],
+  subpopulations: demoSubpopulations(DEMO_PEOPLE),
+  default: true,
+};

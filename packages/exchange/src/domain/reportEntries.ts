@@ -1,0 +1,79 @@
+/** The measurements of a report, from which its state follows. A report's measurements can be appended, but not changed. */
+import {
+  invalid,
+  isTerminal,
+  MAX_REPORT_MEASUREMENTS,
+  type MeasurementState,
+  parseName,
+  type ReportMeasurement,
+  type ReportState,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { partyOf } from './access.ts';
+import { measurementName } from './aggregate.ts';
+
+/** A measurement of a report, by its ID. */
+export interface NewEntry {
+  key: string;
+  measurement: string;
+}
+
+export interface Entry extends NewEntry {
+  /** Undefined if retention has removed the measurement. */
+  state: MeasurementState | undefined;
+}
+
+/** Returns the last pending measurement to wait for, because it probably ends last: then the others need no look. */
+export function progressOf(entries: Entry[]): { state: ReportState; waitingFor: string | undefined } {
+  const waitingFor = entries.findLast(({ state }) => state !== undefined && !isTerminal(state))?.measurement;
+  if (waitingFor !== undefined) return { state: 'RUNNING', waitingFor };
+  if (entries.length === 0) return { state: 'PLANNED', waitingFor };
+  const isComplete = entries.every(({ state }) => state === 'SUCCEEDED');
+  return { state: isComplete ? 'COMPLETE' : 'INCOMPLETE', waitingFor };
+}
+
+/** Finds what is wrong with the measurements of a request, whatever the report has already. */
+export function entryViolations(consumer: string, given: ReportMeasurement[]): Violation[] {
+  const seen = new Set<string>();
+  return given.flatMap(({ key, measurement }, i) => {
+    const violations: Violation[] = [];
+    const field = `measurements[${i}].key`;
+    if (!/^[0-9a-f]{64}$/.test(key)) {
+      violations.push({ field, description: 'must be 64 lower-case hexadecimal digits' });
+    } else if (seen.has(key)) {
+      violations.push({ field, description: 'is the key of another measurement too' });
+    }
+    seen.add(key);
+    if (partyOf(measurement) !== consumer) {
+      violations.push({ field: `measurements[${i}].measurement`, description: `must be under ${consumer}` });
+    }
+    return violations;
+  });
+}
+
+/** Returns the measurements that the report does not have yet. Rejects another measurement under a known key. */
+export function newEntries(
+  consumer: string,
+  existing: NewEntry[],
+  given: ReportMeasurement[] = [],
+): NewEntry[] {
+  const known = new Map(existing.map(({ key, measurement }) => [key, measurement]));
+  const violations: Violation[] = [];
+  const added = given.flatMap(({ key, measurement: name }, i) => {
+    const { measurement } = parseName('measurement', name)!;
+    const present = known.get(key);
+    if (present === undefined) return [{ key, measurement }];
+    if (present !== measurement) {
+      const recorded = measurementName({ consumer, id: present });
+      const description = `the report has ${recorded} under this key, which cannot be replaced: use another key`;
+      violations.push({ field: `measurements[${i}].measurement`, description });
+    }
+    return [];
+  });
+  if (existing.length + added.length > MAX_REPORT_MEASUREMENTS) {
+    const description = `the report would have more than ${MAX_REPORT_MEASUREMENTS} measurements`;
+    violations.push({ field: 'measurements', description });
+  }
+  if (violations.length > 0) throw invalid(violations);
+  return added;
+}

@@ -1,0 +1,61 @@
+/** Validates and compares the subpopulations of a population. */
+import type { Subpopulation, VidRange, Violation } from '@measurement-exchange/contract';
+import { ascending, rangeViolations } from './vidRanges.ts';
+
+/** The maximum number of ranges in all subpopulations together. */
+const MAX_RANGES = 1000;
+
+/** Requires that no VID is in two subpopulations, and that all VIDs are in the population's ranges (ascending). */
+export function subpopulationViolations(
+  subpopulations: readonly Subpopulation[],
+  population: readonly VidRange[],
+): Violation[] {
+  const ranges = subpopulations.flatMap(({ vidRanges }, i) =>
+    vidRanges.map((range, j) => ({ ...range, field: `subpopulations[${i}].vidRanges[${j}]` })),
+  );
+  if (ranges.length > MAX_RANGES) {
+    return [{ field: 'subpopulations', description: `must have at most ${MAX_RANGES} ranges together` }];
+  }
+  const outside = ranges
+    .filter((range) => range.start <= range.end && !isWithin(range, population))
+    .map(({ field }) => ({ field, description: 'is not within vidRanges' }));
+  return [...subpopulations.flatMap(attributeViolations), ...rangeViolations(ranges), ...outside];
+}
+
+function attributeViolations({ attributes }: Subpopulation, i: number): Violation[] {
+  const names = attributes.map(({ name }) => name);
+  return names.flatMap((name, j) =>
+    names.indexOf(name) === j
+      ? []
+      : [{ field: `subpopulations[${i}].attributes[${j}].name`, description: 'repeats an earlier one' }],
+  );
+}
+
+/** Whether all VIDs of a range are in ranges that are ascending and may be adjacent. */
+function isWithin({ start, end }: VidRange, ranges: readonly VidRange[]): boolean {
+  let next = start;
+  for (const range of ranges) {
+    if (range.start <= next && next <= range.end) next = range.end + 1;
+    if (next > end) return true;
+  }
+  return false;
+}
+
+/** Returns the subpopulations with their ranges in ascending order. */
+export function storedSubpopulations(subpopulations: readonly Subpopulation[]): Subpopulation[] {
+  return subpopulations.map(({ attributes, vidRanges }) => ({ attributes, vidRanges: ascending(vidRanges) }));
+}
+
+/** Whether both lists give the same attributes to the same VIDs in the same order. */
+export function sameSubpopulations(a: readonly Subpopulation[], b: readonly Subpopulation[]): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(subpopulations: readonly Subpopulation[]): string {
+  return JSON.stringify(
+    storedSubpopulations(subpopulations).map(({ attributes, vidRanges }) => [
+      attributes.map(({ name, value }) => [name, value]).sort(),
+      vidRanges.map(({ start, end }) => [start, end]),
+    ]),
+  );
+}

@@ -1,0 +1,56 @@
+/** For tests: what can be wrong with reports. */
+import { BRAND } from './data.ts';
+import type { Illness } from './illness.ts';
+
+const report = (id: string) => `${BRAND}/reports/${id}`;
+
+export const REPORT_ILLNESSES: Illness[] = [
+  [
+    'reports whose state does not follow from their measurements',
+    `UPDATE reports SET state = 'COMPLETE' WHERE id IN ('planned', 'incomplete');
+     UPDATE reports SET state = 'INCOMPLETE' WHERE id = 'complete';
+     UPDATE reports SET waiting_for = NULL WHERE id = 'running'`,
+    'report-state',
+    [report('complete'), report('incomplete'), report('planned'), report('running')],
+  ],
+  [
+    'reports that wait for a measurement of another one',
+    `UPDATE reports SET waiting_for = 'computing' WHERE id IN ('planned', 'complete')`,
+    'report-state',
+    [report('complete'), report('planned')],
+  ],
+  [
+    'reports that count other measurements than they have, and one whose first is missing',
+    `UPDATE reports SET measurement_count = 1 WHERE id = 'planned';
+     UPDATE report_measurements SET n = n + 1 WHERE report = 'complete'`,
+    'report-measurements',
+    [report('complete'), report('planned')],
+  ],
+  [
+    'a deleted report with content, one with measurements, and one without a definition',
+    `UPDATE reports SET title = 'left' WHERE id = 'deleted';
+     INSERT INTO report_measurements VALUES ('${BRAND}', 'deleted', repeat('d', 64), 1, 'told');
+     UPDATE reports SET definition_ciphertext = NULL, definition_type_url = NULL WHERE id = 'planned'`,
+    'report-content',
+    [report('deleted'), report('planned')],
+  ],
+  [
+    'measurements of reports that do not exist, and a measurement that never did',
+    `INSERT INTO report_measurements VALUES ('${BRAND}', 'none', repeat('d', 64), 1, 'told');
+     UPDATE report_measurements SET measurement = 'none' WHERE report = 'incomplete' AND measurement = 'old'`,
+    'orphan',
+    [`measurement none of ${report('incomplete')}`, `measurement told of ${report('none')}`],
+  ],
+  [
+    "a report that has another consumer's measurement",
+    `UPDATE measurement_tombstones SET consumer = 'measurementConsumers/other' WHERE id = 'old'`,
+    'orphan',
+    [`measurement old of ${report('incomplete')}`],
+  ],
+  [
+    'reports in unknown states',
+    `UPDATE reports SET state = 'LATER', waiting_for = 'told' WHERE id = 'complete'`,
+    'unknown-word',
+    [report('complete')],
+  ],
+];
