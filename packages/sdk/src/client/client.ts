@@ -16,7 +16,6 @@ export interface ClientOptions {
    */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
-  /** The clock used for the backoff between attempts. */
   clock?: Clock;
   /** The timeout for each attempt; 30 s by default. */
   timeoutMs?: number;
@@ -71,7 +70,8 @@ export function createClient(options: ClientOptions): ExchangeClient {
 function methodOf(sender: Sender, routes: readonly Route[]) {
   const call = async (args: CallArguments) => send(sender, prepareCall(routes, args), args.signal);
   const { properties = {}, required = [] } = routes[0]!.response as Keywords;
-  // Do not iterate over an endless list. Every page of such a list has a next page, so its `nextPageToken` is required.
+  // An endless list requires `nextPageToken`, because each of its pages has a next page. Callers read such a list page by
+  // page.
   const isList = Object.hasOwn(properties, 'nextPageToken') && !required.includes('nextPageToken');
   if (!isList) return (args: CallArguments = {}) => call(args);
   return (args: CallArguments = {}) =>
@@ -80,7 +80,6 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
     );
 }
 
-/** The routes that are client methods. The streaming routes are read by `watch`. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 const STREAMS = (ROUTES as readonly Route[]).filter(({ streams }) => streams);
 
@@ -92,7 +91,8 @@ function validUrl(baseUrl: string): string {
     url.username !== '' ||
     url.search + url.hash !== ''
   ) {
-    throw new TypeError(`baseUrl: must be the http or https address of an exchange, and is ${baseUrl}`);
+    const shown = baseUrl.replace(/\/\/.*@/, '//…@');
+    throw new TypeError(`baseUrl: must be the http or https address of an exchange, and is ${shown}`);
   }
   return url.href.replace(/\/+$/, '');
 }

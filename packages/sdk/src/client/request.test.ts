@@ -187,12 +187,14 @@ describe('a retry', () => {
       'createEventGroup',
       'createEventGroupMetadataDescriptor',
       'createMeasurement',
+      'createReport',
       'failComputation',
       'fulfillComputationRequisition',
       'fulfillDirectRequisition',
       'refuseRequisition',
       'setComputationParameters',
       'setComputationResult',
+      'updateReport',
     ]);
     const reads = [...OPERATIONS.values()].filter(([route]) => !route!.mutates);
     expect(retryable).toHaveLength(reads.length + changes.length);

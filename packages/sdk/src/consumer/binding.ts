@@ -15,7 +15,6 @@ import { equalBytes, type Measurement, toBase64 } from '@measurement-exchange/co
 import type { ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec, parametersIn } from './specs.ts';
 
-/** A measurement's result key, and one nonce per data provider. */
 export interface Binding {
   keysets: EncryptionKeysets;
   nonces: Map<string, bigint>;
@@ -35,7 +34,6 @@ interface Visible {
 const HALF_BYTES = 16;
 const NONCE_BYTES = 8;
 
-/** Derives a new measurement's key and nonces from the consumer's private keyset. */
 export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest): Promise<Binding> {
   const { primary } = await readPrivateKeyset(privateKeyset);
   const secret = await importSecret(primary.privateKey);
@@ -73,7 +71,10 @@ export async function findBinding(
   return undefined;
 }
 
-/** Whether the measurement with this result key was created from exactly this request, including its encrypted parts. */
+/**
+ * Returns whether the measurement with this result key was created from exactly this request, including its encrypted
+ * parts.
+ */
 export async function isOfRequest(
   privateKeysets: Uint8Array[],
   publicKeyset: Uint8Array,
@@ -90,8 +91,8 @@ export async function isOfRequest(
 }
 
 /**
- * Finds the consumer's own private keyset that matches a public keyset. This is for measurements from earlier versions,
- * which encrypted all results with the consumer's own keyset.
+ * Finds the consumer's own private keyset that matches a public keyset. Earlier versions encrypted all results with the
+ * consumer's own keyset.
  */
 export function findOwnKeyset(
   privateKeysets: Uint8Array[],
@@ -136,8 +137,8 @@ function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
 }
 
 /**
- * Returns the unencrypted part of a measurement. Returns undefined if its spec is missing, or is JSON (starts with `{`),
- * because `create` always writes a binary spec.
+ * Returns the unencrypted part of a measurement. Returns undefined if its spec is missing or is JSON (starts with `{`).
+ * `create` always writes a binary spec.
  */
 function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
   const message = measurementSpec?.message;
@@ -149,7 +150,7 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-/** Values derived from a private keyset. They are cached, because a measurement may be opened many times. */
+/** Values derived from a private keyset, cached because a measurement may be opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
   /** The most recently found bindings, at most MAX_BINDINGS. */
@@ -158,11 +159,16 @@ interface Derived {
 const MAX_BINDINGS = 100;
 const derived = new WeakMap<Uint8Array, Derived>();
 
+/** Returns the keys of a private keyset as secrets for `derive`, the primary key first. */
+export async function secretsOf(privateKeyset: Uint8Array): Promise<CryptoKey[]> {
+  return derivedFrom(privateKeyset).secrets;
+}
+
 function derivedFrom(privateKeyset: Uint8Array): Derived {
   const known = derived.get(privateKeyset);
   if (known !== undefined) return known;
-  const secrets = readPrivateKeyset(privateKeyset).then(({ keys }) =>
-    Promise.all(keys.map(({ privateKey }) => importSecret(privateKey))),
+  const secrets = readPrivateKeyset(privateKeyset).then(({ primary, keys }) =>
+    Promise.all([...new Set([primary, ...keys])].map(({ privateKey }) => importSecret(privateKey))),
   );
   const made = { secrets, bindings: new Map() };
   derived.set(privateKeyset, made);
@@ -175,7 +181,7 @@ function importSecret(privateKey: Uint8Array): Promise<CryptoKey> {
 }
 
 /** Derives bytes with HKDF (RFC 5869). Each combination of label and content yields different bytes. */
-async function derive(
+export async function derive(
   secret: CryptoKey,
   salt: Uint8Array,
   label: string,

@@ -12,6 +12,7 @@ import { type MeasurementResult, openMeasurement } from './open.ts';
 import { type MeasurementPlan, type PlanOptions, planMeasurement } from './plan.ts';
 import { openQuestion } from './question.ts';
 import { readRequest } from './readRequest.ts';
+import { Reports } from './reports/reports.ts';
 import type { MeasurementRequest, Question } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
@@ -32,18 +33,20 @@ export interface OpenOptions extends CallOptions {
 /** Creates measurements and reads their results as a measurement consumer. */
 export interface Consumer {
   /**
-   * Signs the request, encrypts each data provider's part, and creates the measurement. If a data provider's key is not
-   * trusted, throws `DataProviderUntrusted` and creates nothing. Each measurement has its own result key, which is derived
-   * from the consumer's private encryption key, so the caller need not store it. The exchange decides which duchies, if
-   * any, compute the measurement. Throws `ProtocolRejected` if the consumer does not accept these duchies.
+   * Signs the request, encrypts each data provider's part, and creates the measurement. Each measurement has its own result
+   * key, which the consumer can derive again from its private encryption key.
    *
-   * With a `requestId`, the call is idempotent, even after a crash: if a measurement was already created from the same
-   * request with the same ID, the call returns that measurement. If the earlier request differs in any way, including event
-   * groups and filters, throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in
-   * `metadata.existing`.
+   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax of filters is always checked. Their
+   * names and types are checked if their event groups publish attributes.
    *
-   * The filters are checked first. Their syntax is always checked. Their names and types are checked if their event groups
-   * publish attributes. If a filter fails a check, throws `FilterRejected` and creates nothing.
+   * Throws `DataProviderUntrusted` and creates nothing if a data provider's key is not trusted.
+   *
+   * Throws `ProtocolRejected` if the consumer does not accept the duchies that the exchange chose to compute the
+   * measurement.
+   *
+   * A call with a `requestId` is idempotent, even after a crash: it returns the measurement that an earlier call created
+   * from the same request with the same ID. If the earlier request differs in any way, including event groups and filters,
+   * throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
   /**
@@ -56,10 +59,13 @@ export interface Consumer {
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
-   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless this
-   * consumer signed the spec, the spec contains exactly the nonce hashes of the data providers, and each data provider
-   * signed exactly one result, of the requested type and encrypted for this measurement alone. If duchies compute the
-   * measurement, their aggregator must have signed exactly one result, and the consumer must accept all of the duchies.
+   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` if a check fails.
+   *
+   * This consumer must have signed the spec, and the spec must contain exactly the nonce hashes of the data providers. If
+   * duchies compute the measurement, there must be one result, signed by their aggregator, and the consumer must accept
+   * all of the duchies. Otherwise, there must be one result signed by each data provider. Each result must have the
+   * requested type and be encrypted for this measurement alone.
+   *
    * Pass `request` too, because otherwise the exchange could return another of this consumer's measurements under this
    * name.
    */
@@ -77,6 +83,8 @@ export interface Consumer {
    * metadata cannot be decrypted or decoded.
    */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
+  /** Reports: several questions about a campaign, answered by few measurements that agree with each other. */
+  readonly reports: Reports;
   /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
   listEventGroups(filters?: EventGroupFilters): AsyncIterable<DescribedEventGroup>;
 }
@@ -95,6 +103,7 @@ export interface Consumer {
 export function createConsumer(options: ConsumerOptions): Consumer {
   const deps = { ...options, clock: options.clock ?? systemClock };
   const consumer: Consumer = {
+    reports: new Reports(deps),
     async create(request, { signal } = {}) {
       const call = { ...deps, signal };
       return createMeasurement(call, await prepareMeasurement(call, request));

@@ -1,4 +1,5 @@
 import type { TrustStore } from '@measurement-exchange/consent';
+import type { Answer, Plan, Report } from '@measurement-exchange/reports';
 import type { Clock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
 import type { Credentials } from '../identity/credentials.ts';
@@ -20,13 +21,22 @@ export interface ConsumerOptions {
   duchies?: readonly string[];
   /** Previous private keysets, for opening measurements that were created with them. */
   formerEncryptionPrivateKeys?: Uint8Array[];
+  /**
+   * Corrects the figures of a report. By default, this runs in the calling thread without a time limit. In Node, pass
+   * `correctInThread` of `@measurement-exchange/reports/node`.
+   */
+  correctReport?: CorrectReport;
   clock?: Clock;
 }
 
-/** The options of the consumer, and the signal that aborts the current call. */
+export type CorrectReport = (
+  plan: Plan,
+  answers: ReadonlyMap<string, Answer>,
+  options: { signal?: AbortSignal },
+) => Report | Promise<Report>;
+
 export type Dependencies = ConsumerOptions & { clock: Clock; signal?: AbortSignal | undefined };
 
-/** Returns all private keysets, the current one first. */
 export function privateKeysets({
   credentials,
   formerEncryptionPrivateKeys = [],
@@ -34,7 +44,6 @@ export function privateKeysets({
   return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
 }
 
-/** Returns the functions and values for reading and verifying other parties' certificates. */
 export function certificatesOf({ client, trust, clock, signal }: Dependencies) {
   const fetch = (name: string) => client.getCertificate({ name, signal });
   return { fetch, trust, now: new Date(clock.now()) };

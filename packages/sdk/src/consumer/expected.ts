@@ -1,11 +1,11 @@
 /**
- * Computes the expected uncertainty of a measurement's figures, without any data. It assumes a value for each figure, and
- * then estimates the error in the same way as for a real result.
+ * Computes the expected uncertainty of a measurement's figures, without any data. The file assumes a value for each figure,
+ * and then estimates the error in the same way as for a real result.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';
 import type { Estimate } from '@measurement-exchange/mpc';
-import { releasesOf } from '../charges/releases.ts';
+import { releasesOf } from '@measurement-exchange/mpc/charges';
 import { deduplicatedFigures } from './deduplicated.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { DuchyProtocol } from './protocol.ts';
@@ -17,12 +17,13 @@ export type ExpectedName = 'reach' | 'frequencyShare' | 'impressions' | 'watchDu
 export interface ExpectedFigure {
   figure: ExpectedName;
   /**
-   * The length of the longer side of the 95% interval. Absent if it is unknown. For a share, 0.01 is one percentage point.
+   * The distance from the value to the farther end of its 95% interval. Absent if it is unknown. For a share, 0.01 is one
+   * percentage point.
    */
   margin?: number;
   /**
-   * The value that was assumed for the figure. For a share, it is the assumed reach. Absent if the margin does not depend
-   * on it.
+   * The value that was assumed for the figure. For a share, this is the assumed reach. Absent if the margin does not
+   * depend on the assumed value.
    */
   assumed?: number;
 }
@@ -54,7 +55,7 @@ function marginsOf({ frequency, ...figures }: Figures): Map<ExpectedName, number
   return margins;
 }
 
-/** Returns the length of the longer side of the interval, which may be asymmetric. */
+/** Returns the distance from the value to the farther end of the interval, which may be asymmetric. */
 function marginOf({ value, variance, interval: [low, high] }: Estimate): number {
   return Number.isFinite(variance) ? Math.max(high - value, value - low) : Number.POSITIVE_INFINITY;
 }
@@ -68,7 +69,7 @@ type ResultInit = Exclude<MessageInitShape<typeof specs.Measurement_ResultSchema
 const resultOf = (init: ResultInit) => create(specs.Measurement_ResultSchema, init);
 const NOISE = specs.ProtocolConfig_NoiseMechanism;
 
-/** Returns a result of one data provider with the given value. Assumes the default noise mechanism. */
+/** Assumes the default noise mechanism. */
 function directResult(spec: PlainSpec, value: bigint): ResultInit {
   const [first, second] = releasesOf(spec).map(({ mechanism }) => NOISE[mechanism]);
   const counted = (
@@ -99,7 +100,7 @@ function directResult(spec: PlainSpec, value: bigint): ResultInit {
 }
 
 /**
- * The maximum number of VIDs (virtual person IDs). It is used as the population size, which gives an upper bound on the
+ * The maximum number of VIDs (virtual person IDs), used as the population size. This size gives an upper bound on the
  * sampling error.
  */
 const MAX_PEOPLE = 2n ** 31n;

@@ -18,7 +18,6 @@ import { type Total, totalOf } from './total.ts';
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
-  /** The caller's own reference, if the request has a `referenceId`. */
   referenceId?: string;
   /** All data providers in the request. If duchies computed the result, the entries contain only names. */
   dataProviders: ({ name: string } & Figures)[];
@@ -35,15 +34,48 @@ const TYPES: Record<PlainSpec['measurementType'], RequestType> = {
 
 type Entry = NonNullable<Measurement['results']>[number];
 
+/** The verified results of a measurement, each with the party that signed it. */
+export interface OpenedResults {
+  spec: PlainSpec;
+  /** The protocol and duchies. Undefined if each data provider computed its own result. */
+  computed: DuchyProtocol | undefined;
+  dataProviders: string[];
+  /** Reads each result. Throws `ResultRejected` if a result does not have the requested figures. */
+  read<T>(read: (result: specs.Measurement_Result, signer: string) => T): Promise<T[]>;
+}
+
 export async function openMeasurement(
   deps: Dependencies,
   measurement: Measurement,
   request?: ReadRequest,
 ): Promise<MeasurementResult> {
+  const opened = await openResults(deps, measurement, request);
+  const { spec, computed, dataProviders } = opened;
+  const { name = 'measurement', measurementReferenceId: referenceId } = measurement;
+  const about = {
+    measurement: name,
+    type: TYPES[spec.measurementType],
+    ...(referenceId !== undefined && { referenceId }),
+  };
+  if (computed !== undefined) {
+    const [deduplicated] = await opened.read((result) => deduplicatedFigures(spec, result, computed));
+    const total = { deduplicated: deduplicated! };
+    return { ...about, dataProviders: dataProviders.map((name) => ({ name })), total };
+  }
+  const figures = await opened.read((result, signer) => ({ name: signer, ...figuresOf(spec, result) }));
+  return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
+}
+
+/** Verifies a measurement and its results. Throws `ResultRejected` if a check fails. */
+export async function openResults(
+  deps: Dependencies,
+  measurement: Measurement,
+  request?: ReadRequest,
+): Promise<OpenedResults> {
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
     new ResultRejected(name, code, message, signer, cause);
-  /** Runs a check. Converts a fault in the measurement, or in the result of `signer`, to a `ResultRejected`. */
+  /** Converts a fault in the measurement, or in the result of `signer`, to a `ResultRejected`. */
   const checked = async <T>(check: () => Promise<T>, signer?: string): Promise<T> => {
     try {
       return await check();
@@ -53,35 +85,26 @@ export async function openMeasurement(
     }
   };
 
-  const { results, measurementSpec, dataProviders = {}, measurementReferenceId: referenceId } = measurement;
+  const { results, measurementSpec, dataProviders: asked = {} } = measurement;
   if (results === undefined || measurementSpec === undefined) {
     const why = measurement.deleteTime ? `was removed on ${measurement.deleteTime}` : 'has not succeeded';
     throw reject('RESULT_ABSENT', `it ${why} (${measurement.state}), so there is no result to open`);
   }
   const { spec, resultKeyset, computed } = await checked(() => readOwn(deps, measurement, request));
-  const providers = Object.keys(dataProviders);
-  const entries = entriesBySigner(results, computed ? [computed.aggregator] : providers, reject);
-  const openEach = <T>(read: (result: specs.Measurement_Result, signer: string) => T): Promise<T[]> => {
+  const dataProviders = Object.keys(asked);
+  const entries = entriesBySigner(results, computed ? [computed.aggregator] : dataProviders, reject);
+  const read: OpenedResults['read'] = (from) => {
     const open = async ([signer, entry]: [string, Entry]) =>
-      read(await openEntry(deps, resultKeyset, signer, entry), signer);
+      from(await openEntry(deps, resultKeyset, signer, entry), signer);
     return Promise.all(entries.map((entry) => checked(() => open(entry), entry[0])));
   };
-
-  const about = {
-    measurement: name,
-    type: TYPES[spec.measurementType],
-    ...(referenceId !== undefined && { referenceId }),
-  };
-  if (computed !== undefined) {
-    const [deduplicated] = await openEach((result) => deduplicatedFigures(spec, result, computed));
-    const total = { deduplicated: deduplicated! };
-    return { ...about, dataProviders: providers.map((name) => ({ name })), total };
-  }
-  const figures = await openEach((result, signer) => ({ name: signer, ...figuresOf(spec, result) }));
-  return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
+  return { spec, computed, dataProviders, read };
 }
 
-/** Verifies that this consumer created the measurement and, if duchies compute it, that the consumer accepts them. */
+/**
+ * Verifies that this consumer created the measurement. If duchies compute it, also verifies that the consumer accepts
+ * them.
+ */
 async function readOwn(
   deps: Dependencies,
   measurement: Measurement,

@@ -1,11 +1,15 @@
 /** Plans a measurement: asks the exchange what it would create, and computes the expected uncertainty and the cost. */
 import type { EventGroup, Finding, Measurement, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { PROTOCOLS } from '@measurement-exchange/contract';
-import { costInUnits, fromUnits, MEASURES, type PrivacyAmount, type Units } from '../charges/amounts.ts';
-import { duchyCost } from '../charges/computation.ts';
-import { daysOf } from '../charges/days.ts';
-import { directCost, releasesOf } from '../charges/releases.ts';
-import { DEVELOPMENT_BUDGET } from '../charges/usual.ts';
+import {
+  DEVELOPMENT_BUDGET,
+  daysOf,
+  fromUnits,
+  MEASURES,
+  measurementCost,
+  type PrivacyAmount,
+  type Units,
+} from '@measurement-exchange/mpc/charges';
 import { createMeasurement, prepareMeasurement, send } from './create.ts';
 import type { Dependencies } from './deps.ts';
 import { type ExpectedFigure, expectedFigures } from './expected.ts';
@@ -18,7 +22,10 @@ export interface PlanOptions {
   signal?: AbortSignal;
   /** Event groups that the caller has already read. `plan` reads every other event group that has a filter. */
   eventGroups?: readonly EventGroup[];
-  /** The value to assume for each figure whose uncertainty depends on its value. Default: 1,000,000. */
+  /**
+   * The value to assume for each figure whose uncertainty depends on its value. Default: about half of the default
+   * population, or 1,000,000 if the exchange has none.
+   */
   assumed?: number;
 }
 
@@ -33,8 +40,8 @@ export interface PlannedCharge {
    */
   charge?: Partial<PrivacyAmount>;
   /**
-   * The share of a day's usual budget that the charge takes: epsilon 10, delta 1e-6, rho 1. More than 1 is more than the
-   * whole budget. Only the provider knows its own limits. Absent if there is no charge.
+   * The charge as a share of the usual daily budget (epsilon 10, delta 1e-6, rho 1). If the share is above 1, the
+   * charge exceeds that budget. Only the provider knows its real budget. Absent if `charge` is absent.
    */
   ofUsualBudget?: number;
 }
@@ -44,7 +51,7 @@ export interface MeasurementPlan {
   protocol: Protocol;
   /** The duchies that would compute the measurement, the aggregator first. */
   duchies: readonly string[];
-  /** The reason why this consumer would not accept the result. If it is present, do not create the measurement. */
+  /** The reason that this consumer would not accept the result. If it is present, do not create the measurement. */
   rejection?: { code: string; message: string /** The rejected duchies. */; duchies: string[] };
   /** Problems that the exchange found. Depending on its settings, the exchange rejects the measurement because of them. */
   findings: readonly Finding[];
@@ -57,16 +64,16 @@ export interface MeasurementPlan {
   create(options?: { signal?: AbortSignal }): Promise<Measurement>;
 }
 
-const DEFAULT_ASSUMED = 1_000_000;
+const ASSUMED_WITHOUT_POPULATION = 1_000_000;
 
 export async function planMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
-  { eventGroups, assumed = DEFAULT_ASSUMED }: PlanOptions,
+  { eventGroups, assumed: given }: PlanOptions,
 ): Promise<MeasurementPlan> {
   const prepared = await prepareMeasurement(deps, request, eventGroups);
   const { spec, dataProviders } = prepared.read;
-  const validated = await send(deps, prepared, true);
+  const [validated, assumed] = await Promise.all([send(deps, prepared, true), given ?? assumedValue(deps)]);
   const { protocolConfig = {}, findings = [] } = validated;
   const computed = duchyProtocolOf(protocolConfig);
   const duchies = computed ? [computed.aggregator, ...computed.workers] : [];
@@ -92,6 +99,13 @@ export async function planMeasurement(
   };
 }
 
+async function assumedValue({ client, signal }: Dependencies): Promise<number> {
+  for await (const { default: isDefault, size } of client.listPopulations({ signal })) {
+    if (isDefault && size !== undefined) return Math.max(1, Number((size / 2).toPrecision(1)));
+  }
+  return ASSUMED_WITHOUT_POPULATION;
+}
+
 function rejectionOf(
   deps: Dependencies,
   validated: Measurement,
@@ -109,7 +123,7 @@ function rejectionOf(
 }
 
 /**
- * Returns the amounts to charge, without zeros, or undefined if no noise can meet the privacy parameters. If data providers
+ * Returns the nonzero amounts to charge, or undefined if no noise can meet the privacy parameters. If data providers
  * compute the figures themselves, assumes the default noise mechanism.
  */
 function chargeOf(
@@ -117,10 +131,9 @@ function chargeOf(
   computed: DuchyProtocol | undefined,
   dataProviders: number,
 ): Partial<PrivacyAmount> | undefined {
-  const params = releasesOf(spec).map((release) => release.params);
   let units: Units;
   try {
-    units = computed ? costInUnits(duchyCost(params, computed, dataProviders)) : directCost(spec);
+    units = measurementCost(spec, computed, dataProviders);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -1,8 +1,12 @@
 /** Warns about parameters and intervals that data providers usually refuse, or that make a figure useless. */
 import type { EventGroup, PlainSpec } from '@measurement-exchange/contract';
-import { MEASURES, type PrivacyAmount } from '../charges/amounts.ts';
-import { releasesOf } from '../charges/releases.ts';
-import { DEVELOPMENT_BUDGET, MINIMUM_EPSILON } from '../charges/usual.ts';
+import {
+  DEVELOPMENT_BUDGET,
+  MEASURES,
+  MINIMUM_EPSILON,
+  type PrivacyAmount,
+  releasesOf,
+} from '@measurement-exchange/mpc/charges';
 import type { ExpectedFigure } from './expected.ts';
 import type { ReadRequest } from './request.ts';
 

@@ -16,15 +16,14 @@ export interface WaitOptions {
   /** The time after which the wait ends with `WaitTimedOut`; default: never. */
   timeoutMs?: number;
   /**
-   * The initial polling interval, 500 ms by default. It grows to at most 20 times as long. `wait` polls while the change
-   * stream is unavailable and, if `onChange` is set, while duchies are computing.
+   * The initial polling interval, 500 ms by default. It grows to at most 20 times this value. `wait` polls while the
+   * change stream is unavailable. If `onChange` is set, `wait` also polls while duchies are computing.
    */
   pollMs?: number;
   /** Called at the start, when the measurement or a requisition changes state, and when a duchy reports progress. */
   onChange?: (progress: Progress) => void;
   /** Called with the reason when the change stream becomes unavailable and polling starts. */
   onPolling?: (why: string) => void;
-  /** Called when the change stream is available again. */
   onFollowing?: () => void;
 }
 
@@ -96,7 +95,6 @@ interface Waited {
   signal: AbortSignal | undefined;
 }
 
-/** Reads the measurement and, if `whole`, its requisitions and reports. */
 async function progressOf(waited: Waited, whole: boolean): Promise<Progress> {
   const { client, name, signal } = waited;
   const measurement = await client.getMeasurement({ name, signal });
@@ -111,8 +109,17 @@ async function progressOf(waited: Waited, whole: boolean): Promise<Progress> {
 
 async function concluded(waited: Waited, measurement: Measurement): Promise<Measurement> {
   if (measurement.state === 'SUCCEEDED') return measurement;
+  throw await failureOf(waited, measurement);
+}
+
+/** Returns the reason that a measurement ended without a result. */
+export async function failureOf(
+  waited: Omit<Waited, 'name'>,
+  measurement: Measurement,
+): Promise<MeasurementFailed> {
   const refused = measurement.failure?.reason === 'REQUISITION_REFUSED';
-  throw new MeasurementFailed(measurement, refused ? await refusalOf(waited) : undefined);
+  const refusal = refused ? await refusalOf({ ...waited, name: measurement.name! }) : undefined;
+  return new MeasurementFailed(measurement, refusal);
 }
 
 /**
@@ -131,7 +138,6 @@ async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   }
 }
 
-/** Whether duchies are computing the measurement and may report progress. */
 function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
   return state === 'COMPUTING' && duchyProtocolOf(protocolConfig) !== undefined;
 }

@@ -21,7 +21,7 @@ import type { Checked, Fail, Items } from './checked.ts';
 import { closest } from './closest.ts';
 import { instructionsOf, itemsOf, MAX_ELEMENTS, sizeOf, walkOf, workOf } from './cost.ts';
 import type { FilterError } from './errors.ts';
-import { type AttributeType, CEL_TYPES } from './types.ts';
+import { type AttributeType, type AttributeValue, CEL_TYPES } from './types.ts';
 
 const MAX_DEPTH = 100;
 /** The maximum number of steps in one evaluation, enough for 1,000 list elements with 100 steps each. */
@@ -35,23 +35,25 @@ const MAX_SIZE = 1_000_000;
 const MAX_INSTRUCTIONS = 4000;
 /** The assumed length of a text attribute, because the actual length is not known here. */
 const TEXT_SIZE = 100;
-/** The number of attributes that an error message lists. */
 const MAX_LISTED = 20;
 
 /** One of a filter's conditions. The filter is true if all its conditions are true. */
 export interface Condition {
   expr: Expr;
-  /** An upper bound on the number of steps in one evaluation. */
   cost: number;
 }
+
+/** The values of attributes that are the same for all events, and are written into the filter as constants. */
+export type KnownValues = Readonly<Record<string, AttributeValue>>;
 
 /** Checks a filter and splits it into conditions whose attributes are resolved (see `attributeOf`). */
 export function checkFilter(
   parsed: Parsed,
   fail: Fail,
   attributes: Record<string, AttributeType>,
+  known: KnownValues = {},
 ): Condition[] {
-  const checker = new Checker(fail, attributes);
+  const checker = new Checker(fail, attributes, known);
   const checked = checker.check(parsed.expr, { variables: new Map(), depth: 0 });
   if (!isBool(checked.type)) {
     throw fail(parsed.expr, `A filter must be true or false, and this is ${describe(checked.type)}`);
@@ -83,13 +85,15 @@ const CONSTANT_TYPES: Partial<Record<string, CelType>> = {
 class Checker {
   private readonly fail: Fail;
   private readonly attributes: Record<string, AttributeType>;
+  private readonly known: KnownValues;
   private elements = 0;
   private instructions = 0;
   readonly costs = new Map<Expr, number>();
 
-  constructor(fail: Fail, attributes: Record<string, AttributeType>) {
+  constructor(fail: Fail, attributes: Record<string, AttributeType>, known: KnownValues) {
     this.fail = fail;
     this.attributes = attributes;
+    this.known = known;
   }
 
   check(expr: Expr, outer: Scope): Checked {
@@ -152,9 +156,18 @@ class Checker {
     const variable = scope.variables.get(name);
     if (variable !== undefined) return { expr, ...variable, cost: 1 };
     const attribute = this.attributes[name];
-    if (attribute !== undefined) return resolved(expr, valueKey(name), CEL_TYPES[attribute]);
+    if (attribute !== undefined) return this.attribute(expr, name, attribute);
     if (TYPE_NAMES.has(name)) return { expr, type: TYPE, cost: 1, size: 1 };
     throw this.unknown(expr, name);
+  }
+
+  private attribute(expr: Expr, name: string, type: AttributeType): Checked {
+    if (!Object.hasOwn(this.known, name)) return resolved(expr, valueKey(name), CEL_TYPES[type]);
+    const value = this.known[name];
+    if (value !== null && value !== undefined) {
+      return { ...constant(expr, value as Constant, type), isPresent: true };
+    }
+    return { ...resolved(expr, ABSENT, CEL_TYPES[type]), isPresent: false };
   }
 
   private unknown(expr: Expr, name: string): FilterError {
@@ -175,9 +188,10 @@ class Checker {
     const name = path?.join('.');
     const attribute = isVariable || name === undefined ? undefined : this.attributes[name];
     if (attribute !== undefined) {
-      return select.testOnly
-        ? resolved(expr, presentKey(name!), BOOL)
-        : resolved(expr, valueKey(name!), CEL_TYPES[attribute]);
+      const value = this.attribute(expr, name!, attribute);
+      if (!select.testOnly) return value;
+      const { isPresent } = value;
+      return isPresent === undefined ? resolved(expr, presentKey(name!), BOOL) : constant(expr, isPresent);
     }
     if (name !== undefined && !isVariable && this.attributes[path![0]!] === undefined) {
       throw this.unknown(expr, name);
@@ -236,6 +250,9 @@ class Checker {
     const other = call.args.find((arg) => !isNull(arg));
     if (other === undefined || !call.args.some(isNull)) return undefined;
     const checked = this.check(other, scope);
+    if (checked.isPresent !== undefined) {
+      return constant(expr, checked.isPresent === (call.function === '_!=_'));
+    }
     const attribute = attributeOf(checked.expr);
     if (attribute === undefined || attribute.present) {
       if (isDyn(checked.type)) return undefined;
@@ -328,6 +345,25 @@ class Checker {
       ...(result.type.kind === 'list' && { items: built }),
     };
   }
+}
+
+/** An identifier that has no value, so that an expression with it fails as with an absent attribute. */
+const ABSENT = '@absent';
+
+type Constant = string | bigint | number | boolean;
+const CONSTANTS = {
+  string: ['stringValue', STRING],
+  int: ['int64Value', INT],
+  double: ['doubleValue', DOUBLE],
+  bool: ['boolValue', BOOL],
+} as const;
+
+function constant(expr: Expr, value: Constant, type: AttributeType = 'bool'): Checked {
+  const [kind, celType] = CONSTANTS[type as keyof typeof CONSTANTS];
+  const constantKind = { case: kind, value } as Kind<'constExpr'>['constantKind'];
+  const written = { $typeName: 'cel.expr.Constant' as const, constantKind };
+  const size = typeof value === 'string' ? value.length : 1;
+  return { expr: { ...expr, exprKind: { case: 'constExpr', value: written } }, type: celType, cost: 1, size };
 }
 
 function resolved(expr: Expr, name: string, type: CelType): Checked {

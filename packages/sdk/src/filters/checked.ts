@@ -13,12 +13,13 @@ export interface Checked {
   size: number;
   /** The number and size of a list's items, if they are known. */
   items?: Items;
+  /** Set for an attribute whose value is known: whether the value is present. */
+  isPresent?: boolean;
 }
 
 export interface Items {
   /** An upper bound on the number of items. */
   count: number;
-  /** The size of the largest item. */
   size: number;
 }
 

@@ -1,5 +1,5 @@
 /** A data provider's agent fulfills or refuses each of the provider's requisitions exactly once, even after a crash. */
-import type { Change } from '@measurement-exchange/contract';
+import { type Change, timestampOf } from '@measurement-exchange/contract';
 import { messageOf } from '../client/errors.ts';
 import { type Follower, followChanges, type Wake } from '../client/index.ts';
 import { Attempts, type Due, isGone } from './agent/attempts.ts';
@@ -24,7 +24,7 @@ class ProviderAgent implements Agent {
   private readonly attempts: Attempts;
   private hasAnnounced = false;
   private statusStoredAt = Number.NEGATIVE_INFINITY;
-  /** Follows changes on the exchange. Set only while `run` is active. */
+  /** Set only while `run` is active. */
   private follower: Follower | undefined;
 
   constructor(options: AgentOptions) {
@@ -47,7 +47,7 @@ class ProviderAgent implements Agent {
       }
     } finally {
       await Promise.all(running.values());
-      this.storeStatus(0);
+      this.storeEnd();
     }
     return { handled: counts.handled - before.handled, failed: counts.failed - before.failed };
   }
@@ -81,14 +81,13 @@ class ProviderAgent implements Agent {
     }
     follower.close();
     await Promise.all(this.attempts.running.values());
-    this.storeStatus(0);
+    this.storeEnd();
   }
 
   status(): AgentStatus {
     return this.context.monitor.status();
   }
 
-  /** Stores the status, unless it was stored within the last `afterMs`. */
   private storeStatus(afterMs: number): void {
     const { clock, ledger } = this.context;
     if (clock.now() - this.statusStoredAt < afterMs) return;
@@ -96,7 +95,11 @@ class ProviderAgent implements Agent {
     ledger.storeStatus(this.status());
   }
 
-  /** Starts to process the changed requisitions, or all open requisitions if a poll is due. */
+  private storeEnd(): void {
+    const { clock, ledger } = this.context;
+    ledger.storeStatus({ ...this.status(), endTime: timestampOf(clock.now()) });
+  }
+
   private async act({ changes, poll }: Wake, signal: AbortSignal): Promise<void> {
     const changed = new Set(changes.filter(({ kind }) => kind === 'EVENT_GROUP').map(({ name }) => name));
     for (const name of changed) this.context.eventGroups.evict(name);
@@ -106,7 +109,6 @@ class ProviderAgent implements Agent {
     else for (const change of changes) await this.startChanged(change, due, signal);
   }
 
-  /** Lists the open requisitions, and starts to process each requisition that is due. */
   private async poll(due: Due, signal?: AbortSignal): Promise<void> {
     const { client, credentials, ledger, participant, monitor } = this.context;
     const seen = new Set<string>();
@@ -124,7 +126,7 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /** Tells the exchange which multi-party protocols the provider supports. Ignores errors if it supports no protocol. */
+  /** Announces the protocols that the provider supports. Ignores errors if it supports no multi-party protocol. */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];
@@ -144,7 +146,6 @@ class ProviderAgent implements Agent {
     return name.startsWith(`${this.context.credentials.name}/requisitions/`);
   }
 
-  /** Starts to process a changed requisition if it is open and due. */
   private async startChanged(change: Change, due: Due, signal: AbortSignal): Promise<void> {
     const { name, state } = change;
     if (!this.isOwn(change) || state !== 'UNFULFILLED' || !due.isDue(name)) return;

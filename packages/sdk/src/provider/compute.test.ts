@@ -3,18 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { specs } from '@measurement-exchange/contract';
 import { drawNoise, type NoiseMechanism, type RandomSource } from '@measurement-exchange/mpc';
+import { capMillis, costInUnits, daysOf, EVERYBODY } from '@measurement-exchange/mpc/charges';
 import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { costInUnits } from '../charges/amounts.ts';
-import { capMillis } from '../charges/releases.ts';
-import {
-  chargesFor,
-  computeResult,
-  daysOf,
-  expectedCost,
-  type Methodology,
-  requireComputable,
-} from './compute.ts';
+import { chargesFor, computeResult, expectedCost, type Methodology, requireComputable } from './compute.ts';
 import { type Events, openEvents } from './events.ts';
 import { openPopulation } from './population.ts';
 import type { VerifiedRequisition } from './verify.ts';
@@ -252,7 +244,10 @@ describe('charges', () => {
         ['summer', '2026-07-01', 'events[1], day 1'],
         ['summer', '2026-07-02', 'events[1], day 2'],
         ['summer', '2026-07-03', 'events[1], day 3'],
-      ].map(([reference, day, at]) => ({ reference, day, at, cost: costInUnits({ epsilon: 0.25 }) })),
+      ].map(([reference, day, at]) => ({
+        ...{ reference, day, at, slice: EVERYBODY },
+        cost: costInUnits({ epsilon: 0.25 }),
+      })),
     );
   });
 
@@ -310,7 +305,7 @@ describe('what this provider does not offer', () => {
     requireComputable(verified, methodology);
   const population = asking({ measurementType: 'POPULATION' }, { selection: { population: {} } });
 
-  it.each<[string, () => Promise<void>]>([
+  it.each<[string, () => Promise<unknown>]>([
     ['a population, without one', declined(population, {})],
     ['events, without any', declined(asking(reach()), {})],
     ['Gaussian noise without a delta', declined(asking(reach()), { noise: 'DISCRETE_GAUSSIAN' })],

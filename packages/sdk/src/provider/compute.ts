@@ -11,19 +11,25 @@ import {
   specs,
 } from '@measurement-exchange/contract';
 import { drawNoise, type RandomSource, secureRandom } from '@measurement-exchange/mpc';
+import {
+  chargedPlaces,
+  fromUnits,
+  measurementCost,
+  type NoiseChoice,
+  type PrivacyAmount,
+  type Release,
+  releasesOf,
+  type Units,
+} from '@measurement-exchange/mpc/charges';
 import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
-import { costInUnits, fromUnits, type PrivacyAmount, type Units } from '../charges/amounts.ts';
-import { daysOf } from '../charges/days.ts';
-import { directCost, type NoiseChoice, type Release, releasesOf } from '../charges/releases.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
 import { queryOf } from './eventQuery.ts';
-import type { EventQuery, Events } from './events.ts';
+import type { EventQuery, Events, SelectedPeople } from './events.ts';
 import type { Charge } from './ledger/charges.ts';
 import { type Chargeable, computationCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
+import { slicesOf } from './slice.ts';
 import type { VerifiedRequisition } from './verify.ts';
-
-export { daysOf } from '../charges/days.ts';
 
 /** The data and the noise that a provider uses to compute results. */
 export interface Methodology extends NoiseChoice {
@@ -39,18 +45,21 @@ export interface ComputeOptions extends Methodology {
   onProgress?: ((percent: number) => void) | undefined;
 }
 
-/** Throws a refusal if the provider does not offer the measurement or can never compute it. Reads no events. */
+/**
+ * Throws a refusal if the provider does not offer the measurement or can never compute it. Returns the people whose events
+ * the result can depend on. Reads no events.
+ */
 export async function requireComputable(
   verified: VerifiedRequisition,
   methodology: Methodology,
-): Promise<void> {
+): Promise<SelectedPeople | undefined> {
   const { spec, selection } = verified;
   const { events, population, noise } = methodology;
   if (selection.population) {
     if (!population)
       throw new RefusalError('POPULATION_NOT_OFFERED', 'This provider has no population figures.');
     await population.count(selection.population.filter);
-    return;
+    return undefined;
   }
   if (!events) throw new RefusalError('EVENTS_NOT_OFFERED', 'This provider has population figures only.');
   if (spec.measurementType === 'DURATION' && !events.hasDuration) {
@@ -64,23 +73,28 @@ export async function requireComputable(
       'This provider adds Gaussian noise, which needs a delta above 0.',
     );
   }
-  await events.check(queryOf(verified));
+  return events.check(queryOf(verified));
 }
 
 /**
  * Returns the charges for the result, which never depend on the events. Each event group reference is charged the full cost
- * for each UTC day that a collection interval overlaps. It is charged once per day, even if several event groups select it.
+ * for each UTC day that a collection interval overlaps. A reference is charged once per day, even if several event groups
+ * select it. Only the given `people` are charged, or everybody if they are not given.
  */
-export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
+export function chargesFor(
+  verified: VerifiedRequisition,
+  methodology: Methodology,
+  people?: SelectedPeople,
+): Charge[] {
   const cost = costOf(verified, methodology);
-  const charges = new Map<string, Charge>();
-  for (const [i, { reference, interval }] of (verified.selection.events ?? []).entries()) {
-    for (const [n, day] of daysOf(interval).entries()) {
-      const key = `${day} ${reference}`;
-      if (!charges.has(key)) charges.set(key, { reference, day, cost, at: `events[${i}], day ${n + 1}` });
-    }
-  }
-  return [...charges.values()];
+  const sliceOf = slicesOf(verified, people);
+  return chargedPlaces(verified.selection.events ?? []).map(({ reference, day, at: [event, n], events }) => ({
+    reference,
+    day,
+    slice: sliceOf(events),
+    cost,
+    at: `events[${event}], day ${n + 1}`,
+  }));
 }
 
 /**
@@ -96,12 +110,12 @@ export function reachCost(
   const spec = frequency
     ? { measurementType: 'REACH_AND_FREQUENCY', reachAndFrequency }
     : { measurementType: 'REACH', reach: { privacyParams: reach } };
-  return fromUnits(directCost(spec as PlainSpec, choice));
+  return fromUnits(measurementCost(spec as PlainSpec, undefined, 1, choice));
 }
 
 /**
  * Returns the cost of a result for each event group reference and day, as the agent would charge it. The spec must be
- * valid, and the protocol must fit it.
+ * valid, and the protocol must be able to compute it.
  */
 export function expectedCost(
   spec: PlainSpec,
@@ -117,8 +131,8 @@ export function expectedCost(
 }
 
 function costOf(request: Chargeable, choice: NoiseChoice): Units {
-  if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));
-  return directCost(request.spec, choice);
+  if (request.shareShuffle || request.liquidLegions) return computationCharge(request);
+  return measurementCost(request.spec, undefined, 1, choice);
 }
 
 /**
@@ -202,7 +216,7 @@ function figure<V, C extends string, M extends object>(
   return { value, noiseMechanism: NOISE[mechanism], methodology: { case: methodology, value: details } };
 }
 
-/** Returns each frequency's share of the total. If all counts are 0, all shares are 0. */
+/** If all counts are 0, all shares are 0. */
 function sharesOf(counts: bigint[]): Record<string, number> {
   const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
   return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));

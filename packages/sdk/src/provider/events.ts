@@ -1,48 +1,55 @@
-/** Computes exact figures over a provider's events in Parquet or CSV, before noise is added. */
-import { MAX_VID } from '@measurement-exchange/contract';
+/** Computes exact figures over a provider's events, before noise is added. */
 import type { AttributeType } from '../filters/types.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
-import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
-import { type Engine, localFiles, startEngine, type Watch } from './events/engine.ts';
-import { inventoryOf, type ReferenceInventory } from './events/inventory.ts';
+import type { ColumnNames } from './events/columns.ts';
+import type { FilesSource } from './events/duckdb/source.ts';
 import { type EventsOverview, type OverviewOptions, overviewOf } from './events/overview.ts';
+import { filterAttributes } from './events/people.ts';
 import type { EventQuery } from './events/query.ts';
 import { outOfRange, requireWhole, Scanner, type TakePeople } from './events/scanner.ts';
-import { selectionsOf } from './events/selection.ts';
-import { type Source, sourceOf } from './events/source.ts';
-import { verifyFiles } from './events/verifyFiles.ts';
+import { checkQuery, type SelectedPeople } from './events/selection.ts';
+import type { EventSource, ReferenceInventory, Watch } from './events/source.ts';
+import { openSource, type ServerSource, type SourceConfig } from './events/sources.ts';
+import type { Population } from './population.ts';
 
 export type { AttributeType } from '../filters/types.ts';
+export type { ClickHouseSource } from './events/clickhouse/source.ts';
 export type { ColumnNames } from './events/columns.ts';
-export { EventsUnavailable, QueryFailed, type Watch } from './events/engine.ts';
-export type { ReferenceInventory } from './events/inventory.ts';
+export type { RemoteFiles } from './events/duckdb/remote.ts';
+export { EventsUnavailable, QueryFailed } from './events/errors.ts';
 export type {
   AttributeOverview,
   ColumnOverview,
   EventsOverview,
   OverviewOptions,
-  VidRanges,
+  VidOverview,
 } from './events/overview.ts';
+export type { PostgresSource } from './events/postgres/connection.ts';
 export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { TakePeople } from './events/scanner.ts';
+export type { SelectedPeople } from './events/selection.ts';
+export type { ReferenceInventory, VidRanges, Watch } from './events/source.ts';
+export type { ServerSource } from './events/sources.ts';
 
-/** Options for `openEvents`. */
-export interface EventsConfig {
-  /** Local paths. Patterns such as `events/*.parquet` are expanded at each query. */
-  files: string | string[];
-  /**
-   * The file format. Default: CSV if the first file has a CSV extension (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet.
-   */
-  format?: 'parquet' | 'csv';
+/** Options for `openEvents`. Either `files` or `source` says where the events are. */
+export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
+  /** The table with the events, if they are on a server. The options for files do not apply to it. */
+  source?: ServerSource;
   columns?: ColumnNames;
-  /** The query engine's memory limit. Beyond this limit, the engine uses the disk. Default: `512MB`. */
-  memoryLimit?: string;
-  /** The number of threads of the query engine. Default: one per core. */
-  threads?: number;
   /**
-   * The maximum number of distinct combinations of attribute values in the selected events. It applies to filters that the
-   * engine cannot run, which are evaluated once per combination. Default: 1,000,000. A lower limit allows filters that take
-   * longer for each combination.
+   * The VID column of each model line, for events with VIDs from several model lines. Questions about other model lines
+   * are refused. Default: the column `columns.vid` for every model line.
+   */
+  vidColumns?: Readonly<Record<string, string>>;
+  /**
+   * The provider's population. Filters may use its attributes as `person.<attribute>`, which the VID of an event decides.
+   * No column of the events can be used by such a name.
+   */
+  population?: Population | undefined;
+  /**
+   * The maximum number of distinct combinations of attribute values in the selected events. Default: 1,000,000. The limit
+   * applies to filters that the engine cannot run, which are evaluated once per combination. A lower limit allows filters
+   * that take longer for each combination.
    */
   maximumCombinations?: number;
   /** The time limit for one query, in seconds. Default: 600. */
@@ -53,18 +60,19 @@ export interface EventsConfig {
 
 /** A provider's events. Call `close` when done. */
 export interface Events {
-  /** The attributes that filters may use. */
+  /** The attributes that filters may use, also those of the population. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
   /**
-   * Checks all files for errors that would make a query fail. Throws EventsUnavailable, which names the file and the line.
+   * Checks the events for errors that would make a query fail. Throws EventsUnavailable, which names the file and the
+   * line, or describes the problem with the server.
    */
   verify(watch?: Watch): Promise<void>;
   /**
-   * Checks a query without reading events. Throws a RefusalError, such as FilterError or QueryStopped, if the query can
-   * never be computed.
+   * Checks a query without reading events, and returns the people whose events it can depend on. Throws a RefusalError,
+   * such as FilterError or QueryStopped, if the query can never be computed.
    */
-  check(query: EventQuery): Promise<void>;
+  check(query: EventQuery): Promise<SelectedPeople>;
   /**
    * Lists the event group references in the events, with exact counts. Only the operator may see the counts, and no
    * response may depend on them.
@@ -81,52 +89,54 @@ export interface Events {
   people(query: EventQuery, maximumFrequency: number, take: TakePeople<Uint32Array>): Promise<void>;
   /** Like `people`, but passes every VID unchanged. */
   allPeople(query: EventQuery, maximumFrequency: number, take: TakePeople<BigInt64Array>): Promise<void>;
-  /** Counts events, at most `maximumPerUser` per person. */
   impressions(query: EventQuery, maximumPerUser: number): Promise<bigint>;
-  /** Sums the milliseconds watched, at most `maximumMillisPerUser` per person. */
   watchDurationMillis(query: EventQuery, maximumMillisPerUser: bigint): Promise<bigint>;
   close(): Promise<void>;
 }
 
-/** Opens events in Parquet or CSV, and checks that the required columns exist and have suitable types. */
+/** Opens the events, and checks that the required columns exist and have suitable types. */
 export async function openEvents(config: EventsConfig): Promise<Events> {
-  const files = localFiles(config.files);
-  const engine = await startEngine({ files, memoryLimit: config.memoryLimit, threads: config.threads });
-  try {
-    const source = await sourceOf(engine, files, config);
-    return eventsOf(engine, source, resolveColumns(config.columns ?? {}, source.columns), config);
-  } catch (error) {
-    await engine.close();
-    throw error;
+  const { columns = {}, vidColumns } = config;
+  if (vidColumns && columns.vid !== undefined) {
+    throw new Error('columns.vid and vidColumns are both set: keep one of them.');
   }
+  if (vidColumns && Object.keys(vidColumns).length === 0) {
+    throw new Error('vidColumns must name the VID column of at least one model line.');
+  }
+  const vids = vidColumns && [...new Set(Object.values(vidColumns))];
+  return eventsOf(await openSource(placeOf(config), { ...columns, vids }), config);
 }
 
-function eventsOf(engine: Engine, source: Source, columns: Columns, config: EventsConfig): Events {
-  const attributes: Record<string, AttributeType> = Object.create(null);
-  for (const [name, { type }] of columns.attributes) attributes[name] = type;
+function placeOf({ source, files, timeoutSeconds = TIMEOUT_SECONDS, ...rest }: EventsConfig): SourceConfig {
+  if (source !== undefined && files === undefined) return { ...source, timeoutSeconds };
+  if (source === undefined && files !== undefined) return { ...rest, files, kind: 'files' };
+  throw new Error('Either files or source must say where the events are.');
+}
+
+function eventsOf(source: EventSource, config: EventsConfig): Events {
   const { maximumCombinations = MAXIMUM_COMBINATIONS, timeoutSeconds = TIMEOUT_SECONDS } = config;
-  const data = { engine, source, columns, attributes, maximumCombinations };
+  const { population, vidColumns } = config;
+  const data = { source, population, vidColumns, maximumCombinations };
   const scanner = new Scanner(data, { timeoutSeconds, onWarning: config.onWarning?.bind(config) });
+  const hasDuration = source.columns.some(({ role }) => role === 'duration');
   return {
-    attributes,
-    hasDuration: columns.durationMillis !== undefined,
-    verify: (watch = {}) => verifyFiles(data, config.columns ?? {}, watch),
-    check: async (query) => void (await selectionsOf(query, data)),
-    inventory: (watch = {}) => inventoryOf(engine, source, columns, watch),
-    overview: (options = {}) => overviewOf(data, config.columns ?? {}, options),
+    attributes: filterAttributes(source.attributes, population),
+    hasDuration,
+    verify: (watch = {}) => source.selfTest(watch),
+    check: async (query) => (await checkQuery(query, data)).people,
+    inventory: (watch = {}) => source.references(MAX_REFERENCES, watch),
+    overview: (options = {}) => overviewOf(source, options),
     frequencies: (query, maximumFrequency) => scanner.frequencies(query, maximumFrequency),
-    people: (query, maximumFrequency, take) =>
-      scanner.people(query, maximumFrequency, Uint32Array, SMALL_VID, take),
-    allPeople: (query, maximumFrequency, take) =>
-      scanner.people(query, maximumFrequency, BigInt64Array, 'coalesce(vid, 0)', take),
+    people: (query, maximumFrequency, take) => scanner.people(query, maximumFrequency, 'small', take),
+    allPeople: (query, maximumFrequency, take) => scanner.people(query, maximumFrequency, 'whole', take),
 
     async impressions(query, maximumPerUser) {
       requireWhole('maximumPerUser', maximumPerUser, MAX_PER_USER);
-      return scanner.cappedSum(query, undefined, BigInt(maximumPerUser));
+      return scanner.cappedSum(query, 'events', BigInt(maximumPerUser));
     },
 
     async watchDurationMillis(query, maximumMillisPerUser) {
-      if (columns.durationMillis === undefined) {
+      if (!hasDuration) {
         throw new RefusalError(
           'DURATION_NOT_OFFERED',
           'These events have no duration: set columns.duration.',
@@ -135,15 +145,15 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
       if (maximumMillisPerUser < 1n || maximumMillisPerUser > MAX_MILLIS) {
         throw outOfRange('maximumMillisPerUser', `1 to ${MAX_MILLIS}`);
       }
-      return scanner.cappedSum(query, columns.durationMillis, maximumMillisPerUser);
+      return scanner.cappedSum(query, 'durationMillis', maximumMillisPerUser);
     },
 
-    close: () => engine.close(),
+    close: () => source.close(),
   };
 }
 
-/** SQL expression: the VID, or 0 if the VID is outside 1 to MAX_VID. */
-const SMALL_VID = `CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER)`;
+/** The maximum number of references in an inventory. An operator could not review a longer list. */
+const MAX_REFERENCES = 10_000;
 const MAXIMUM_COMBINATIONS = 1_000_000;
 const TIMEOUT_SECONDS = 600;
 const MAX_PER_USER = 2 ** 31 - 1;

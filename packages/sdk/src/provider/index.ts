@@ -1,8 +1,6 @@
-/**
- * The SDK for data providers, for Node only. It verifies requisitions, computes results or shares, and tracks the budget.
- */
+/** The SDK for data providers, for Node only: verifies requisitions, computes results or shares, and tracks the budget. */
 
-export type { PrivacyAmount, Units } from '../charges/amounts.ts';
+export { daysOf, type PrivacyAmount, type Units } from '@measurement-exchange/mpc/charges';
 export { FilterError } from '../filters/errors.ts';
 export { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 export type { AgentEvent, AgentStage } from './agent/logEvents.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { costInUnits, fromUnits, type PrivacyAmount } from '@measurement-exchange/mpc/charges';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { costInUnits, fromUnits, type PrivacyAmount } from '../charges/amounts.ts';
 import { type Charge, InsufficientBudget } from './ledger/charges.ts';
 import { readLedger } from './ledger/reading.ts';
 import type { RequisitionResponse } from './ledger/responses.ts';
@@ -256,10 +256,10 @@ describe('the file', () => {
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 6 only/);
+    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 7 only/);
     expect(() => readLedger(path)).toThrow(/schema 99/);
     const reset = new DatabaseSync(path);
-    reset.exec('PRAGMA user_version = 6');
+    reset.exec('PRAGMA user_version = 7');
     reset.close();
     // This would fail if the lock were still held.
     ledger = openLedger(path, BUDGET);
@@ -309,6 +309,44 @@ describe('the file', () => {
     ledger = openLedger(path, BUDGET);
     expect(ledger.response(named(49))).toBeDefined();
     expect(spentOn()).toEqual({ epsilon: 50e-9, delta: 0, rho: 0 });
+    expect(ledger.audit()).toEqual([]);
+  });
+});
+
+describe('a charge to a slice of people', () => {
+  const slice = (start: number, end: number) => `{"vid":[["${start}","${end}"]]}`;
+  const to = (people: string, epsilon: number): Charge => ({ ...charge({ epsilon }), slice: people });
+
+  it('counts for these people alone, and a charge to everybody for all', () => {
+    ledger.begin(named(1), [to(slice(1, 5), 0.6)]);
+    ledger.begin(named(2), [to(slice(6, 9), 0.7)]);
+    expect(spentOn()?.epsilon).toBe(0.7);
+    expect(() => ledger.begin(named(3), [to(slice(5, 6), 0.4)])).toThrow('0.3 of its budget is left');
+    ledger.begin(named(4), [to(slice(1, 5), 0.4)]);
+    expect(() => ledger.begin(named(5), [charge({ epsilon: 0.1 })])).toThrow('0 of its budget is left');
+    ledger.begin(named(6), [to(slice(10, 10), 1)]);
+    expect(spentOn()?.epsilon).toBe(1);
+    expect(ledger.audit()).toEqual([]);
+  });
+
+  it('is charged once, also by a second attempt and after the file was closed', () => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      ledger.begin(named(1), [to(slice(1, 5), 0.6)]);
+      ledger.close();
+      ledger = openLedger(path, BUDGET);
+    }
+    expect(spentOn()?.epsilon).toBe(0.6);
+    // Other people than in the first attempt are charged beside those.
+    ledger.begin(named(1), [to(slice(4, 8), 0.3)]);
+    expect(spentOn()?.epsilon).toBe(0.9);
+  });
+
+  it('leaves nothing behind where it exceeds the budget', () => {
+    const refused = () => ledger.begin(named(1), [to(slice(1, 5), 0.6), to(slice(1, 6), 0.6)]);
+    expect(refused).toThrow(InsufficientBudget);
+    expect(ledger.spending()).toEqual([]);
+    ledger.begin(named(2), [to(slice(1, 6), 1)]);
+    expect(spentOn()?.epsilon).toBe(1);
     expect(ledger.audit()).toEqual([]);
   });
 });

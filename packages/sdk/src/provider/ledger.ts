@@ -1,5 +1,5 @@
 /**
- * A data provider's privacy budget ledger. It stores the amounts spent on each event group reference and day, and the
+ * A data provider's privacy budget ledger, which stores the amounts spent on each event group reference and day, and the
  * response to each requisition. A requisition is charged before its events are read, and stays charged whatever the
  * outcome. A response is computed only once, and a retry sends the stored bytes.
  */
@@ -8,13 +8,14 @@ import { timestampOf } from '@measurement-exchange/contract';
 import {
   addUnits,
   budgetInUnits,
+  EVERYBODY,
   excessUnits,
   fromUnits,
   MEASURES,
   NOTHING,
   type PrivacyAmount,
   type Units,
-} from '../charges/amounts.ts';
+} from '@measurement-exchange/mpc/charges';
 import { partyOf } from '../client/names.ts';
 import type { AgentStatus } from './ledger/agentStatus.ts';
 import { type Charge, InsufficientBudget } from './ledger/charges.ts';
@@ -24,9 +25,10 @@ import { type Rejections, rejectionsIn } from './ledger/rejections.ts';
 import { type SpendingRange, spendingRanges } from './ledger/report.ts';
 import { columnsOf, type RequisitionResponse, type ResponseRow, responseOf } from './ledger/responses.ts';
 import { type OpenFile, openLedgerBeside, openLedgerFile } from './ledger/schema.ts';
+import { type SliceRow, StoredSlices } from './ledger/slices.ts';
 import { prepareStatements, type Statements } from './ledger/statements.ts';
 
-/** The largest allowed budget. It is far above any sensible budget, and its integer units fit in 64 bits. */
+/** The largest allowed budget, far above any sensible budget. Its integer units fit in 64 bits. */
 const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**
@@ -54,7 +56,10 @@ export function confirmReferences(path: string, references: Iterable<string>): v
   }
 }
 
-/** A provider's spent budget and responses. A charge must fit both the (epsilon, delta) budget and the rho budget. */
+/**
+ * A provider's spent budget and responses. A charge must stay within both the (epsilon, delta) budget and the rho
+ * budget. Both hold for each person: a charge to a slice of people counts only for the people in the slice.
+ */
 export class Ledger {
   /** The duchies' rejections of stored uploads. */
   readonly rejections: Rejections;
@@ -64,6 +69,7 @@ export class Ledger {
   private readonly budget: Units;
   private readonly closeFile: () => void;
   private readonly statements: Statements;
+  private readonly slices: StoredSlices;
 
   /** Use `openLedger` instead of this constructor. */
   constructor({ database, close }: OpenFile, budget: Units) {
@@ -71,6 +77,7 @@ export class Ledger {
     this.budget = budget;
     this.closeFile = close;
     this.statements = prepareStatements(database);
+    this.slices = new StoredSlices(this.statements);
     this.rejections = rejectionsIn(database);
     this.held = heldIn(database);
     this.statements.setBudget.run(JSON.stringify(fromUnits(budget)));
@@ -105,8 +112,8 @@ export class Ledger {
   }
 
   /**
-   * Stores the response and returns it. If a response is already stored, returns the stored response instead. A result
-   * requires an earlier call to `begin`. A refusal does not, because it may be decided before any events are read.
+   * Stores the response and returns it, or returns the response that is already stored. A result requires an earlier call
+   * to `begin`. A refusal does not, because it may be decided before any events are read.
    */
   commit(requisition: string, given: RequisitionResponse, measurement?: string): RequisitionResponse {
     return this.transaction(() => {
@@ -122,7 +129,6 @@ export class Ledger {
     });
   }
 
-  /** Whether `begin` charged anything for the requisition. */
   isCharged(requisition: string): boolean {
     return this.statements.selectCharges.get(requisition) !== undefined;
   }
@@ -163,17 +169,20 @@ export class Ledger {
 
   /** Charges the part of the cost that the requisition has not been charged yet. */
   private charge(requisition: string, charge: Charge): void {
-    const { selectCharge, selectTotal, addToCharge, addToTotal } = this.statements;
+    const { selectCharge, selectTotals, addToCharge, addToTotal } = this.statements;
     const { reference, day } = charge;
-    const charged = (selectCharge.get(requisition, reference, day) as Units | undefined) ?? NOTHING;
+    const totals = this.slices.amountsOf(selectTotals.all(reference, day) as unknown as SliceRow[]);
+    const slice = this.slices.sums.chargeable(totals, charge.slice ?? EVERYBODY);
+    const id = this.slices.idOf(slice);
+    const charged = (selectCharge.get(requisition, reference, day, id) as Units | undefined) ?? NOTHING;
     const added = excessUnits(charge.cost, charged);
-    const spent = selectTotal.get(reference, day) as unknown as Units;
+    const spent = this.slices.sums.worst(totals, slice);
     const after = addUnits(spent, added);
     const short = MEASURES.find((measure) => added[measure] > 0n && after[measure] > this.budget[measure]);
     // The remaining budget is 0, not negative, if the budget was lowered below the amount already spent.
     if (short !== undefined) throw new InsufficientBudget(charge, excessUnits(this.budget, spent), short);
-    addToCharge.run(requisition, reference, day, added.epsilon, added.delta, added.rho);
-    addToTotal.run(reference, day, added.epsilon, added.delta, added.rho);
+    addToCharge.run(requisition, reference, day, id, added.epsilon, added.delta, added.rho);
+    addToTotal.run(reference, day, id, added.epsilon, added.delta, added.rho);
   }
 
   /** Runs `write` in a transaction. On return, all writes are on disk. If `write` throws, nothing is written. */
@@ -187,6 +196,7 @@ export class Ledger {
     } catch (error) {
       // If the disk is full, SQLite may already have ended the transaction.
       if (database.isTransaction) database.exec('ROLLBACK');
+      this.slices.reload();
       throw error;
     }
   }

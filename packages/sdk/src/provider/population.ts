@@ -1,5 +1,6 @@
 /** The provider's virtual population: disjoint ranges of VIDs with attributes. A CEL filter selects a part of it. */
-
+import { createHash } from 'node:crypto';
+import type { Interval } from '@measurement-exchange/mpc/charges';
 import type { AttributeType, AttributeValue } from '../filters/types.ts';
 import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
@@ -7,12 +8,26 @@ import { compile, match } from './filter/evaluator.ts';
 /** A virtual person ID (VID) in JSON. A VID beyond 2^53 must be a decimal string, because a number would be rounded. */
 export type Vid = number | string | bigint;
 
-/** A population in JSON. Ranges include both ends and must not overlap. */
+type Attributes = Record<string, string | number | bigint | boolean | null>;
+
+/** A population in JSON. Ranges include both ends and must not overlap. A population of the exchange has this form, too. */
 export interface PopulationSpec {
   subpopulations: {
     vidRanges: { start: Vid; end: Vid }[];
-    attributes?: Record<string, string | number | bigint | boolean | null>;
+    attributes?: Attributes | { name: string; value: string }[];
   }[];
+  /**
+   * The model lines that assigned the VIDs. Needed only if the events have several VID columns (`vidColumns`) and filters
+   * use attributes of the population.
+   */
+  modelLines?: string[];
+}
+
+/** People with the same attributes. */
+export interface Subpopulation {
+  /** Disjoint ranges of VIDs. Both ends are included. */
+  readonly ranges: readonly Interval[];
+  readonly values: Readonly<Record<string, AttributeValue>>;
 }
 
 /** A population that can be counted. */
@@ -20,7 +35,11 @@ export interface Population {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   /** The VIDs. Ranges include both ends and do not overlap. */
-  readonly ranges: readonly { start: bigint; end: bigint }[];
+  readonly ranges: readonly Interval[];
+  readonly subpopulations: readonly Subpopulation[];
+  readonly modelLines: readonly string[];
+  /** Identifies the VIDs and their attributes. Any change of the population changes it. */
+  readonly fingerprint: string;
   /** Counts the VIDs of the subpopulations whose attributes match the filter, or all VIDs if there is no filter. */
   count(filter?: string, signal?: AbortSignal): Promise<bigint>;
 }
@@ -31,15 +50,23 @@ export function openPopulation(spec: PopulationSpec): Population {
   if (!Array.isArray(spec?.subpopulations) || !spec.subpopulations.every(isPart)) {
     throw new Error('subpopulations must be a list of objects.');
   }
-  const types = attributeTypes(spec);
-  const parts = spec.subpopulations.map(({ vidRanges, attributes = {} }, i) => {
+  const { modelLines = [] } = spec;
+  if (!Array.isArray(modelLines) || !modelLines.every((line) => typeof line === 'string')) {
+    throw new Error('modelLines must be a list of texts.');
+  }
+  const attributes = spec.subpopulations.map(readAttributes);
+  const types = attributeTypes(attributes);
+  const read = spec.subpopulations.map(({ vidRanges }, i) => {
     const at = `subpopulations[${i}].vidRanges`;
     if (!Array.isArray(vidRanges)) throw new Error(`${at} must be a list.`);
-    const ranges = vidRanges.map((range, j) => readRange(range, `${at}[${j}]`));
-    const size = ranges.reduce((sum, { start, end }) => sum + end - start + 1n, 0n);
-    return { ranges, size, values: valuesOf(attributes, types) };
+    return vidRanges.map((range, j) => readRange(range, `${at}[${j}]`));
   });
-  requireDisjoint(parts.flatMap(({ ranges }) => ranges));
+  requireDisjoint(read.flat());
+  const parts = read.map((ranges, i) => ({
+    ranges: ranges.map(({ start, end }) => ({ start, end })),
+    size: ranges.reduce((sum, { start, end }) => sum + end - start + 1n, 0n),
+    values: valuesOf(attributes[i]!, types),
+  }));
 
   async function matching(expression: string, signal: AbortSignal | undefined): Promise<boolean[]> {
     const filter = { expression, attributes: types };
@@ -50,7 +77,10 @@ export function openPopulation(spec: PopulationSpec): Population {
 
   return {
     attributes: types,
-    ranges: parts.flatMap(({ ranges }) => ranges.map(({ start, end }) => ({ start, end }))),
+    ranges: parts.flatMap(({ ranges }) => ranges),
+    subpopulations: parts,
+    modelLines,
+    fingerprint: fingerprintOf(parts),
     async count(filter, signal) {
       const matched = filter ? await checkAt('population.filter', () => matching(filter, signal)) : undefined;
       return parts.reduce((sum, { size }, i) => (matched?.[i] === false ? sum : sum + size), 0n);
@@ -58,10 +88,33 @@ export function openPopulation(spec: PopulationSpec): Population {
   };
 }
 
-interface Range {
+/** The order of subpopulations, ranges, and attributes does not change the fingerprint. */
+function fingerprintOf(parts: readonly Subpopulation[]): string {
+  const texts = parts.map(({ ranges, values }) =>
+    JSON.stringify([
+      ranges.map(({ start, end }) => `${start} ${end}`).sort(),
+      Object.entries(values)
+        .map(([name, value]) => [name, typeof value, String(value)])
+        .sort(),
+    ]),
+  );
+  return createHash('sha256').update(texts.sort().join('\n')).digest('hex');
+}
+
+interface Range extends Interval {
   at: string;
-  start: bigint;
-  end: bigint;
+}
+
+/** Returns the attributes as an object. The exchange has them as a list of names and values. */
+function readAttributes(
+  { attributes = {} }: PopulationSpec['subpopulations'][number],
+  i: number,
+): Attributes {
+  if (!Array.isArray(attributes)) return attributes;
+  const names = attributes.map((attribute) => attribute?.name);
+  const isUnique = names.every((name, j) => typeof name === 'string' && names.indexOf(name) === j);
+  if (isUnique) return Object.fromEntries(attributes.map(({ name, value }) => [name, value]));
+  throw new Error(`subpopulations[${i}].attributes must have a name each, and no name twice.`);
 }
 
 function readRange(range: { start: Vid; end: Vid }, at: string): Range {
@@ -94,9 +147,9 @@ function requireDisjoint(ranges: Range[]): void {
 /**
  * Returns the type of each attribute across all subpopulations. An attribute with both integers and fractions is a double.
  */
-function attributeTypes(spec: PopulationSpec): Record<string, AttributeType> {
+function attributeTypes(all: readonly Attributes[]): Record<string, AttributeType> {
   const types: Record<string, AttributeType> = Object.create(null);
-  for (const { attributes = {} } of spec.subpopulations) {
+  for (const attributes of all) {
     for (const [name, value] of Object.entries(attributes)) {
       if (value === null) continue;
       const type = typeOf(value);
@@ -122,7 +175,7 @@ function typeOf(value: unknown): AttributeType | undefined {
 }
 
 function valuesOf(
-  attributes: NonNullable<PopulationSpec['subpopulations'][number]['attributes']>,
+  attributes: Attributes,
   types: Record<string, AttributeType>,
 ): Record<string, AttributeValue> {
   return Object.fromEntries(

@@ -15,7 +15,7 @@ import {
   type Requisition,
   type SignedMessage,
 } from '@measurement-exchange/contract';
-import { MINIMUM_EPSILON } from '../charges/usual.ts';
+import { MINIMUM_EPSILON } from '@measurement-exchange/mpc/charges';
 import type { RefusalCode } from '../refusals/codes.ts';
 import { isNotYetValid, refuseOnConsentError } from '../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
@@ -51,7 +51,6 @@ export interface VerifyContext extends SelectionContext {
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
-  /** A requisition with a smaller epsilon is refused. */
   minimumEpsilon?: number | undefined;
   /** The settings for protocols with duchies. A protocol without settings is refused. */
   shareShuffle?: ShareShuffleContext | undefined;
@@ -115,11 +114,10 @@ export async function verifyRequisition(
 
 interface OfferedProtocol {
   name: Protocol;
-  /** Verifies the protocol's duchies, if it has any. */
   verify(spec: PlainSpec): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>>;
 }
 
-/** Returns the measurement's protocol. Throws a refusal if this provider does not offer it. */
+/** Throws a refusal if this provider does not offer the measurement's protocol. */
 function protocolOf(requisition: Requisition, context: VerifyContext): OfferedProtocol {
   const { protocolConfig = {} } = requisition;
   const { shareShuffle, liquidLegions } = context;

@@ -26,10 +26,7 @@ export async function openVidIndex(
   ranges: readonly VidRange[],
   signal?: AbortSignal,
 ): Promise<VidIndex> {
-  const fingerprint = populationFingerprint(ranges);
-  const path = join(folder, `${Buffer.from(fingerprint).toString('hex')}.vids`);
-  const canonical = canonicalRanges(ranges);
-  const { size } = new VidPositions(canonical);
+  const { path, fingerprint, canonical, size } = placeOf(folder, ranges);
   const kept = await readIndexes(path, fingerprint, size);
   if (kept !== undefined) return new VidIndex(canonical, kept);
   const indexes = await orderInThread(canonical, signal);
@@ -37,6 +34,22 @@ export async function openVidIndex(
   await writeIndexes(path, fingerprint, indexes);
   await removeOld(folder);
   return new VidIndex(canonical, indexes);
+}
+
+/** Whether the folder has an index file of the right size. Does not read the file, so the file may be corrupt. */
+export async function isOrdered(folder: string, ranges: readonly VidRange[]): Promise<boolean> {
+  const { path, size } = placeOf(folder, ranges);
+  return stat(path).then(
+    (file) => file.size === fileBytes(size),
+    () => false,
+  );
+}
+
+function placeOf(folder: string, ranges: readonly VidRange[]) {
+  const fingerprint = populationFingerprint(ranges);
+  const path = join(folder, `${Buffer.from(fingerprint).toString('hex')}.vids`);
+  const canonical = canonicalRanges(ranges);
+  return { path, fingerprint, canonical, size: new VidPositions(canonical).size };
 }
 
 /** Removes temporary files left by a crash, and all index files except the `MAX_KEPT` most recently used. */
@@ -79,6 +92,7 @@ async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<
 const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;
 const CHUNK = 1 << 20;
+const fileBytes = (size: number) => HEADER_BYTES + size * 4;
 
 function headerOf(fingerprint: Uint8Array, indexes: Uint32Array): Uint8Array {
   const digest = createHash('sha256');
@@ -110,9 +124,7 @@ export async function writeIndexes(
   }
 }
 
-/**
- * Reads the indexes from a file. Returns undefined if the file is missing, incomplete, corrupt, or for another population.
- */
+/** Returns undefined if the file is missing, incomplete, corrupt, or for another population. */
 export async function readIndexes(
   path: string,
   fingerprint: Uint8Array,
@@ -125,7 +137,7 @@ export async function readIndexes(
   if (file === undefined) return undefined;
   try {
     const { size: length } = await file.stat();
-    if (length !== HEADER_BYTES + size * 4) return undefined;
+    if (length !== fileBytes(size)) return undefined;
     const bytes = new Uint8Array(length);
     for (let at = 0; at < length; ) {
       const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK, length - at), at);

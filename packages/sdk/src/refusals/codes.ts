@@ -171,6 +171,10 @@ export const REFUSAL_CODES = {
     'The provider has population figures only.',
     'Measure events at another provider.',
   ),
+  MODEL_LINE_NOT_OFFERED: declined(
+    'The provider has no VIDs of the model line, or the measurement names none.',
+    'Measure with a model line whose VIDs the provider has; ask the provider which ones.',
+  ),
   DURATION_NOT_OFFERED: declined(
     'The provider does not record watch durations.',
     'Measure reach or impressions at this provider.',

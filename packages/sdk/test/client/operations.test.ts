@@ -27,6 +27,7 @@ describe('operations of every resource', () => {
       },
     ],
   });
+  const SEALED = { ciphertext: Buffer.from('sealed'), typeUrl: 'type' };
   /** Names of what an earlier call made. */
   const made: Record<string, string> = {};
   const [acme, streamly] = [() => clientOf(cast.acme), () => clientOf(cast.streamly)];
@@ -267,6 +268,35 @@ describe('operations of every resource', () => {
       const body = { names: [made.measurement!] };
       const { measurements } = await acme().batchGetMeasurements({ parent: cast.acme.name, body });
       expect(measurements.map((m) => m.name)).toEqual(body.names);
+    },
+    createReport: async () => {
+      const body = { sealedDefinition: SEALED, definitionHash: Buffer.alloc(32, 1) };
+      const report = await acme().createReport({
+        parent: cast.acme.name,
+        reportId: 'spring',
+        requestId: 'report',
+        body,
+      });
+      expect([report.name, report.state]).toEqual([`${cast.acme.name}/reports/spring`, 'PLANNED']);
+      keep('report', report);
+    },
+    updateReport: async () => {
+      const { etag } = await acme().getReport({ name: made.report! });
+      const measurements = [{ key: '0a'.repeat(32), measurement: made.measurement! }];
+      const body = { etag: etag!, measurements, sealedAnswer: SEALED };
+      const report = await acme().updateReport({ name: made.report!, body });
+      expect([report.state, report.measurements]).toEqual(['RUNNING', measurements]);
+    },
+    getReport: async () => {
+      const { sealedAnswer } = await acme().getReport({ name: made.report! });
+      expect([Buffer.from(sealedAnswer!.ciphertext), sealedAnswer!.typeUrl]).toEqual(Object.values(SEALED));
+    },
+    listReports: async () => {
+      const all = acme().listReports({ parent: cast.acme.name, 'filter.states': ['RUNNING'] });
+      expect((await Array.fromAsync(all)).map((report) => report.name)).toEqual([made.report]);
+    },
+    deleteReport: async () => {
+      expect((await acme().deleteReport({ name: made.report! })).name).toBe(made.report);
     },
     listMeasurementRequisitions: async () => {
       const all = await Array.fromAsync(acme().listMeasurementRequisitions({ parent: made.measurement! }));

@@ -3,9 +3,9 @@
  * day. What is charged for a result bounds how well its distribution tells two neighbors apart.
  */
 import type { specs } from '@measurement-exchange/contract';
+import { fromUnits } from '@measurement-exchange/mpc/charges';
 import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fromUnits } from '../../src/charges/amounts.ts';
 import { chargesFor, computeResult } from '../../src/provider/compute.ts';
 import { type EventQuery, type Events, openEvents } from '../../src/provider/events.ts';
 import type { VerifiedRequisition } from '../../src/provider/verify.ts';

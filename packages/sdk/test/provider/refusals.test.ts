@@ -39,6 +39,7 @@ const GROUP = `${PROVIDER}/eventGroups/zqxgroup`;
 let world: DuchyWorld;
 let directory: string;
 let events: Events;
+let ofOneModelLine: Events;
 let ledger: Ledger;
 beforeAll(async () => {
   world = await createDuchyWorld();
@@ -49,11 +50,13 @@ beforeAll(async () => {
     'vid,timestamp,event_group,zqxcolumn,zqxunlisted\n1,2026-07-01 12:00:00,zqxreference,zqxvalue,zqxsecret\n',
   );
   events = await openEvents({ files, threads: 1, columns: { attributes: ['zqxcolumn'] } });
+  ofOneModelLine = await openEvents({ files, threads: 1, vidColumns: { 'modelLines/zqxline': 'vid' } });
   ledger = openLedger(join(directory, 'ledger.sqlite'), { epsilon: 1, delta: 0, rho: 0 });
 });
 afterAll(async () => {
   ledger.close();
   await events.close();
+  await ofOneModelLine.close();
   await rm(directory, { recursive: true });
 });
 
@@ -166,6 +169,11 @@ const CASES: Case[] = [
   ],
   ['a population that is not offered', () => population("zqxcolumn == 'zqxliteral'")],
   ['events that are not offered', () => asking("zqxcolumn == 'zqxliteral'"), { events: undefined }],
+  [
+    'a model line without VIDs',
+    () => asking("zqxcolumn == 'zqxliteral'"),
+    { events: async () => ofOneModelLine },
+  ],
   [
     'durations that are not recorded',
     () => ({

@@ -9,6 +9,7 @@ import { chargesFor, computeResult, type Methodology, requireComputable } from '
 import { QueryFailed } from '../events.ts';
 import { QueryStopped } from '../filter/errors.ts';
 import { fulfillOrRefuse, refusalFor, type Sealing, sealResult } from '../fulfill.ts';
+import type { Charge } from '../ledger/charges.ts';
 import type { RequisitionResponse, Upload } from '../ledger/responses.ts';
 import { type VerifiedRequisition, verifyRequisition } from '../verify.ts';
 import { type AgentContext, consumerOf } from './context.ts';
@@ -29,18 +30,16 @@ export interface AttemptOptions {
 }
 
 interface Decision {
-  /** The requisition as it was last read. */
   requisition: Requisition;
   /** Absent if the requisition was closed before its events were read. */
   response?: RequisitionResponse;
-  /** The reason for a refusal. It is not stored, so a restart loses it. */
+  /** The reason for a refusal, which is not stored and therefore lost after a restart. */
   why?: string;
 }
 
 export class Responder {
   private readonly context: AgentContext;
   private readonly signer: Promise<Signer>;
-  /** The upload slots of each duchy. */
   private readonly uploads = new Map<string, Turns>();
 
   constructor(context: AgentContext) {
@@ -50,9 +49,7 @@ export class Responder {
     this.signer.catch(() => {});
   }
 
-  /**
-   * Responds to a requisition. Throws `Deferred` if it cannot be answered yet, and another error if a retry may succeed.
-   */
+  /** Throws `Deferred` if the requisition cannot be answered yet, and another error if a retry may succeed. */
   async respond(listed: Requisition, attempt: AttemptOptions): Promise<void> {
     const { ledger, clock, log } = this.context;
     const name = listed.name!;
@@ -76,18 +73,18 @@ export class Responder {
   }
 
   /**
-   * Computes and stores the response. After `begin`, the requisition stays charged, because every outcome may reveal
-   * something about the events, even an error or the duration of the scan.
+   * After `begin`, the requisition stays charged, because every outcome may reveal something about the events, even an
+   * error or the duration of the scan.
    */
   private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const { client, credentials, ledger } = this.context;
     const name = requisition.name!;
     try {
       const verified = await this.verify(requisition, signal);
-      const methodology = await this.check(verified, signal);
+      const { methodology, people } = await this.check(verified, signal);
       const fresh = await client.getRequisition({ name, signal });
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
-      this.begin(verified, methodology);
+      this.begin(verified, chargesFor(verified, methodology, people));
       const seal = await this.compute(verified, methodology, signal);
       const sealed = await seal({ signer: await this.signer, certificate: credentials.certificate });
       return { requisition: fresh, response: ledger.commit(name, sealed) };
@@ -116,7 +113,7 @@ export class Responder {
   }
 
   /** Runs every check that reads no events. A requisition that fails here is not charged. */
-  private async check(verified: VerifiedRequisition, signal?: AbortSignal): Promise<Methodology> {
+  private async check(verified: VerifiedRequisition, signal?: AbortSignal) {
     const { clock, graceHours, isServed, participant } = this.context;
     const methodology = await this.methodologyFor(verified).catch((error) => {
       // Before the first events are recorded, the files may not exist. In that case, defer the requisition.
@@ -124,14 +121,14 @@ export class Responder {
       throw error;
     });
     // Check this first, so that a requisition that can never be computed is refused now instead of deferred.
-    await requireComputable(verified, methodology);
+    const people = await requireComputable(verified, methodology);
     requireServed(verified.selection, isServed);
     requireRecorded(verified.selection, clock.now(), graceHours);
     const onProgress = this.progressOf(verified.name, 'ordering');
     await participant?.prepare(verified, { signal, onProgress });
-    // If the provider's signing key is invalid, this throws before anything is charged.
+    // Await the signer here, so that an invalid signing key throws before anything is charged.
     await this.signer;
-    return methodology;
+    return { methodology, people };
   }
 
   private async methodologyFor({ selection }: VerifiedRequisition): Promise<Methodology> {
@@ -141,12 +138,8 @@ export class Responder {
   }
 
   /** Charges the requisition, and refuses it if earlier attempts crashed the agent or its engine too often. */
-  private begin(verified: VerifiedRequisition, methodology: Methodology): void {
-    const attempts = this.context.ledger.begin(
-      verified.name,
-      chargesFor(verified, methodology),
-      verified.measurement,
-    );
+  private begin({ name, measurement }: VerifiedRequisition, charges: Charge[]): void {
+    const attempts = this.context.ledger.begin(name, charges, measurement);
     if (attempts <= MAX_ATTEMPTS) return;
     throw new QueryStopped(`The agent or its engine failed ${attempts - 1} times while it computed this.`);
   }
@@ -168,8 +161,8 @@ export class Responder {
       });
       return async (sealing: Sealing) => ({ upload: await sign(sealing) });
     } catch (error) {
-      // If the query may have caused the failure, leave the attempt open in the ledger. It then counts as a crash (see
-      // MAX_ATTEMPTS).
+      // Leave the attempt open in the ledger if the query may have caused the failure. An open attempt counts as a crash
+      // (see MAX_ATTEMPTS).
       if (!(error instanceof QueryFailed)) ledger.end(name);
       throw error;
     }
@@ -190,7 +183,6 @@ export class Responder {
     return fulfillOrRefuse(this.context.client, requisition, response, attempt.signal);
   }
 
-  /** Frees the computing slot, waits for one of the duchy's upload slots, and sends the upload. */
   private async upload(
     requisition: Requisition,
     upload: Upload,

@@ -1,9 +1,11 @@
-import type { Watch } from './engine.ts';
+import type { Watch } from './source.ts';
 
 /** Selects events and people. An event selected by several event groups counts once. */
 export interface EventQuery extends Watch {
   eventGroups: EventGroupSelection[];
   vidSampling: { start: number; width: number };
+  /** The model line that assigned the VIDs. It selects the VID column, if the events have several (`vidColumns`). */
+  modelLine?: string | undefined;
 }
 
 /** Selects the events of one event group in `[start, end)` that match the filter. */

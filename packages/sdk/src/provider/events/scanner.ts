@@ -1,23 +1,18 @@
-/** Computes figures over the sampled people in one pass over the event files. */
-import { BIGINT, type DuckDBConnection } from '@duckdb/node-api';
-import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
+/** Computes figures for the people that a query selects. Each query is checked before the source reads any events. */
+import { BUCKET_COUNT, bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { RefusalError } from '../../refusals/refusalError.ts';
 import { QueryStopped } from '../filter/errors.ts';
-import { peopleOf, rowsOf, type Vids, type Watch } from './engine.ts';
-import { evaluate, evaluationsOf, joinOf, matchedSql } from './evaluation.ts';
+import { matchingOf } from './evaluation.ts';
+import type { SelectionFilter } from './people.ts';
 import type { EventQuery } from './query.ts';
-import { inRange, isEverybody, withBucket } from './sampling.ts';
-import { conditionOf, type EventData, selectionsOf } from './selection.ts';
-import { Parameters } from './sql.ts';
+import { checkQuery, type EventData, type Selection, vidColumnOf } from './selection.ts';
+import type { EventReader, SourceQuery, SourceSelection, Summed, VidForm, VidsOf, Watch } from './source.ts';
 
 /**
  * Receives a batch of people, in which `frequencies[i]` belongs to `vids[i]`. The receiver may keep the arrays, because
  * they are not reused.
  */
 export type TakePeople<Vids> = (vids: Vids, frequencies: Uint8Array) => void | Promise<void>;
-
-type Figure = (people: string, parameters: Parameters) => string;
-type Read<T> = (connection: DuckDBConnection, sql: string, parameters: Parameters) => Promise<T>;
 
 const MAX_FREQUENCY = 100_000;
 const MAX_BYTE = 255;
@@ -38,106 +33,99 @@ export class Scanner {
 
   async frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]> {
     requireWhole('maximumFrequency', maximumFrequency, MAX_FREQUENCY);
-    const histogram = new Array<bigint>(maximumFrequency).fill(0n);
-    const histogramOf: Figure = (people, parameters) => {
-      const cap = parameters.bind(BigInt(maximumFrequency), BIGINT);
-      return `SELECT CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${cap}) END AS k, count(*), sum(events)
-        FROM ${people} GROUP BY k`;
-    };
-    const rows = await this.scan(query, undefined, histogramOf, rowsOf);
-    for (const [k, users, events] of rows as [bigint, bigint, bigint][]) {
-      if (k === 0n) this.warnOfMissing(events);
-      else histogram[Number(k) - 1] = users;
-    }
-    return histogram;
+    const { counts, missing } = await this.scan(query, (reader, checked) =>
+      reader.histogram(checked, maximumFrequency),
+    );
+    this.warnOfMissing(missing);
+    return counts;
   }
 
-  /** Passes the people to `take` in batches. All events without a VID form one row, the only row with a frequency of 0. */
-  async people<V extends Vids>(
+  /** Passes the people to `take` in batches. An entry with VID 0 and frequency 0 stands for all events without a VID. */
+  async people<F extends VidForm>(
     query: EventQuery,
     maximumFrequency: number,
-    ofVids: new (length: number) => V,
-    vid: string,
-    take: TakePeople<V>,
+    form: F,
+    take: TakePeople<VidsOf<F>>,
   ): Promise<void> {
     requireWhole('maximumFrequency', maximumFrequency, MAX_BYTE);
-    const each: Figure = (people, parameters) =>
-      `SELECT ${vid},
-         CAST(CASE WHEN vid IS NULL THEN 0 ELSE least(events, ${parameters.bind(BigInt(maximumFrequency), BIGINT)})
-         END AS UTINYINT) FROM ${people}`;
-    await this.scan(query, undefined, each, async (connection, sql, parameters) => {
-      for await (const { vids, frequencies } of peopleOf(connection, sql, parameters, ofVids)) {
+    await this.scan(query, async (reader, checked) => {
+      for await (const { vids, frequencies } of reader.people(checked, maximumFrequency, form)) {
         if (frequencies.includes(0)) this.options.onWarning?.('Events without a VID were left out.');
         await take(vids, frequencies);
       }
     });
   }
 
-  async cappedSum(query: EventQuery, total: string | undefined, cap: bigint): Promise<bigint> {
-    const each = total === undefined ? 'events' : 'total';
-    const [row] = await this.scan(
-      query,
-      total,
-      (people, parameters) =>
-        `SELECT sum(least(${each}, ${parameters.bind(cap, BIGINT)})) FILTER (WHERE vid IS NOT NULL),
-           sum(events) FILTER (WHERE vid IS NULL) FROM ${people}`,
-      rowsOf,
+  async cappedSum(query: EventQuery, what: Summed, cap: bigint): Promise<bigint> {
+    const { sum, missing } = await this.scan(query, (reader, checked) =>
+      reader.cappedSum(checked, what, cap),
     );
-    const [sum, missing] = row as [bigint | null, bigint | null];
     this.warnOfMissing(missing);
-    return sum ?? 0n;
+    return sum;
   }
 
-  /**
-   * Groups the selected events by person in one pass over the files, then computes `figure` over the sampled people. The
-   * column `events` has each person's event count. If the expression `total` is given, the column `total` has its sum.
-   * Events without a VID form one group, so that they can be reported.
-   */
+  /** Checks the query, and computes a figure over its events. */
   private async scan<T>(
     query: EventQuery,
-    total: string | undefined,
-    figure: Figure,
-    read: Read<T>,
+    figure: (reader: EventReader, query: SourceQuery) => Promise<T>,
   ): Promise<T> {
-    const { data } = this;
-    const { engine, source, columns } = data;
+    const { source } = this.data;
     const { timeoutSeconds } = this.options;
-    const selections = await selectionsOf(query, data);
+    const { selections } = await checkQuery(query, this.data);
     const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
     const signal = query.signal ? AbortSignal.any([query.signal, timeout]) : timeout;
-    const evaluations = evaluationsOf(selections);
-    const stage = stages(evaluations.length + 1, query.onProgress);
-    const watch = (i: number) => ({ signal, onProgress: stage(i) });
-    const figures = engine.use(watch(evaluations.length), async (connection) => {
-      for (const [i, evaluation] of evaluations.entries()) {
-        await evaluate(evaluation, connection, data, watch(i));
-      }
-      const parameters = new Parameters();
-      const from = `${source.from(parameters)}${joinOf(evaluations, columns)}`;
-      const conditions = selections.map((selection) => {
-        const evaluation = evaluations.find(({ filter }) => filter === selection.filter);
-        const matched = evaluation === undefined ? '' : ` AND ${matchedSql(evaluation)}`;
-        return `(${conditionOf(selection, columns, parameters)}${matched})`;
-      });
-      const events = `${from} WHERE ${conditions.join(' OR ') || 'false'}`;
-      const carried = total === undefined ? 'events' : 'events, total';
-      const sum = total === undefined ? '' : `, sum(${total}) AS total`;
-      const people = `(SELECT ${columns.vid} AS vid, count(*) AS events${sum} FROM ${events} GROUP BY ALL)`;
-      const range = bucketRange(query.vidSampling);
-      const sampled = isEverybody(range)
-        ? people
-        : `(SELECT vid, ${carried} FROM ${withBucket(people, carried)} WHERE vid IS NULL OR ${inRange(range)})`;
-      return read(connection, figure(sampled, parameters), parameters);
-    });
+    const figures = source.read({ signal, onProgress: query.onProgress }, (reader) =>
+      figure(reader, this.checked({ ...query, signal }, selections, reader)),
+    );
     return figures.catch((error) => {
       if (error !== timeout.reason) throw error;
       throw new QueryStopped(`The query takes more than ${timeoutSeconds} s, see timeoutSeconds.`);
     });
   }
 
-  private warnOfMissing(count: bigint | null): void {
-    if (count) this.options.onWarning?.(`${count} events have no VID and were left out.`);
+  /** Returns the query for the source. Filters that need CEL are evaluated when the source reads the rows in `matching`. */
+  private checked(query: EventQuery, selections: Selection[], reader: EventReader): SourceQuery {
+    const { signal } = query;
+    const vid = vidColumnOf(query, this.data);
+    const evaluated = Map.groupBy(
+      selections.filter(({ filter }) => filter?.compiled.rest !== undefined),
+      ({ filter }) => filter!,
+    );
+    const stage = stages(evaluated.size + 1, query.onProgress);
+    const matching = new Map(
+      [...evaluated].map(([filter, some], i) => {
+        const part = { vid, selections: some.map((each) => inSql(each)), signal, onProgress: stage(i) };
+        return [filter, matchingOf(filter, reader, part, this.data.maximumCombinations)];
+      }),
+    );
+    return {
+      vid,
+      selections: selections.map((each) => ({
+        ...inSql(each),
+        matching: matching.get(each.filter as SelectionFilter),
+      })),
+      buckets: bucketsOf(query),
+      signal,
+      onProgress: stage(evaluated.size),
+    };
   }
+
+  private warnOfMissing(count: bigint): void {
+    if (count > 0n) this.options.onWarning?.(`${count} events have no VID and were left out.`);
+  }
+}
+
+const inSql = ({ references, interval, vids, filter }: Selection): SourceSelection => ({
+  references,
+  interval,
+  vids,
+  sql: filter?.compiled.sql,
+});
+
+/** Returns the sampled buckets, or undefined if every bucket is sampled, so that no VID needs to be hashed. */
+function bucketsOf({ vidSampling }: EventQuery): SourceQuery['buckets'] {
+  const range = bucketRange(vidSampling);
+  return range.from === 0 && range.to === BUCKET_COUNT ? undefined : range;
 }
 
 export function requireWhole(field: string, value: number, maximum: number): void {

@@ -1,31 +1,44 @@
-/** Converts a query to the SQL conditions that select its events. */
-import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
+/** Checks a query, and groups its event groups by interval and filter. */
 import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { FilterError } from '../../filters/errors.ts';
-import type { AttributeType } from '../../filters/types.ts';
 import { checkAt, RefusalError } from '../../refusals/refusalError.ts';
-import { compile } from '../filter/evaluator.ts';
-import type { CompiledFilter, FilterText, SqlTemplate } from '../filter/requests.ts';
-import { type Columns, DUCKDB_TYPES } from './columns.ts';
-import type { Engine } from './engine.ts';
+import type { CompiledFilter } from '../filter/requests.ts';
+import type { Population } from '../population.ts';
+import { filterAttributes, type ResolvedFilter, resolveFilter, type SelectionFilter } from './people.ts';
 import type { EventQuery } from './query.ts';
-import type { Source } from './source.ts';
-import { Parameters } from './sql.ts';
+import type { EventSource, VidRanges } from './source.ts';
 
 /** The event groups of a query that share an interval and a filter. */
 export interface Selection {
   references: string[];
   interval: { start: Date; end: Date };
+  /** The VIDs whose events are selected. Absent: everybody. */
+  vids: VidRanges | undefined;
   filter: SelectionFilter | undefined;
 }
 
-export type SelectionFilter = FilterText & { compiled: CompiledFilter };
+/** A query that can be computed. */
+export interface CheckedQuery {
+  selections: Selection[];
+  people: SelectedPeople;
+}
+
+/** The people whose events a query can depend on. */
+export interface SelectedPeople {
+  /** Identifies what a VID stands for: the VID column, and the provider's population. */
+  vidSpace: string;
+  /** For each event group of the query, the only VIDs whose events it can select. Undefined: everybody. */
+  vids: (VidRanges | undefined)[];
+  /** Whether CEL evaluates a part of a filter. It then sees attributes of people who are not in the sample. */
+  isEvaluated: boolean;
+}
 
 export interface EventData {
-  engine: Engine;
-  source: Source;
-  columns: Columns;
-  attributes: Readonly<Record<string, AttributeType>>;
+  source: EventSource;
+  /** The provider's own population. Filters may use its attributes as `person.<attribute>`. */
+  population: Population | undefined;
+  /** The VID column of each model line. Absent if all model lines share one VID column. */
+  vidColumns: Readonly<Record<string, string>> | undefined;
   /** The maximum number of combinations of attribute values for a filter that CEL evaluates. */
   maximumCombinations: number;
 }
@@ -39,18 +52,20 @@ const MAX_STEPS = 5_000_000_000;
 const MAX_SQL_COST = 5000;
 
 /**
- * Returns the selections of a query. Throws RefusalError if the query can never be computed, or if its filters would take
- * too long with the maximum number of combinations. Reads no events.
+ * Checks a query. Throws RefusalError if the query can never be computed, or if its filters would take too long with the
+ * maximum number of combinations. Reads no events.
  */
-export async function selectionsOf(query: EventQuery, data: EventData): Promise<Selection[]> {
-  const { columns, attributes, maximumCombinations } = data;
+export async function checkQuery(query: EventQuery, data: EventData): Promise<CheckedQuery> {
+  const { source, maximumCombinations } = data;
+  const population = populationOf(query, data);
+  const vidSpace = JSON.stringify([vidColumnOf(query, data), data.population?.fingerprint ?? null]);
   try {
     bucketRange(query.vidSampling);
   } catch (error) {
     const at = 'measurementSpec.vidSamplingInterval';
     throw new RefusalError('VALUE_OUT_OF_RANGE', (error as Error).message, { at });
   }
-  const filters = new Map<string, SelectionFilter>();
+  const filters = new Map<string, ResolvedFilter>();
   const selections = new Map<string, Selection>();
   for (const [i, { reference, interval, filter = '' }] of query.eventGroups.entries()) {
     const [start, end] = [interval.start.getTime(), interval.end.getTime()];
@@ -58,28 +73,74 @@ export async function selectionsOf(query: EventQuery, data: EventData): Promise<
       if (!(start < end)) {
         throw new RefusalError('INTERVAL_INVALID', `The interval of ${reference} is empty or not a time.`);
       }
-      // `within` throws if the timestamp column cannot contain the start or the end.
-      columns.within(interval, new Parameters());
+      const time = [interval.start, interval.end].find((each) => !source.canHold(each));
+      if (time !== undefined) {
+        throw new RefusalError(
+          'INTERVAL_INVALID',
+          `The timestamp column cannot contain ${time.toISOString()}.`,
+        );
+      }
     });
     if (filter !== '' && !filters.has(filter)) {
       query.signal?.throwIfAborted();
       await checkAt(`events[${i}].filter`, async () => {
-        const text = { expression: filter, attributes };
-        filters.set(filter, { ...text, compiled: await compile(text) });
-        requireAffordable([...filters.values()], maximumCombinations);
+        const attributes = filterAttributes(source.attributes, population);
+        const text = { expression: filter, attributes, dialect: source.dialect };
+        filters.set(filter, await resolveFilter(text, population));
+        requireAffordable(compiledIn(filters.values()), maximumCombinations);
       });
     }
-    const key = JSON.stringify([start, end, filter]);
-    const known = selections.get(key);
-    if (known !== undefined) known.references.push(reference);
-    else selections.set(key, { references: [reference], interval, filter: filters.get(filter) });
+    for (const [n, { filter: own, vids }] of (filters.get(filter)?.parts ?? [NO_FILTER]).entries()) {
+      const key = JSON.stringify([start, end, filter, n]);
+      const known = selections.get(key);
+      if (known !== undefined) known.references.push(reference);
+      else selections.set(key, { references: [reference], interval, vids, filter: own });
+    }
   }
-  return [...selections.values()];
+  const people = {
+    vidSpace,
+    vids: query.eventGroups.map(({ filter = '' }) => filters.get(filter)?.vids),
+    isEvaluated: compiledIn(filters.values()).some(({ rest }) => rest !== undefined),
+  };
+  return { selections: [...selections.values()], people };
 }
 
-function requireAffordable(filters: SelectionFilter[], maximumCombinations: number): void {
+const NO_FILTER = { filter: undefined, vids: undefined };
+
+function compiledIn(filters: Iterable<ResolvedFilter>): CompiledFilter[] {
+  return [...filters].flatMap(({ parts }) => parts.map(({ filter }) => filter.compiled));
+}
+
+/**
+ * Returns the population whose attributes a query may use. If the events have several VID columns, the population must
+ * belong to the one that the query counts, because the same VID is another person in another column.
+ */
+function populationOf(query: EventQuery, data: EventData): Population | undefined {
+  const { population, vidColumns } = data;
+  if (population === undefined || vidColumns === undefined) return population;
+  const column = vidColumnOf(query, data);
+  if (new Set(Object.values(vidColumns)).size === 1) return population;
+  const isOfColumn = (line: string) => Object.hasOwn(vidColumns, line) && vidColumns[line] === column;
+  return population.modelLines.some(isOfColumn) ? population : undefined;
+}
+
+/** Returns the name of the VID column for the query's model line. Throws RefusalError if the model line has none. */
+export function vidColumnOf({ modelLine = '' }: EventQuery, { source, vidColumns }: EventData): string {
+  if (vidColumns === undefined) return source.columns.find(({ role }) => role === 'vid')!.name;
+  const column = Object.hasOwn(vidColumns, modelLine) ? vidColumns[modelLine] : undefined;
+  if (column !== undefined) return column;
+  throw new RefusalError(
+    'MODEL_LINE_NOT_OFFERED',
+    modelLine === ''
+      ? 'The question names no model line, and the events have a VID column for each model line.'
+      : `The events have no VID column for the model line ${modelLine}, see vidColumns.`,
+    { at: 'measurementSpec.modelLine' },
+  );
+}
+
+function requireAffordable(filters: readonly CompiledFilter[], maximumCombinations: number): void {
   const sum = (costOf: (filter: CompiledFilter) => number | undefined) =>
-    filters.reduce((total, { compiled }) => total + (costOf(compiled) ?? 0), 0);
+    filters.reduce((total, compiled) => total + (costOf(compiled) ?? 0), 0);
   const most = Math.floor(MAX_STEPS / maximumCombinations);
   if (sum(({ rest }) => rest?.cost) > most) {
     throw new FilterError(
@@ -93,26 +154,4 @@ function requireAffordable(filters: SelectionFilter[], maximumCombinations: numb
       'The filters of this query are too long together: use fewer or shorter ones.',
     );
   }
-}
-
-/** Writes the part of a selection's condition that runs in SQL. */
-export function conditionOf(selection: Selection, columns: Columns, parameters: Parameters): string {
-  const references = selection.references.map((reference) => parameters.bind(reference, VARCHAR));
-  const conditions = [
-    `${columns.eventGroup} IN (${references.join(', ')})`,
-    columns.within(selection.interval, parameters),
-  ];
-  const sql = selection.filter?.compiled.sql;
-  if (sql !== undefined) conditions.push(written(sql, columns, parameters));
-  return conditions.join(' AND ');
-}
-
-function written({ text, slots }: SqlTemplate, columns: Columns, parameters: Parameters): string {
-  return text.replace(/\{(\d+)\}/g, (_, i) => {
-    const slot = slots[Number(i)]!;
-    if ('attribute' in slot) return columns.attributes.get(slot.attribute)!.sql;
-    return slot.type === 'timestamp'
-      ? parameters.bind(new DuckDBTimestampValue(slot.value as bigint), TIMESTAMP)
-      : parameters.bind(slot.value, DUCKDB_TYPES[slot.type]);
-  });
 }

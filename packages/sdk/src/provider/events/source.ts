@@ -1,48 +1,154 @@
-/** Reads the event files as a table. */
-import type { Column, ColumnNames } from './columns.ts';
-import { csvReader } from './csv.ts';
-import { type Engine, rowsOf } from './engine.ts';
-import { Parameters, quoteText } from './sql.ts';
-import { bindFiles, columnsOf, type From } from './table.ts';
+/**
+ * A store of events: files, or a table in a warehouse. A source only runs SQL. Its caller checks each query and charges the
+ * privacy budget before the source reads events.
+ */
+import type { AttributeType, AttributeValue } from '../../filters/types.ts';
+import type { DialectName } from '../filter/dialect.ts';
+import type { SqlTemplate } from '../filter/requests.ts';
+import type { BucketRange } from './buckets.ts';
 
-export interface Source {
-  columns: Column[];
+/** Options for canceling a query and following its progress. */
+export interface Watch {
+  signal?: AbortSignal | undefined;
+  /** Called during the scan with the percentage done, 0 to 100. */
+  onProgress?: ((percent: number) => void) | undefined;
+}
+
+export interface EventSource {
+  /** The SQL dialect of the filters. */
+  readonly dialect: DialectName;
+  /** The columns with a role: every VID column, then timestamp, eventGroup, duration, and count. */
+  readonly columns: readonly SourceColumn[];
+  /** The attributes that filters may use. */
+  readonly attributes: Readonly<Record<string, AttributeType>>;
+  /** Whether the timestamp column can be compared exactly with this time. The time may be outside of the column's range. */
+  canHold(time: Date): boolean;
   /**
-   * Writes the table expression for FROM. It binds the file names as given, so that each query expands the patterns again.
+   * Runs `work` with a reader. All statements of a reader see the same events, if the store supports that. Progress is
+   * reported to each query's own `onProgress`. `watch.onProgress` only tells whether any query wants it.
    */
-  from: From;
-  /** CSV only: like `from`, but stores each bad line in a table instead of failing. */
-  fromWithRejects?: From;
-  /** Returns the files that the patterns match now. */
-  files(): Promise<string[]>;
-  /** Returns the columns of one file, with the types in which they are read. */
-  columnsOf(file: string): Promise<Column[]>;
+  read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
+  /** Returns the event group references, sorted by row count in descending order. Leaves out rows without one. */
+  references(limit: number, watch: Watch): Promise<ReferenceInventory[]>;
+  /** Describes all rows, for the operator. */
+  overview(watch: Watch): Promise<SourceOverview>;
+  /** Counts the distinct VIDs in a VID column, and how many of them are outside of the population. */
+  countVids(vid: string, population: VidRanges | undefined, watch: Watch): Promise<VidCounts>;
+  /**
+   * Checks everything that a query relies on. Throws EventsUnavailable with a remedy. If the events are on a
+   * server, opening the source also runs this check.
+   */
+  selfTest(watch: Watch): Promise<void>;
+  /** Ends all running statements, which then throw EventsUnavailable. */
+  close(): Promise<void>;
 }
 
-export async function sourceOf(
-  engine: Engine,
-  files: string[],
-  { format, columns: names = {} }: { format?: 'parquet' | 'csv'; columns?: ColumnNames },
-): Promise<Source> {
-  const isCsv = format === undefined ? /\.(csv|tsv)(\.gz|\.zst)?$/i.test(files[0]!) : format === 'csv';
-  const common = { files: () => matchingFiles(engine, files) };
-  if (isCsv) return { ...common, ...(await csvReader(engine, files, names)) };
-  const reading =
-    (some: string[]): From =>
-    (parameters) =>
-      `read_parquet(${bindFiles(some, parameters)})`;
-  return {
-    ...common,
-    columns: await columnsOf(engine, reading(files)),
-    from: reading(files),
-    columnsOf: (file) => columnsOf(engine, reading([file])),
-  };
+export type ColumnRole = 'vid' | 'timestamp' | 'eventGroup' | 'duration' | 'count';
+
+export interface SourceColumn {
+  role: ColumnRole;
+  name: string;
+  /** The engine's name of the type, such as `BIGINT`. */
+  type: string;
+  nullable: boolean;
 }
 
-async function matchingFiles(engine: Engine, patterns: string[]): Promise<string[]> {
-  const found = await engine.use({}, async (connection) => {
-    const lists = patterns.map((pattern) => `SELECT file FROM glob(${quoteText(pattern)})`);
-    return rowsOf(connection, lists.join(' UNION ALL '), new Parameters());
-  });
-  return found.map(([file]) => file as string);
+/** A summary of the events with one event group reference. */
+export interface ReferenceInventory {
+  reference: string;
+  rows: number;
+  /** The number of UTC days with events. */
+  days: number;
+  /** A UTC day such as `2026-07-28`. */
+  firstDay: string;
+  lastDay: string;
+}
+
+export interface SourceOverview {
+  /** The number of files. Absent if the events are in a table. */
+  files?: number;
+  rows: number;
+  /** The first and the last UTC day, such as `2026-07-28`. Absent if there are no events. */
+  firstDay?: string;
+  lastDay?: string;
+  /** The number of NULLs in each of the source's `columns`. */
+  nulls: number[];
+  attributes: { name: string; nulls: number; distinct: number }[];
+}
+
+/** Ranges of VIDs that do not overlap. Both ends are included. */
+export type VidRanges = readonly { start: bigint; end: bigint }[];
+
+export interface VidCounts {
+  people: number;
+  /** The number of VIDs outside of the population, or 0 if no population was given. */
+  outside: number;
+}
+
+/** Reads the events of a query. The query's `signal` stops a statement, and its `onProgress` may be called. */
+export interface EventReader {
+  /**
+   * Streams the distinct values of the attributes in the selected events, at most `limit` rows. Integers are bigints,
+   * timestamps are bigints in microseconds since 1970, and an absent value is null. VIDs are ignored.
+   */
+  combinations(
+    query: SourceQuery,
+    attributes: readonly string[],
+    limit: number,
+  ): AsyncIterable<AttributeValue[][]>;
+  /**
+   * Streams the sampled people with their event counts, which are cut off at `cap` (at most 255). Each VID appears once.
+   * All events without a VID form one row with VID 0, the only row with frequency 0. Arrays are not reused.
+   */
+  people<F extends VidForm>(query: SourceQuery, cap: number, form: F): AsyncIterable<People<F>>;
+  /**
+   * Returns how many sampled people have 1, 2, … `max` events. The last count includes people with more events. `missing`
+   * is the number of events without a VID.
+   */
+  histogram(query: SourceQuery, max: number): Promise<{ counts: bigint[]; missing: bigint }>;
+  /** Sums the events or the milliseconds watched, at most `cap` for each sampled person. */
+  cappedSum(query: SourceQuery, what: Summed, cap: bigint): Promise<{ sum: bigint; missing: bigint }>;
+}
+
+export type Summed = 'events' | 'durationMillis';
+
+/** `small`: a VID outside 1 to MAX_VID is passed as 0. `whole`: every VID is passed unchanged. */
+export type VidForm = 'small' | 'whole';
+
+export interface People<F extends VidForm> {
+  vids: VidsOf<F>;
+  /** `frequencies[i]` belongs to `vids[i]`. */
+  frequencies: Uint8Array;
+}
+export type VidsOf<F extends VidForm> = F extends 'small' ? Uint32Array : BigInt64Array;
+
+/** A checked query. An event that several selections select counts once. Without selections, no event is selected. */
+export interface SourceQuery extends Watch {
+  /** The name of the VID column. */
+  vid: string;
+  selections: SourceSelection[];
+  /** The buckets of the sampled people. Absent: all. Events without a VID are always read, so that they can be reported. */
+  buckets?: BucketRange | undefined;
+}
+
+export interface SourceSelection {
+  references: string[];
+  /** Includes `start`, but not `end`. */
+  interval: { start: Date; end: Date };
+  /** The VIDs whose events are selected. Absent: everybody, also events without a VID. */
+  vids?: VidRanges | undefined;
+  /** The part of the filter that runs in SQL. It selects an event only if it is true, not if it is NULL. */
+  sql?: SqlTemplate | undefined;
+  /** The part of the filter that CEL evaluates. Several selections may share it. */
+  matching?: Matching | undefined;
+}
+
+/** An event matches if its values of `attributes` equal the values in one of the `rows`. Two absent values are equal. */
+export interface Matching {
+  attributes: readonly string[];
+  /**
+   * Read all rows once, before starting the statement that needs them, because they come from `combinations` of the same
+   * reader. Pass on errors unchanged.
+   */
+  rows: AsyncIterable<AttributeValue[][]>;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FilterError } from '../../filters/errors.ts';
 import type { AttributeType, AttributeValue } from '../../filters/types.ts';
+import { duckdb } from '../events/duckdb/dialect.ts';
 import { compileFilter } from './index.ts';
 
 const ATTRIBUTES: Record<string, AttributeType> = {
@@ -150,7 +151,7 @@ describe('a filter', () => {
   });
 
   it('pushes down what maps to SQL and keeps the rest', () => {
-    const { sql, rest } = compileFilter("age > 3 && gender.matches('F')", ATTRIBUTES).pushDown();
+    const { sql, rest } = compileFilter("age > 3 && gender.matches('F')", ATTRIBUTES).pushDown(duckdb);
     const bound: unknown[] = [];
     const text = sql!({
       attribute: (name) => `<${name}>`,
@@ -166,7 +167,7 @@ describe('a filter', () => {
     const { sql } = compileFilter(
       `gender == "${hostile}" || gender.contains("${hostile}")`,
       ATTRIBUTES,
-    ).pushDown();
+    ).pushDown(duckdb);
     expect(sql!({ attribute: () => 'g', bind: () => '$1' })).toBe('((g = $1) OR (contains(g, $1)))');
   });
 });

@@ -1,10 +1,12 @@
 /** Checks and evaluates CEL filters over event attributes, and translates them to SQL if possible. */
 import { type CelError, type CelInput, plan } from '@bufbuild/cel';
 import { attributesIn, presentKey, usesAttributes, valueKey } from '../../filters/ast.ts';
-import { type Condition, checkFilter } from '../../filters/check.ts';
+import { type Condition, checkFilter, type KnownValues } from '../../filters/check.ts';
 import { environment } from '../../filters/environment.ts';
 import { parseFilter } from '../../filters/parse.ts';
+import { isPersonAttribute } from '../../filters/person.ts';
 import { type AttributeType, type AttributeValue, celValueOf } from '../../filters/types.ts';
+import type { Dialect } from './dialect.ts';
 import { type Sql, type SqlContext, toSql } from './sql.ts';
 
 export interface Filter {
@@ -14,8 +16,16 @@ export interface Filter {
   readonly cost: number;
   /** Returns whether the filter is true. A filter that fails (absent attribute, overflow) counts as false. */
   matches(values: Readonly<Record<string, AttributeValue>>): boolean;
+  /**
+   * Splits the filter by the attributes that its conditions use: only those of people, both kinds, and all others. An event
+   * matches if all three parts are true.
+   */
+  byAttributes(): Record<'people' | 'mixed' | 'events', Filter | undefined>;
   /** Splits the filter into a part for SQL and a part for CEL (`rest`). An event matches if both parts are true. */
-  pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
+  pushDown(dialect: Dialect): {
+    sql: ((context: SqlContext) => string) | undefined;
+    rest: Filter | undefined;
+  };
 }
 
 /**
@@ -24,10 +34,25 @@ export interface Filter {
  */
 const MAX_SQL_COST = 2000;
 
-/** Parses a CEL expression and checks it against the attributes. Throws FilterError if it is not valid. */
-export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
+/**
+ * Parses a CEL expression and checks it against the attributes. Throws FilterError if it is not valid. Attributes with known
+ * values become constants.
+ */
+export function compileFilter(
+  expression: string,
+  attributes: Record<string, AttributeType>,
+  values?: KnownValues,
+): Filter {
   const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
-  return filterOf(checkFilter(...parseFilter(expression), known), known);
+  return filterOf(checkFilter(...parseFilter(expression), known, values), known);
+}
+
+type Kind = 'people' | 'mixed' | 'events';
+
+function kindOf({ expr }: Condition): Kind {
+  const attributes = attributesIn(expr);
+  if (!attributes.some(isPersonAttribute)) return 'events';
+  return attributes.every(isPersonAttribute) ? 'people' : 'mixed';
 }
 
 /** Creates a filter that is true if all its conditions are true. */
@@ -46,13 +71,20 @@ function filterOf(conditions: Condition[], attributes: Record<string, AttributeT
       }
       return tests.every((test) => test(bindings as Record<string, CelInput>) === true);
     },
-    pushDown() {
+    byAttributes() {
+      const of = (kind: Kind) => {
+        const some = conditions.filter((condition) => kindOf(condition) === kind);
+        return some.length === 0 ? undefined : filterOf(some, attributes);
+      };
+      return { people: of('people'), mixed: of('mixed'), events: of('events') };
+    },
+    pushDown(dialect) {
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
         // A condition without attributes costs nothing in SQL, because `toSql` evaluates it and writes only its value.
         const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
-        const sql = fits ? toSql(condition.expr, attributes) : undefined;
+        const sql = fits ? toSql(condition.expr, { dialect, attributes }) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);
         else left.push(condition);
       }

@@ -1,6 +1,9 @@
 /** Defines and answers the requests to the process that evaluates filters. */
+import type { KnownValues } from '../../filters/check.ts';
 import { FilterError } from '../../filters/errors.ts';
 import type { AttributeType, AttributeValue } from '../../filters/types.ts';
+import type { DialectName } from './dialect.ts';
+import { DIALECTS } from './dialects.ts';
 import type { FilterFault } from './errors.ts';
 import { compileFilter, type Filter } from './index.ts';
 
@@ -8,6 +11,10 @@ import { compileFilter, type Filter } from './index.ts';
 export interface FilterText {
   expression: string;
   attributes: Readonly<Record<string, AttributeType>>;
+  /** The dialect for the part that runs in SQL. If it is absent, CEL evaluates the whole filter. */
+  dialect?: DialectName | undefined;
+  /** Attributes whose values are known. They become constants. */
+  values?: KnownValues | undefined;
 }
 
 /** A request without rows checks and splits the filter. A request with rows evaluates a part of the filter for each row. */
@@ -16,8 +23,8 @@ export interface Request extends FilterText {
   part?: Part;
 }
 
-/** The whole filter, or only the part that SQL does not evaluate. */
-export type Part = 'whole' | 'rest';
+/** The whole filter, the conditions that use only attributes of people, or the part that SQL does not evaluate. */
+export type Part = 'whole' | 'people' | 'rest';
 
 export interface Response {
   compiled?: CompiledFilter;
@@ -27,6 +34,13 @@ export interface Response {
 
 /** A checked filter as plain values, which can be sent between processes. */
 export interface CompiledFilter extends Evaluated {
+  /** The conditions that use only attributes of people. They are not part of `sql` or `rest`. */
+  people: Evaluated | undefined;
+  /**
+   * The conditions that use attributes of people and of events. They are not part of `sql` or `rest`: compile the filter
+   * with the values of the people instead.
+   */
+  mixed: Evaluated | undefined;
   /** The part that the query engine evaluates. An event matches if both this part and `rest` are true. */
   sql: SqlTemplate | undefined;
   rest: Evaluated | undefined;
@@ -50,39 +64,46 @@ export interface SqlTemplate {
 /** An attribute, or a value to bind. A timestamp is in microseconds since 1970. */
 export type Slot = { attribute: string } | { value: string | bigint | number | boolean; type: AttributeType };
 
-export function respond({ expression, attributes, rows, part }: Request): Response {
+export function respond({ rows, part, ...text }: Request): Response {
   try {
-    const filter = compiled(expression, attributes);
+    const filter = compiled(text);
     if (rows === undefined) return { compiled: describe(filter) };
-    const evaluated = part === 'rest' ? filter.rest! : filter.whole;
+    const evaluated = filter[part ?? 'whole']!;
     return { matched: rows.map((row) => evaluated.matches(valuesOf(evaluated, row))) };
   } catch (error) {
     return { error: describeError(error) };
   }
 }
 
-type Split = { whole: Filter } & ReturnType<Filter['pushDown']>;
+type Split = { whole: Filter; sqlCost: number } & Omit<ReturnType<Filter['byAttributes']>, 'events'> &
+  ReturnType<Filter['pushDown']>;
 
 /** A small cache is enough: consecutive requests are mostly for the same filter, and few requisitions run at a time. */
 const MAX_CACHED = 8;
 const cache = new Map<string, Split>();
 
-function compiled(expression: string, attributes: Record<string, AttributeType>): Split {
-  const key = JSON.stringify([attributes, expression]);
+function compiled({ expression, attributes, dialect, values }: FilterText): Split {
+  const constants =
+    values && Object.entries(values).map(([name, value]) => [name, typeof value, String(value)]);
+  const key = JSON.stringify([dialect, attributes, expression, constants]);
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
-  const whole = compileFilter(expression, attributes);
-  const split = { whole, ...whole.pushDown() };
+  const whole = compileFilter(expression, attributes, values);
+  const { people, mixed, events } = whole.byAttributes();
+  const parts = dialect && events ? events.pushDown(DIALECTS[dialect]) : { sql: undefined, rest: events };
+  const split = { whole, people, mixed, ...parts, sqlCost: (events?.cost ?? 0) - (parts.rest?.cost ?? 0) };
   if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
   cache.set(key, split);
   return split;
 }
 
-function describe({ whole, sql, rest }: Split): CompiledFilter {
+function describe({ whole, people, mixed, sql, rest, sqlCost }: Split): CompiledFilter {
   const evaluated = ({ attributes, cost }: Filter): Evaluated => ({ attributes, cost });
   return {
     ...evaluated(whole),
-    sql: sql && templateOf(sql, whole.cost - (rest?.cost ?? 0)),
+    people: people && evaluated(people),
+    mixed: mixed && evaluated(mixed),
+    sql: sql && templateOf(sql, sqlCost),
     rest: rest && evaluated(rest),
   };
 }

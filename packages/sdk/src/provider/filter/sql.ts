@@ -1,6 +1,6 @@
 /**
- * Translates a checked filter to equivalent SQL that never makes the engine fail. Where CEL gives an error, the SQL gives
- * NULL. CEL's && and || treat errors in the same way as AND and OR treat NULL. An event matches only if the filter is true.
+ * Translates a checked filter to SQL that never makes the engine fail. Where CEL gives an error, the SQL gives NULL: AND
+ * and OR treat NULL in the same way as CEL's && and || treat errors. An event matches only if the filter is true.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
@@ -8,6 +8,7 @@ import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { attributeOf, type Expr, usesAttributes } from '../../filters/ast.ts';
 import { environment } from '../../filters/environment.ts';
 import type { AttributeType } from '../../filters/types.ts';
+import type { Comparison, Dialect } from './dialect.ts';
 
 export interface SqlContext {
   attribute(name: string): string;
@@ -22,30 +23,38 @@ export interface Sql {
   write(context: SqlContext): string;
 }
 
-export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sql | undefined {
+/** The dialect to write, and the attributes that the filter may use. */
+export interface Target {
+  dialect: Dialect;
+  attributes: Record<string, AttributeType>;
+}
+
+/** Translates an expression. Returns undefined if the dialect has no equivalent, so that CEL evaluates it. */
+export function toSql(expr: Expr, target: Target): Sql | undefined {
   const attribute = attributeOf(expr);
   if (attribute?.present) {
     return { type: 'bool', write: (context) => `(${context.attribute(attribute.name)} IS NOT NULL)` };
   }
   if (attribute !== undefined) {
-    const type = attributes[attribute.name]!;
+    const type = target.attributes[attribute.name]!;
     return { type, atom: true, write: (context) => context.attribute(attribute.name) };
   }
-  if (!usesAttributes(expr)) return constant(expr);
+  if (!usesAttributes(expr)) return constant(expr, target.dialect);
   if (expr.exprKind.case !== 'callExpr') return undefined;
-  const { function: name, target, args } = expr.exprKind.value;
-  const operands = target === undefined ? args : [target, ...args];
-  if (name === '@in') return membership(operands, attributes);
-  const parts = operands.map((operand) => toSql(operand, attributes));
-  return parts.every((part) => part !== undefined) ? RULES[name]?.(parts, name) : undefined;
+  const { function: name, target: receiver, args } = expr.exprKind.value;
+  const operands = receiver === undefined ? args : [receiver, ...args];
+  if (name === '@in') return membership(operands, target);
+  const parts = operands.map((operand) => toSql(operand, target));
+  return parts.every((part) => part !== undefined) ? RULES[name]?.(parts, target.dialect) : undefined;
 }
 
 /** Evaluates an expression that uses no attributes, and returns its value as an SQL constant. */
-function constant(expr: Expr): Sql | undefined {
+function constant(expr: Expr, dialect: Dialect): Sql | undefined {
   const value = plan(environment, expr)({});
-  if (isCelError(value)) return { type: 'bool', write: () => 'CAST(NULL AS BOOLEAN)' };
+  if (isCelError(value)) return { type: 'bool', write: () => dialect.unknown };
   const literal = literalOf(value);
-  return literal && { ...literal, atom: true, write: ({ bind }) => bind(literal.value, literal.type) };
+  if (literal === undefined || !dialect.canBind(literal.value, literal.type)) return undefined;
+  return { type: literal.type, atom: true, write: ({ bind }) => bind(literal.value, literal.type) };
 }
 
 interface Literal {
@@ -71,7 +80,7 @@ const LITERALS: Record<string, AttributeType> = {
   boolean: 'bool',
 };
 
-type Rule = (parts: Sql[], name: string) => Sql | undefined;
+type Rule = (parts: Sql[], dialect: Dialect) => Sql | undefined;
 const all = (parts: Sql[], ...types: AttributeType[]) =>
   parts.every(({ type }) => type === parts[0]!.type && types.includes(type));
 const of = (type: AttributeType, parts: Sql[], write: (...parts: string[]) => string): Sql => ({
@@ -85,31 +94,28 @@ const logic =
     all(parts, 'bool') ? of('bool', parts, write) : undefined;
 
 const comparison =
-  (operator: string): Rule =>
-  (parts) => {
+  (operator: Comparison): Rule =>
+  (parts, dialect) => {
+    const { type } = parts[0]!;
     if (!all(parts, 'string', 'int', 'uint', 'bool', 'timestamp', 'double')) return undefined;
-    if (parts[0]!.type === 'double') {
-      return parts.every(({ atom }) => atom)
-        ? of('bool', parts, (a, b) => compareDoubles(a, operator, b))
-        : undefined;
-    }
-    return of('bool', parts, (a, b) => `${a} ${operator} ${b}`);
+    // A dialect may repeat a double in its SQL, so translate only attributes and constants.
+    if (type === 'double' && !parts.every(({ atom }) => atom)) return undefined;
+    return of('bool', parts, (a, b) => dialect.compare(type, a!, operator, b!));
   };
 
-/** DuckDB treats NaN as equal to itself and above all numbers. In CEL, every comparison with NaN is false. */
-const compareDoubles = (a: string, operator: string, b: string) =>
-  `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
-
-/** An overflow is an error in CEL, so TRY turns it into NULL here. */
 const arithmetic =
-  (operator: string): Rule =>
-  (parts) =>
-    all(parts, 'int', 'uint') ? of(parts[0]!.type, parts, (a, b) => `TRY(${a} ${operator} ${b})`) : undefined;
+  (operator: '+' | '-' | '*' | '/'): Rule =>
+  (parts, { arithmetic }) =>
+    arithmetic && all(parts, 'int', 'uint')
+      ? of(parts[0]!.type, parts, (a, b) => arithmetic.binary(operator, a!, b!))
+      : undefined;
 
 const text =
-  (type: AttributeType, write: (...parts: string[]) => string): Rule =>
-  (parts) =>
-    all(parts, 'string') ? of(type, parts, write) : undefined;
+  (type: AttributeType, name: keyof Dialect['text']): Rule =>
+  (parts, dialect) => {
+    const write = dialect.text[name];
+    return write && all(parts, 'string') ? of(type, parts, write) : undefined;
+  };
 
 const equal = comparison('=');
 const not = logic((a) => `NOT ${a}`);
@@ -119,51 +125,50 @@ const RULES: Readonly<Record<string, Rule>> = {
   '_||_': logic((...parts) => parts.join(' OR ')),
   '!_': not,
   '_==_': equal,
-  '_!=_': (parts, name) => {
-    const same = equal(parts, name);
-    return same && not([same], name);
+  '_!=_': (parts, dialect) => {
+    const same = equal(parts, dialect);
+    return same && not([same], dialect);
   },
   '_<_': comparison('<'),
   '_<=_': comparison('<='),
   '_>_': comparison('>'),
   '_>=_': comparison('>='),
-  // `+` is translated only for numbers. Concatenated text could use unlimited memory, because the engine does not limit it.
+  // `+` is translated only for numbers, because the engine does not limit the length of concatenated text.
   '_+_': arithmetic('+'),
   '_-_': arithmetic('-'),
   '_*_': arithmetic('*'),
-  '_/_': arithmetic('//'),
-  '-_': (parts) => (all(parts, 'int') ? of('int', parts, (a) => `TRY(-${a})`) : undefined),
-  '_?_:_': ([condition, yes, no]) => {
+  '_/_': arithmetic('/'),
+  '-_': (parts, { arithmetic }) =>
+    arithmetic && all(parts, 'int') ? of('int', parts, (a) => arithmetic.negate(a!)) : undefined,
+  '_?_:_': ([condition, yes, no], dialect) => {
     if (condition!.type !== 'bool' || yes!.type !== no!.type) return undefined;
-    return of(
-      yes!.type,
-      [condition!, yes!, no!],
-      (c, a, b) => `CASE ${c} WHEN true THEN ${a} WHEN false THEN ${b} END`,
-    );
+    return of(yes!.type, [condition!, yes!, no!], (c, a, b) => dialect.choose(c!, a!, b!));
   },
-  startsWith: text('bool', (a, b) => `starts_with(${a}, ${b})`),
-  endsWith: text('bool', (a, b) => `suffix(${a}, ${b})`),
-  contains: text('bool', (a, b) => `contains(${a}, ${b})`),
-  size: text('int', (a) => `length(${a})`),
+  startsWith: text('bool', 'startsWith'),
+  endsWith: text('bool', 'endsWith'),
+  contains: text('bool', 'contains'),
+  size: text('int', 'size'),
 };
 
-/** Translates `in` only for lists of constants, because an element that fails makes the test fail in CEL but not in SQL. */
-function membership([element, list]: Expr[], attributes: Record<string, AttributeType>): Sql | undefined {
-  const tested = toSql(element!, attributes);
+/** Translates `in` only for lists of constants. An element that gives an error makes `in` fail in CEL, but not in SQL. */
+function membership([element, list]: Expr[], target: Target): Sql | undefined {
+  const { dialect } = target;
+  const tested = toSql(element!, target);
   if (tested === undefined || list!.exprKind.case !== 'listExpr' || usesAttributes(list!)) return undefined;
   const literals: Literal[] = [];
   for (const candidate of list!.exprKind.value.elements) {
     const literal = literalOf(plan(environment, candidate)({}));
     if (literal?.type !== tested.type || Number.isNaN(literal.value)) return undefined;
+    if (!dialect.canBind(literal.value, literal.type)) return undefined;
     literals.push(literal);
   }
   return {
     type: 'bool',
     write: (context) => {
       const value = tested.write(context);
-      // For an empty list, the test is false, or NULL if the value is absent.
-      if (literals.length === 0) return `nullif(${value} IS NULL, true)`;
-      return `(${value} IN (${literals.map((literal) => context.bind(literal.value, literal.type)).join(', ')}))`;
+      if (literals.length === 0) return `(${dialect.falseIfPresent(value)})`;
+      const constants = literals.map((literal) => context.bind(literal.value, literal.type));
+      return `(${dialect.isOneOf(tested.type, value, constants)})`;
     },
   };
 }

@@ -3,9 +3,11 @@
 /** An agent's current work, and its counts since it started. Times are RFC 3339. */
 export interface AgentStatus {
   startTime: string;
+  /** The time at which the agent ended. Absent while it runs, and if it was killed. */
+  endTime?: string;
   /** The time of the last successful poll. Absent before the first poll. */
   pollTime?: string;
-  /** The reason why the exchange cannot be reached. Absent if it can be reached. */
+  /** The reason that the exchange cannot be reached. Absent if it can be reached. */
   unreachable?: string;
   /** The number of log events of each type. */
   counts: AgentCounts;

@@ -1,14 +1,16 @@
 /** Defines a charge against the budget, and the error for a charge that exceeds the budget. */
 
-import { fromUnits, type Measure, type PrivacyAmount, type Units } from '../../charges/amounts.ts';
+import { fromUnits, type Measure, type PrivacyAmount, type Units } from '@measurement-exchange/mpc/charges';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 
-/** The cost of a result for the events of one event group reference on one UTC day. */
+/** The cost of a result for the events of one event group reference on one UTC day, for the people in a slice. */
 export interface Charge {
-  /** The value that selects the rows in the provider's data. It does not depend on an event group's name. */
+  /** The value that selects the rows in the provider's data, regardless of the event group's name. */
   reference: string;
   /** A UTC day such as `2026-07-28`. */
   day: string;
+  /** The people whose events can change the result, as text (see `sliceText`). Default: everybody. */
+  slice?: string;
   cost: Units;
   /** The place in the specification that selects this day, for a refusal's message. */
   at?: RefusalPlace;

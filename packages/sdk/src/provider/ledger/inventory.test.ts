@@ -61,9 +61,12 @@ it('a held question keeps the time since when it is, whatever it is about now', 
 it('a ledger of schema 4 is updated by the confirmation, and a later one is left alone', () => {
   openLedger(path, BUDGET).close();
   const database = new DatabaseSync(path);
-  database.exec(
-    'DROP TABLE confirmed_references; DROP TABLE held; DROP TABLE questions; PRAGMA user_version = 4',
-  );
+  database.exec(`
+    DROP TABLE confirmed_references; DROP TABLE held; DROP TABLE questions;
+    DROP TABLE charges; DROP TABLE totals; DROP TABLE slices;
+    CREATE TABLE charges (requisition TEXT, reference TEXT, day TEXT, epsilon INTEGER, delta INTEGER, rho INTEGER);
+    CREATE TABLE totals (reference TEXT, day TEXT, epsilon INTEGER, delta INTEGER, rho INTEGER);
+    PRAGMA user_version = 4`);
   confirmReferences(path, ['spring']);
   expect(read().confirmed).toEqual(['spring']);
   database.exec('PRAGMA user_version = 99');

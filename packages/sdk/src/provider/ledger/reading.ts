@@ -3,7 +3,7 @@
  * the same time.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { fromUnits, type PrivacyAmount, type Units } from '../../charges/amounts.ts';
+import { fromUnits, type PrivacyAmount } from '@measurement-exchange/mpc/charges';
 import type { AgentStatus } from './agentStatus.ts';
 import {
   type ConfirmedReference,
@@ -14,10 +14,13 @@ import {
 import { type RejectedUpload, rejectedUploads } from './rejections.ts';
 import { type BudgetReport, budgetReport } from './report.ts';
 import { openLedgerForReading } from './schema.ts';
+import { worstTotals } from './worstTotals.ts';
 
-/** The amount spent on one event group reference on one day. */
+/** The amount spent on one event group reference on one day, for the person with the largest sum. */
 export interface Spending {
-  /** Empty for charges that were stored with schema 1, which had no references. They count against every reference. */
+  /**
+   * Empty for charges that were stored with schema 1, which had no references. Such charges count against every reference.
+   */
   reference: string;
   day: string;
   spent: PrivacyAmount;
@@ -31,7 +34,7 @@ export interface LedgerReader {
   close(): void;
   budget(): BudgetReport;
   responses(): ResponseCounts;
-  /** Returns the latest responses, newest first. */
+  /** Newest first. */
   lastResponses(count: number): StoredResponse[];
   /** Returns the status that the agent last stored, or undefined if it has not stored one yet. */
   agentStatus(): AgentStatus | undefined;
@@ -46,7 +49,6 @@ export interface ResponseCounts {
   results: number;
   uploads: number;
   refusals: number;
-  /** When the latest response was stored. */
   lastTime: string | undefined;
 }
 
@@ -57,7 +59,6 @@ export interface StoredResponse {
   response: 'RESULT' | 'UPLOAD' | 'REFUSAL';
   /** Absent for responses from earlier versions. */
   measurement?: string;
-  /** Why the requisition was refused. */
   justification?: string;
   message?: string;
 }
@@ -108,12 +109,10 @@ function agentStatus(database: DatabaseSync): AgentStatus | undefined {
 }
 
 export function spending(database: DatabaseSync): Spending[] {
-  const select = database.prepare('SELECT * FROM totals ORDER BY reference, day');
-  select.setReadBigInts(true);
-  return (select.all() as unknown as (Units & { reference: string; day: string })[]).map((row) => ({
-    reference: row.reference,
-    day: row.day,
-    spent: fromUnits(row),
+  return worstTotals(database).map(({ reference, day, units }) => ({
+    reference,
+    day,
+    spent: fromUnits(units),
   }));
 }
 
@@ -122,9 +121,13 @@ const AUDIT: [what: string, query: string][] = [
   [
     'the total is not the sum of its charges',
     `SELECT reference || ' ' || day AS place FROM (
-       SELECT reference, day, epsilon, delta, rho FROM totals
-       UNION ALL SELECT reference, day, -epsilon, -delta, -rho FROM charges)
-     GROUP BY reference, day HAVING sum(epsilon) <> 0 OR sum(delta) <> 0 OR sum(rho) <> 0`,
+       SELECT reference, day, slice, epsilon, delta, rho FROM totals
+       UNION ALL SELECT reference, day, slice, -epsilon, -delta, -rho FROM charges)
+     GROUP BY reference, day, slice HAVING sum(epsilon) <> 0 OR sum(delta) <> 0 OR sum(rho) <> 0`,
+  ],
+  [
+    'a charge is for people whom the ledger does not name',
+    'SELECT DISTINCT requisition AS place FROM charges WHERE slice NOT IN (SELECT id FROM slices)',
   ],
   [
     'a charge has no attempt',

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { costInUnits } from '@measurement-exchange/mpc/charges';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { costInUnits } from '../../charges/amounts.ts';
 import { type Ledger, openLedger } from '../ledger.ts';
 import { readLedger } from './reading.ts';
 

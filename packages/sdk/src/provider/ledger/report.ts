@@ -5,22 +5,28 @@ import {
   budgetInUnits,
   excessUnits,
   fromUnits,
+  largerUnits,
   leftRatio,
   MEASURES,
   NOTHING,
   type PrivacyAmount,
+  type SlicedAmounts,
   type Units,
-} from '../../charges/amounts.ts';
+} from '@measurement-exchange/mpc/charges';
+import type { SliceRow } from './slices.ts';
 import { ANY_REFERENCE } from './tables.ts';
+import { type Total, unitRows, WorstOf, worstTotals } from './worstTotals.ts';
 
 /** Consecutive days on which the same amount was spent on an event group reference. */
 export interface SpendingRange {
-  /** Empty for charges that were stored with schema 1, which had no references. They count against every reference. */
+  /**
+   * Empty for charges that were stored with schema 1, which had no references. Such charges count against every reference.
+   */
   reference: string;
   firstDay: string;
   lastDay: string;
   days: number;
-  /** The amount spent on each of the days. */
+  /** The amount spent on each of the days, for the person with the largest sum. */
   spent: PrivacyAmount;
   /**
    * The remaining budget of each day. Absent if the limit is unknown. `leftRatio` is the smallest remaining share of
@@ -32,10 +38,10 @@ export interface SpendingRange {
 
 /** The amount that one consumer spent. */
 export interface ConsumerSpending {
-  /** Empty for charges from earlier versions, which did not store the consumer. */
+  /** Empty for charges from earlier versions, which did not record the consumer. */
   measurementConsumer: string;
   measurements: number;
-  /** The largest amount that the consumer spent on any one event group reference and day. */
+  /** The largest amount that the consumer spent on any one person, event group reference and day. */
   most: PrivacyAmount;
 }
 
@@ -48,9 +54,9 @@ export interface MeasurementSpending {
   references: string[];
   firstDay: string;
   lastDay: string;
-  /** The number of charged pairs of an event group reference and a day. */
+  /** The number of charges. Each charge is for one event group reference and one day. */
   charges: number;
-  /** The cost for each of these pairs. */
+  /** The cost of each charge. */
   cost: PrivacyAmount;
 }
 
@@ -62,8 +68,8 @@ export interface BudgetReport {
   /** The latest measurements, newest first. */
   measurements: MeasurementSpending[];
   /**
-   * How many more measurements like the latest one the budget allows. Undefined if nothing was charged, or if the limit is
-   * unknown.
+   * The number of measurements like the latest one that the remaining budget allows. Undefined if nothing was charged,
+   * or if the limit is unknown.
    */
   moreLikeTheLast: number | undefined;
 }
@@ -89,24 +95,23 @@ function storedBudget(database: DatabaseSync): PrivacyAmount | undefined {
   return row && JSON.parse(String(row.value));
 }
 
-type Total = Units & { reference: string; day: string };
-
 /**
  * Returns the spent and the remaining budget of each event group reference. Consecutive days with equal amounts form one
  * range.
  */
 export function spendingRanges(database: DatabaseSync, limit: PrivacyAmount | undefined): SpendingRange[] {
-  const totals = unitRows<Total>(database, 'SELECT * FROM totals ORDER BY reference, day');
+  const totals = worstTotals(database);
   const common = new Map(
     totals.filter(({ reference }) => reference === ANY_REFERENCE).map((total) => [total.day, total]),
   );
   const ranges: SpendingRange[] = [];
   for (const total of totals) {
-    const { reference, day } = total;
-    const shared = reference === ANY_REFERENCE ? NOTHING : (common.get(day) ?? NOTHING);
-    const left = limit && fromUnits(excessUnits(budgetInUnits(limit), addUnits(total, shared)));
+    const { reference, day, units } = total;
+    // Charges without a reference are for everybody.
+    const shared = reference === ANY_REFERENCE ? NOTHING : (common.get(day)?.units ?? NOTHING);
+    const left = limit && fromUnits(excessUnits(budgetInUnits(limit), addUnits(units, shared)));
     const range = {
-      ...{ reference, firstDay: day, lastDay: day, days: 1, spent: fromUnits(total) },
+      ...{ reference, firstDay: day, lastDay: day, days: 1, spent: fromUnits(units) },
       ...(left && { left, leftRatio: leftRatio(left, limit) }),
     };
     const before = ranges.at(-1);
@@ -132,19 +137,30 @@ function continues(before: SpendingRange, after: SpendingRange): boolean {
 const CONSUMER = "coalesce(substr(measurement, 1, instr(measurement, '/measurements/') - 1), '')";
 
 function consumerSpending(database: DatabaseSync): ConsumerSpending[] {
-  const rows = unitRows<Units & { consumer: string; measurements: bigint }>(
+  const counts = unitRows<{ consumer: string; measurements: bigint }>(
     database,
-    `SELECT consumer, max(epsilon) AS epsilon, max(delta) AS delta, max(rho) AS rho,
-       (SELECT count(DISTINCT c.requisition) FROM charges c LEFT JOIN questions USING (requisition)
-        WHERE ${CONSUMER} = consumer) AS measurements
-     FROM (SELECT ${CONSUMER} AS consumer, sum(epsilon) AS epsilon, sum(delta) AS delta, sum(rho) AS rho
-           FROM charges LEFT JOIN questions USING (requisition) GROUP BY consumer, reference, day)
-     GROUP BY consumer ORDER BY consumer`,
+    `SELECT ${CONSUMER} AS consumer, count(DISTINCT requisition) AS measurements
+     FROM charges LEFT JOIN questions USING (requisition) GROUP BY consumer ORDER BY consumer`,
   );
-  return rows.map(({ consumer, measurements, ...most }) => ({
+  const rows = unitRows<SliceRow & { consumer: string; reference: string; day: string }>(
+    database,
+    `SELECT ${CONSUMER} AS consumer, reference, day, slice,
+       sum(epsilon) AS epsilon, sum(delta) AS delta, sum(rho) AS rho
+     FROM charges LEFT JOIN questions USING (requisition) GROUP BY consumer, reference, day, slice`,
+  );
+  const worst = new WorstOf(database);
+  const most = new Map<string, Units>();
+  for (const [, own] of Map.groupBy(
+    rows,
+    ({ consumer, reference, day }) => `${day} ${consumer} ${reference}`,
+  )) {
+    const { consumer } = own[0]!;
+    most.set(consumer, largerUnits(most.get(consumer) ?? NOTHING, worst.of(own).units));
+  }
+  return counts.map(({ consumer, measurements }) => ({
     measurementConsumer: consumer,
     measurements: Number(measurements),
-    most: fromUnits(most),
+    most: fromUnits(most.get(consumer)!),
   }));
 }
 
@@ -177,27 +193,24 @@ function measurementSpending(database: DatabaseSync): MeasurementSpending[] {
 
 /** Returns how many times the charges of a requisition could be repeated within the limit. */
 function repetitions(database: DatabaseSync, requisition: string, limit: Units): number {
-  const charges = unitRows<Total>(database, 'SELECT * FROM charges WHERE requisition = ?', requisition);
-  const totals = new Map(
-    unitRows<Total>(database, 'SELECT * FROM totals').map((total) => [
-      `${total.day} ${total.reference}`,
-      total,
-    ]),
+  const charges = unitRows<SliceRow & Pick<Total, 'reference' | 'day'>>(
+    database,
+    'SELECT * FROM charges WHERE requisition = ?',
+    requisition,
   );
-  const spentOn = (reference: string, day: string) => totals.get(`${day} ${reference}`) ?? NOTHING;
+  const worst = new WorstOf(database);
+  const totals = new Map(worstTotals(database).map((total) => [`${total.day} ${total.reference}`, total]));
+  const none: SlicedAmounts = new Map();
+  const spentOn = (reference: string, day: string, slice: string) =>
+    worst.sums.worst(totals.get(`${day} ${reference}`)?.amounts ?? none, slice);
   const counts = charges.flatMap((cost) => {
     const { reference, day } = cost;
-    const shared = reference === ANY_REFERENCE ? NOTHING : spentOn(ANY_REFERENCE, day);
-    const left = excessUnits(limit, addUnits(spentOn(reference, day), shared));
+    const slice = worst.textOf(cost.slice);
+    const shared = reference === ANY_REFERENCE ? NOTHING : spentOn(ANY_REFERENCE, day, slice);
+    const left = excessUnits(limit, addUnits(spentOn(reference, day, slice), shared));
     return MEASURES.filter((measure) => cost[measure] > 0n).map((measure) =>
       Number(left[measure] / cost[measure]),
     );
   });
   return Math.min(...counts);
-}
-
-function unitRows<R>(database: DatabaseSync, sql: string, ...values: string[]): R[] {
-  const statement = database.prepare(sql);
-  statement.setReadBigInts(true);
-  return statement.all(...values) as unknown as R[];
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { costInUnits } from '@measurement-exchange/mpc/charges';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { costInUnits } from '../../charges/amounts.ts';
 import { readLedger } from '../ledger/reading.ts';
 import type { RequisitionResponse } from '../ledger/responses.ts';
 import { type Ledger, openLedger } from '../ledger.ts';
@@ -169,5 +169,84 @@ describe('a ledger of schema 2', () => {
     ledger.rejections.set(named(4), rejection);
     expect(ledger.rejections.get(named(4))).toEqual(rejection);
     expect(ledger.audit()).toEqual([]);
+  });
+});
+
+describe('a ledger of schema 6', () => {
+  /** As version 6 wrote it: two results that are charged, of which one was charged before schema 2, and a question. */
+  const VERSION_6 = `
+    CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE responses (
+      requisition TEXT PRIMARY KEY, responded_at TEXT NOT NULL, certificate TEXT, nonce TEXT, type_url TEXT,
+      ciphertext BLOB, duchy TEXT, fulfillment TEXT, justification TEXT, message TEXT,
+      CHECK ((ciphertext IS NOT NULL) + (fulfillment IS NOT NULL) + (justification IS NOT NULL) = 1),
+      CHECK (ciphertext IS NULL OR (certificate IS NOT NULL AND nonce IS NOT NULL AND type_url IS NOT NULL)),
+      CHECK (fulfillment IS NULL OR duchy IS NOT NULL)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE attempts (requisition TEXT PRIMARY KEY, count INTEGER NOT NULL CHECK (count >= 0))
+      STRICT, WITHOUT ROWID;
+    CREATE TABLE charges (
+      requisition TEXT NOT NULL REFERENCES attempts, reference TEXT NOT NULL, day TEXT NOT NULL,
+      epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0),
+      rho INTEGER NOT NULL CHECK (rho >= 0), PRIMARY KEY (requisition, reference, day)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE totals (
+      reference TEXT NOT NULL, day TEXT NOT NULL, epsilon INTEGER NOT NULL, delta INTEGER NOT NULL,
+      rho INTEGER NOT NULL, PRIMARY KEY (reference, day)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE rejections (
+      requisition TEXT PRIMARY KEY REFERENCES responses, count INTEGER NOT NULL CHECK (count > 0),
+      counted_at TEXT NOT NULL, why TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE confirmed_references (reference TEXT PRIMARY KEY, confirmed_at TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE held (
+      requisition TEXT PRIMARY KEY, measurement_consumer TEXT NOT NULL, reference_list TEXT NOT NULL,
+      since TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE questions (requisition TEXT PRIMARY KEY, measurement TEXT NOT NULL, asked_at TEXT NOT NULL)
+      STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 6;
+    INSERT INTO settings VALUES ('provider', 'dataProviders/p');
+    INSERT INTO responses (requisition, responded_at, certificate, nonce, type_url, ciphertext) VALUES
+      ('${named(1)}', '2026-07-30T00:00:00Z', 'dataProviders/p/certificates/c', '18446744073709551615',
+        'type.googleapis.com/x', x'0100ff');
+    INSERT INTO attempts VALUES ('${named(1)}', 1), ('${named(2)}', 1);
+    INSERT INTO charges VALUES
+      ('${named(1)}', 'spring', '2026-07-28', 500000000, 0, 3), ('${named(2)}', '', '2026-07-28', 200000000, 5, 0);
+    INSERT INTO totals VALUES ('spring', '2026-07-28', 500000000, 0, 3), ('', '2026-07-28', 200000000, 5, 0);
+    INSERT INTO questions VALUES
+      ('${named(1)}', 'measurementConsumers/m/measurements/1', '2026-07-30T00:00:00Z');`;
+  const SLICE = '{"vid":[["1","9"]]}';
+  const charge = (epsilon: number) => [
+    { reference: 'spring', day: '2026-07-28', slice: SLICE, cost: costInUnits({ epsilon }) },
+  ];
+
+  it('loses no charge: what it spent counts for everybody, and so for people in every slice', () => {
+    const database = new DatabaseSync(path);
+    database.exec(VERSION_6);
+    database.close();
+    expect(() => readLedger(path)).toThrow('start its agent once');
+    ledger = openLedger(path, BUDGET);
+    expect(ledger.spending()).toEqual([
+      { reference: '', day: '2026-07-28', spent: { epsilon: 0.2, delta: 5e-18, rho: 0 } },
+      { reference: 'spring', day: '2026-07-28', spent: { epsilon: 0.5, delta: 0, rho: 3e-12 } },
+    ]);
+    expect(ledger.response(named(1))).toEqual(result(1));
+    expect(ledger.audit()).toEqual([]);
+    expect(() => ledger.begin(named(3), charge(0.4))).toThrow('0.3 of its budget is left');
+    ledger.begin(named(3), charge(0.3));
+    ledger.close();
+    ledger = openLedger(path, BUDGET);
+    expect(ledger.spending()[1]!.spent.epsilon).toBe(0.8);
+    expect(() => ledger.begin(named(4), charge(0.001))).toThrow('0 of its budget is left');
+    // Other people have their own budget.
+    const others = charge(0.3).map((each) => ({ ...each, slice: '{"vid":[["10","10"]]}' }));
+    ledger.begin(named(5), others);
+    expect(ledger.spending()[1]!.spent.epsilon).toBe(0.8);
+    expect(ledger.audit()).toEqual([]);
+    const reader = readLedger(path);
+    expect(reader.budget().consumers.map(({ most }) => most.epsilon)).toEqual([0.3, 0.5]);
+    expect(reader.budget().ranges[1]!.left!.epsilon).toBe(0);
+    reader.close();
   });
 });

@@ -1,15 +1,17 @@
 /** Opens a ledger's file, locks it against a second agent, and creates or updates the schema. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { FROM_1, FROM_2, INVENTORY, QUESTIONS, REJECTIONS, SCHEMA } from './tables.ts';
+import { FROM_1, FROM_2, FROM_6, INVENTORY, QUESTIONS, REJECTIONS, SCHEMA } from './tables.ts';
 
-const VERSION = 6;
+const VERSION = 7;
 /** SQLite's error codes: another connection holds a lock, the file is damaged, or it is not a database. */
-const [SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_NOTADB] = [5, 11, 26];
+const SQLITE_BUSY = 5;
+/** SQLite's codes for a file that it cannot read, that is damaged, or that is not a database. */
+const SQLITE_FAULTS = [10, 11, 14, 26];
 /** How long a write waits for another write. The agent and an operator's command may write at the same time. */
 const BUSY_MS = 5000;
 
-/** An open ledger. It is locked until it is closed or the process ends. */
+/** An open ledger, locked until `close` is called or the process ends. */
 export interface OpenFile {
   database: DatabaseSync;
   close(): void;
@@ -41,31 +43,34 @@ export function openLedgerFile(path: string): OpenFile {
   }
 }
 
-/** Opens a ledger for reading, even while an agent is using it. */
 export function openLedgerForReading(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { readOnly: true });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(path, { readOnly: true });
     requireKnown(database, path);
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     throw describeFault(error, path);
   }
 }
 
 /**
- * Adds the file's path to an error about a damaged file or a file that is not a ledger, because SQLite's message omits it.
+ * Adds the file's path to an error about a damaged file or a file that is not a ledger, because SQLite's message omits
+ * the path.
  */
 function describeFault(error: unknown, path: string): unknown {
   const { errcode, message } = error as Error & { errcode?: number };
-  if (errcode !== SQLITE_NOTADB && errcode !== SQLITE_CORRUPT) return error;
+  // The low byte is the code. The other bytes say more about it.
+  if (errcode === undefined || !SQLITE_FAULTS.includes(errcode & 0xff)) return error;
   return new Error(
     `${path} is not a ledger, or is damaged (${message}): give the file that the agent created.`,
   );
 }
 
 /**
- * Opens a ledger so that the operator can write to it, even while an agent is using it. Creates it if it does not exist.
+ * Opens a ledger so that the operator can write to it, even while an agent is using it. Creates the ledger if it does not
+ * exist.
  */
 export function openLedgerBeside(path: string): DatabaseSync {
   // Creating or updating the ledger needs the lock. Writing to a current ledger does not.
@@ -85,8 +90,8 @@ function needsUpdate(path: string): boolean {
 }
 
 /**
- * Locks the ledger with an exclusive transaction on a separate database, so that readers of the ledger are not blocked. The
- * operating system releases the lock when the process ends, even by kill -9.
+ * Locks the ledger with an exclusive transaction on a separate database, so that readers of the ledger are not blocked.
+ * The operating system releases the lock when the process ends, even after `kill -9`.
  */
 function takeLock(path: string): DatabaseSync {
   const file = `${path}.lock`;
@@ -128,6 +133,7 @@ function migrate(database: DatabaseSync, path: string): void {
     if (version > 0 && version < 4) database.exec(REJECTIONS);
     if (version > 0 && version < 5) database.exec(INVENTORY);
     if (version > 0 && version < 6) database.exec(QUESTIONS);
+    if (version > 1 && version < 7) database.exec(FROM_6);
     if (version < VERSION) database.exec(`PRAGMA user_version = ${VERSION}`);
     requireKnown(database, path);
     database.exec('COMMIT');

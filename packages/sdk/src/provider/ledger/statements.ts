@@ -21,14 +21,16 @@ export function prepareStatements(database: DatabaseSync) {
     endAttempt: database.prepare('UPDATE attempts SET count = max(count - 1, 0) WHERE requisition = ?'),
     selectCharges: database.prepare('SELECT 1 FROM charges WHERE requisition = ? LIMIT 1'),
     selectCharge: database.prepare(
-      'SELECT epsilon, delta, rho FROM charges WHERE requisition = ? AND reference = ? AND day = ?',
+      'SELECT epsilon, delta, rho FROM charges WHERE requisition = ? AND reference = ? AND day = ? AND slice = ?',
     ),
-    selectTotal: database.prepare(`
-      SELECT coalesce(sum(epsilon), 0) AS epsilon, coalesce(sum(delta), 0) AS delta, coalesce(sum(rho), 0) AS rho
-      FROM totals WHERE reference IN (?, '${ANY_REFERENCE}') AND day = ?`),
+    selectTotals: database.prepare(
+      `SELECT slice, epsilon, delta, rho FROM totals WHERE reference IN (?, '${ANY_REFERENCE}') AND day = ?`,
+    ),
+    selectSlices: database.prepare('SELECT id, people FROM slices'),
+    insertSlice: database.prepare('INSERT INTO slices (people) VALUES (?) RETURNING id'),
     selectConfirmed: database.prepare('SELECT 1 FROM confirmed_references WHERE reference = ?'),
-    addToCharge: database.prepare(`INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?) ${ADD}`),
-    addToTotal: database.prepare(`INSERT INTO totals VALUES (?, ?, ?, ?, ?) ${ADD}`),
+    addToCharge: database.prepare(`INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?) ${ADD}`),
+    addToTotal: database.prepare(`INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?) ${ADD}`),
     insertProvider: database.prepare("INSERT INTO settings VALUES ('provider', ?) ON CONFLICT DO NOTHING"),
     setBudget: database.prepare(
       "INSERT INTO settings VALUES ('budget', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
@@ -40,6 +42,6 @@ export function prepareStatements(database: DatabaseSync) {
     selectProvider: database.prepare("SELECT value FROM settings WHERE key = 'provider'"),
   };
   statements.selectCharge.setReadBigInts(true);
-  statements.selectTotal.setReadBigInts(true);
+  statements.selectTotals.setReadBigInts(true);
   return statements;
 }

@@ -1,4 +1,5 @@
 /** A ledger's tables, and the migrations from earlier versions. */
+import { EVERYBODY } from '@measurement-exchange/mpc/charges';
 
 /**
  * The reference of charges from schema 1, which stored the event group's resource name instead of a reference. These
@@ -10,29 +11,40 @@ export const ANY_REFERENCE = '';
  * `attempts` counts the unfinished attempts to respond to a requisition: the running attempt, and earlier attempts that
  * crashed. `charges` references `attempts`, so that nothing is charged without an attempt.
  */
-const ACCOUNTS = `
+const ATTEMPTS = `
 CREATE TABLE attempts (
   requisition TEXT PRIMARY KEY,
   count       INTEGER NOT NULL CHECK (count >= 0)
 ) STRICT, WITHOUT ROWID;
+`;
+
+/** `slices` has the text of each slice. Slice 1 holds everybody. */
+const ACCOUNTS = `
+CREATE TABLE slices (
+  id     INTEGER PRIMARY KEY,
+  people TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO slices VALUES (1, '${EVERYBODY}');
 
 CREATE TABLE charges (
   requisition TEXT NOT NULL REFERENCES attempts,
   reference   TEXT NOT NULL,
   day         TEXT NOT NULL,
+  slice       INTEGER NOT NULL REFERENCES slices,
   epsilon     INTEGER NOT NULL CHECK (epsilon >= 0),
   delta       INTEGER NOT NULL CHECK (delta >= 0),
   rho         INTEGER NOT NULL CHECK (rho >= 0),
-  PRIMARY KEY (requisition, reference, day)
+  PRIMARY KEY (requisition, reference, day, slice)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE totals (
   reference TEXT NOT NULL,
   day       TEXT NOT NULL,
+  slice     INTEGER NOT NULL REFERENCES slices,
   epsilon   INTEGER NOT NULL,
   delta     INTEGER NOT NULL,
   rho       INTEGER NOT NULL,
-  PRIMARY KEY (reference, day)
+  PRIMARY KEY (reference, day, slice)
 ) STRICT, WITHOUT ROWID;
 `;
 
@@ -65,7 +77,6 @@ CREATE TABLE rejections (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** The event group references that the operator confirmed, and the requisitions that wait for a confirmation. */
 export const INVENTORY = `
 CREATE TABLE confirmed_references (
   reference    TEXT PRIMARY KEY,
@@ -90,32 +101,43 @@ CREATE TABLE questions (
 `;
 
 /**
- * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does not
- * read all charges. Amounts are integer units (see amounts.ts) and never decrease. Rows of these three tables are never
- * deleted.
+ * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does
+ * not read all charges. Rows of these three tables are never deleted. Amounts are integer units (see amounts.ts) and
+ * never decrease.
  */
 export const SCHEMA = `
 CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-${RESPONSES}${ACCOUNTS}${REJECTIONS}${INVENTORY}${QUESTIONS}`;
+${RESPONSES}${ATTEMPTS}${ACCOUNTS}${REJECTIONS}${INVENTORY}${QUESTIONS}`;
 
-/** The migration from schema 1. Every earlier charge gets the reference ANY_REFERENCE. */
+/** The migration from schema 1. Every earlier charge gets the reference ANY_REFERENCE, and is for everybody. */
 export const FROM_1 = `
 ALTER TABLE answers RENAME TO responses;
 ALTER TABLE responses RENAME COLUMN answered_at TO responded_at;
 ALTER TABLE charges RENAME TO charges_1;
 ALTER TABLE totals RENAME TO totals_1;
-${ACCOUNTS}
+${ATTEMPTS}${ACCOUNTS}
 INSERT INTO attempts SELECT requisition, 1 FROM responses WHERE justification IS NULL;
 INSERT INTO charges
-  SELECT requisition, '${ANY_REFERENCE}', day, sum(epsilon), sum(delta), sum(rho) FROM charges_1
+  SELECT requisition, '${ANY_REFERENCE}', day, 1, sum(epsilon), sum(delta), sum(rho) FROM charges_1
   GROUP BY requisition, day;
 INSERT INTO totals
-  SELECT '${ANY_REFERENCE}', day, sum(epsilon), sum(delta), sum(rho) FROM totals_1 GROUP BY day;
+  SELECT '${ANY_REFERENCE}', day, 1, sum(epsilon), sum(delta), sum(rho) FROM totals_1 GROUP BY day;
 DROP TABLE charges_1;
 DROP TABLE totals_1;
+`;
+
+/** The migration from schemas 2 to 6, which had no slices. Every earlier charge is for everybody. */
+export const FROM_6 = `
+ALTER TABLE charges RENAME TO charges_6;
+ALTER TABLE totals RENAME TO totals_6;
+${ACCOUNTS}
+INSERT INTO charges SELECT requisition, reference, day, 1, epsilon, delta, rho FROM charges_6;
+INSERT INTO totals SELECT reference, day, 1, epsilon, delta, rho FROM totals_6;
+DROP TABLE charges_6;
+DROP TABLE totals_6;
 `;
 
 /** The migration from schema 2, which had no uploads. */

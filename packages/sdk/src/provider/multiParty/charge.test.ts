@@ -1,4 +1,5 @@
 import type { PlainSpec } from '@measurement-exchange/contract';
+import { fromUnits } from '@measurement-exchange/mpc/charges';
 import { describe, expect, test } from 'vitest';
 import type { VerifiedRequisition } from '../verify.ts';
 import { computationCharge } from './charge.ts';
@@ -15,7 +16,7 @@ const frequency = (reachPrivacyParams: typeof REACH, frequencyPrivacyParams: typ
 
 const charged = (spec: Asked, noiseMechanism: string) => {
   const requisition = { spec: { ...spec, nonceHashes: [] }, shareShuffle: { config: { noiseMechanism } } };
-  return computationCharge(requisition as unknown as VerifiedRequisition);
+  return fromUnits(computationCharge(requisition as unknown as VerifiedRequisition));
 };
 
 /** Of one count, with a formula of its own: 1 / (2σ²), σ² = 2 ln(2.5 / δ) / ε². */
@@ -24,13 +25,13 @@ const rho = ({ epsilon, delta }: typeof REACH) => epsilon ** 2 / (4 * Math.log(2
 describe('the ledger is charged for share shuffle', () => {
   test('with Gaussian noise the rho of the counts that a unit changes', () => {
     const ofReach = charged(reach, 'DISCRETE_GAUSSIAN');
-    expect(ofReach.rho! / rho(REACH)).toBeCloseTo(1, 6);
+    expect(ofReach.rho / rho(REACH)).toBeCloseTo(1, 6);
     expect(ofReach.delta).toBeGreaterThan(0);
     expect(ofReach.delta).toBeLessThanOrEqual(REACH.delta / 2);
     // A frequency with less noise than the reach pays for itself twice, one with more for itself and the reach.
     const [r, f] = [rho(REACH), rho(FREQUENCY)];
-    expect(charged(frequency(REACH, FREQUENCY), 'DISCRETE_GAUSSIAN').rho! / (r + f)).toBeCloseTo(1, 6);
-    expect(charged(frequency(FREQUENCY, REACH), 'DISCRETE_GAUSSIAN').rho! / (2 * r)).toBeCloseTo(1, 6);
+    expect(charged(frequency(REACH, FREQUENCY), 'DISCRETE_GAUSSIAN').rho / (r + f)).toBeCloseTo(1, 6);
+    expect(charged(frequency(FREQUENCY, REACH), 'DISCRETE_GAUSSIAN').rho / (2 * r)).toBeCloseTo(1, 6);
   });
 
   test('with geometric noise half of the epsilon of each of them', () => {
@@ -40,7 +41,7 @@ describe('the ledger is charged for share shuffle', () => {
   });
 
   test('without noise all that was asked for', () => {
-    expect(charged(reach, 'NONE')).toEqual({ epsilon: 1, delta: 1e-9 });
+    expect(charged(reach, 'NONE')).toEqual({ epsilon: 1, delta: 1e-9, rho: 0 });
     const { epsilon, delta } = charged(frequency(REACH, FREQUENCY), 'NONE');
     expect(epsilon).toBeCloseTo(1.2, 12);
     expect(delta).toBeCloseTo(1e-9 + 1e-6, 15);

@@ -1,10 +1,5 @@
 /** The provider's role in computations by duchies: makes a share or sketch, stores it, and uploads it to a duchy. */
-import {
-  liquidLegionsOf,
-  type Requisition,
-  type RequisitionState,
-  toBase64,
-} from '@measurement-exchange/contract';
+import { liquidLegionsOf, type Requisition, type RequisitionState } from '@measurement-exchange/contract';
 import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import type { Events, Watch } from '../events.ts';
 import type { Sealing } from '../fulfill.ts';
@@ -36,8 +31,6 @@ export class Participant {
   private readonly accepted: Pick<VerifyContext, 'liquidLegions'> & {
     shareShuffle?: Omit<NonNullable<VerifyContext['shareShuffle']>, 'fetchPopulation'>;
   };
-  /** For each population, a promise that resolves when the order of its VIDs is on disk. */
-  private readonly orders = new Map<string, Promise<void>>();
 
   /** Throws if a root certificate in the settings is invalid. */
   constructor(settings: ParticipantSettings, uploading: UploadContext) {
@@ -56,22 +49,15 @@ export class Participant {
     this.protocols = [...(shareShuffle ? (['honestMajorityShareShuffle'] as const) : []), ...protocols];
   }
 
-  /** Returns the computations that the provider accepts, by protocol. */
   context(signal?: AbortSignal): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
     const { shareShuffle, ...others } = this.accepted;
     const fetchPopulation = (name: string) => this.uploading.client.getPopulation({ name, signal });
     return { ...others, ...(shareShuffle && { shareShuffle: { ...shareShuffle, fetchPopulation } }) };
   }
 
-  /** Orders the population's VIDs in advance, because ordering takes long and does not depend on the requisition. */
+  /** Orders the population's VIDs in advance, because ordering takes a long time and does not depend on the requisition. */
   async prepare(verified: VerifiedRequisition, watch: Watch): Promise<void> {
-    if (!verified.shareShuffle) return;
-    const population = toBase64(verified.shareShuffle.config.populationFingerprint);
-    const order =
-      this.orders.get(population) ?? prepareOrder(verified, { ...this.placesOf(verified.name), ...watch });
-    this.orders.set(population, order);
-    order.catch(() => this.orders.delete(population));
-    await order;
+    if (verified.shareShuffle) await prepareOrder(verified, { ...this.placesOf(verified.name), ...watch });
   }
 
   /**
@@ -97,17 +83,14 @@ export class Participant {
     return (sealing) => signShare(verified, share, sealing);
   }
 
-  /** Throws RefusalError if a stored upload can no longer be sent: its file is gone, or its duchy rejected it too often. */
   async requireUploadable(requisition: Requisition): Promise<void> {
     await this.pendingFor(requisition).requireUploadable(requisition.name!);
   }
 
-  /** Sends a stored upload to its duchy. Throws UploadRejected if the duchy rejects the upload. */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     return this.pendingFor(requisition).upload(requisition, upload, watch);
   }
 
-  /** Removes the files and rejections of all requisitions except the given ones. */
   async keepOnly(requisitions: readonly string[]): Promise<void> {
     for (const pending of [this.shares, this.sketches]) await pending?.keepOnly(requisitions);
   }
@@ -125,7 +108,6 @@ export class Participant {
   }
 }
 
-/** Returns the accepted duchies and noise mechanisms, which are part of the settings of every protocol. */
 function acceptedOf({ duchies, noiseMechanisms }: ShareShuffleSettings | LiquidLegionsSettings) {
   return { duchies: createDuchyTrust(duchies), ...(noiseMechanisms && { noiseMechanisms }) };
 }

@@ -1,7 +1,7 @@
 /** Checks that a requisition is within the provider's limits. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
+import { capMillis } from '@measurement-exchange/mpc/charges';
 import { BUCKET_COUNT } from '@measurement-exchange/mpc/privacy/vidSampling';
-import { capMillis } from '../../charges/releases.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
 
 /** A requisition that exceeds one of these limits is refused. */
@@ -13,7 +13,7 @@ export const LIMITS = {
   days: 10_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
-  /** The maximum watch duration per person, in seconds. */
+  /** In seconds. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
   /** The smallest accepted delta. A delta of 0 is also accepted. */
@@ -47,7 +47,6 @@ function sizesOf(spec: PlainSpec): Size[] {
   return [...paramsByField(spec).flatMap(privacySizes), ...sizes];
 }
 
-/** Returns the privacy parameters of each released figure, with the name of their field. */
 export function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
   switch (spec.measurementType) {
     case 'REACH':

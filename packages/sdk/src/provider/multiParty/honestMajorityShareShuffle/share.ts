@@ -1,18 +1,19 @@
 /** Makes a provider's share for a computation: reads people from the events and passes them to a worker thread. */
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { newSealingKey, shareContext } from '@measurement-exchange/consent/sealing';
 import type { SealingKey } from '@measurement-exchange/consent/sealing/pieces';
-import type { VidRange } from '@measurement-exchange/contract';
+import { toBase64, type VidRange } from '@measurement-exchange/contract';
 import { queryOf } from '../../eventQuery.ts';
 import type { Events, Watch } from '../../events.ts';
 import type { VerifiedRequisition } from '../../verify.ts';
+import { isOrdered } from '../../vidIndex.ts';
 import type { StoredFile } from '../storedFile.ts';
 import { startThread } from '../thread.ts';
 
 /** A share stored in a file, and the data that the duchies need with it. */
 export interface StoredShare extends StoredFile {
   /**
-   * The secret seed that generates the other share. It is used only once, because two shares with the same seed would
+   * The secret seed that generates the other share. A seed is used only once, because two shares with the same seed would
    * reveal the difference between their data.
    */
   seed: Uint8Array;
@@ -24,7 +25,6 @@ export interface StoredShare extends StoredFile {
 export interface ShareJob {
   /** The folder that stores the VID order of each population. */
   folder: string;
-  /** The path of the share's file. */
   file: string;
   vidRanges: readonly VidRange[];
   vidSampling: { start: number; width: number };
@@ -42,12 +42,37 @@ interface Options extends Watch {
 
 const THREAD = new URL(`./shareThread${extname(import.meta.url)}`, import.meta.url);
 
-/** Orders the population's VIDs, unless their order is already on disk. Ordering millions of VIDs takes seconds. */
+/**
+ * For each population, a promise that resolves when the order of its VIDs is on disk. All agents in this process share the
+ * orders, because ordering millions of VIDs takes seconds.
+ */
+const orders = new Map<string, Promise<void>>();
+
+/** Orders the population's VIDs, unless their order is already on disk. */
 export async function prepareOrder(verified: VerifiedRequisition, options: Options): Promise<void> {
+  const key = `${resolve(options.folder)} ${toBase64(verified.shareShuffle!.config.populationFingerprint)}`;
+  for (let order = orders.get(key); order !== undefined; order = orders.get(key)) {
+    const isOrdered = await order.then(
+      () => true,
+      () => false,
+    );
+    if (isOrdered) return;
+    options.signal?.throwIfAborted();
+  }
+  const order = orderInThread(verified, options);
+  orders.set(key, order);
+  order.catch(() => orders.delete(key));
+  await order;
+}
+
+async function orderInThread(verified: VerifiedRequisition, options: Options): Promise<void> {
   const { signal, onProgress } = options;
+  const job = jobOf(verified, options);
   onProgress?.(0);
-  const thread = await startThread(THREAD, jobOf(verified, options), { signal });
-  await thread.end();
+  if (!(await isOrdered(job.folder, job.vidRanges))) {
+    const thread = await startThread(THREAD, job, { signal });
+    await thread.end();
+  }
   onProgress?.(100);
 }
 

@@ -1,0 +1,18 @@
+/** Tells which needs can be asked now. An answer about an incomplete period would be reused when the period is over. */
+import type { PlannedNeed } from '@measurement-exchange/reports';
+import type { World } from './surroundings.ts';
+
+/** Returns the reason that a need cannot be asked yet, or undefined if it can. */
+export function notDue(
+  { need: { period, cells } }: PlannedNeed,
+  { eventGroups }: World,
+  now: number,
+): string | undefined {
+  if (Date.parse(period.end) > now) return `its period ends at ${period.end}`;
+  for (const { eventGroup } of cells) {
+    const end = eventGroups.get(eventGroup)?.dataAvailabilityInterval?.endTime;
+    if (end === undefined || Date.parse(end) >= Date.parse(period.end)) continue;
+    return `${eventGroup} has events until ${end}, and its period ends at ${period.end}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+/**
+ * Names for needs and definitions at the exchange. A name is an HMAC under a key that only the consumer can derive, so the
+ * exchange cannot test guesses of filters, days, or titles.
+ */
+import { derive, secretsOf } from '../binding.ts';
+import { type Dependencies, privateKeysets } from '../deps.ts';
+
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+
+export class ReportKeys {
+  /** The current key first, then the keys of earlier private keysets. */
+  private readonly keys: readonly [CryptoKey, ...CryptoKey[]];
+
+  private constructor(keys: readonly [CryptoKey, ...CryptoKey[]]) {
+    this.keys = keys;
+  }
+
+  static async of(deps: Dependencies): Promise<ReportKeys> {
+    const secrets = await Promise.all(privateKeysets(deps).map(secretsOf));
+    const keys = await Promise.all(secrets.flat().map(hmacKey));
+    return new ReportKeys(keys as [CryptoKey, ...CryptoKey[]]);
+  }
+
+  /** Returns the HMAC of the texts under the current key. */
+  of(...texts: string[]): Promise<Uint8Array> {
+    return sign(this.keys[0], texts);
+  }
+
+  /** Returns the HMAC under each key, because an earlier key may have been used. */
+  underAll(...texts: string[]): Promise<Uint8Array[]> {
+    return Promise.all(this.keys.map((key) => sign(key, texts)));
+  }
+}
+
+async function hmacKey(secret: CryptoKey): Promise<CryptoKey> {
+  const bytes = await derive(secret, new Uint8Array(), 'report keys', [], 32);
+  return crypto.subtle.importKey('raw', Uint8Array.from(bytes), HMAC, false, ['sign']);
+}
+
+async function sign(key: CryptoKey, texts: string[]): Promise<Uint8Array> {
+  const content = new TextEncoder().encode(JSON.stringify(texts));
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
+}
+
+/**
+ * Returns the key of a need at the exchange. `key` is the need's own key. Each attempt to measure the need has another key,
+ * because a report has one measurement under a key.
+ */
+export async function exchangeKey(keys: ReportKeys, key: string, attempt: number): Promise<string> {
+  return hex(await keys.of('need', key, String(attempt)));
+}
+
+/** Returns the keys that a need may have at the exchange, because an earlier private key may have been used. */
+export async function exchangeKeys(keys: ReportKeys, key: string, attempt: number): Promise<string[]> {
+  return (await keys.underAll('need', key, String(attempt))).map(hex);
+}
+
+export function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

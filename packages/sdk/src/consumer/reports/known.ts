@@ -1,0 +1,88 @@
+/** The measurements that this consumer's reports name, by the needs that they answer. */
+import { ExchangeError, isTerminal, type Measurement, type Report } from '@measurement-exchange/contract';
+import { keyOf } from '@measurement-exchange/reports';
+import type { Dependencies } from '../deps.ts';
+import { openQuestion } from '../question.ts';
+import { exchangeKeys, type ReportKeys } from './keys.ts';
+import { needsIn } from './requests.ts';
+
+export class Known {
+  private readonly deps: Dependencies;
+  private readonly keys: ReportKeys;
+  /** The names of the measurements under each key of the exchange, in the order in which they were recorded. */
+  private readonly names = new Map<string, string[]>();
+  /** The names of adopted measurements by the keys of needs. */
+  private readonly adopted = new Map<string, string[]>();
+  private readonly read = new Map<string, Promise<Measurement | undefined>>();
+
+  private constructor(deps: Dependencies, keys: ReportKeys) {
+    this.deps = deps;
+    this.keys = keys;
+  }
+
+  /** Reads all reports of the consumer, because a measurement of any of them may answer a need. */
+  static async of(deps: Dependencies, keys: ReportKeys): Promise<Known> {
+    const { client, credentials, signal } = deps;
+    const known = new Known(deps, keys);
+    const reports = await Array.fromAsync(client.listReports({ parent: credentials.name, signal }));
+    // The newest report is first, but measurements are kept in the order in which they were recorded.
+    for (const report of reports.reverse()) known.add(report);
+    return known;
+  }
+
+  private add({ measurements = [] }: Report): void {
+    for (const { key, measurement } of measurements) {
+      const names = this.names.get(key) ?? [];
+      if (!names.includes(measurement)) this.names.set(key, [...names, measurement]);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.names.size + this.adopted.size === 0;
+  }
+
+  /** Also uses these measurements, which no report names, for the needs that their stored questions ask for. */
+  async adopt(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const measurement = await this.measurement(name);
+      const question = measurement && (await openQuestion(this.deps, measurement));
+      for (const need of question === undefined ? [] : needsIn(question)) {
+        const key = await keyOf(need);
+        this.adopted.set(key, [...(this.adopted.get(key) ?? []), name]);
+      }
+    }
+  }
+
+  /** Returns the measurements that were created for a need, the first attempt first. `key` is the need's own key. */
+  async measurements(key: string): Promise<Measurement[]> {
+    const names = new Set<string>(this.adopted.get(key));
+    for (let attempt = 0; ; attempt++) {
+      const keys = await exchangeKeys(this.keys, key, attempt);
+      const found = keys.flatMap((name) => this.names.get(name) ?? []);
+      if (found.length === 0) break;
+      for (const name of found) names.add(name);
+    }
+    const read = await Promise.all([...names].map((name) => this.measurement(name)));
+    return read.filter((measurement) => measurement !== undefined);
+  }
+
+  /** Returns the measurement that answers a need: one that has succeeded, or else one that is not over. */
+  async answer(key: string): Promise<Measurement | undefined> {
+    const all = await this.measurements(key);
+    const succeeded = all.filter(({ state, results }) => state === 'SUCCEEDED' && results !== undefined);
+    return succeeded.at(-1) ?? all.filter(({ state }) => !isTerminal(state)).at(-1);
+  }
+
+  /** Returns undefined if the measurement does not exist anymore. */
+  private measurement(name: string): Promise<Measurement | undefined> {
+    const { client, signal } = this.deps;
+    const known =
+      this.read.get(name) ??
+      client.getMeasurement({ name, signal }).catch((error: unknown) => {
+        if (!(error instanceof ExchangeError && error.code === 'NOT_FOUND')) throw error;
+        return undefined;
+      });
+    this.read.set(name, known);
+    return known;
+  }
+}

@@ -1,0 +1,90 @@
+/** Plans a report with what the exchange says: protocols, event groups, the population, and answers that exist. */
+import {
+  type Plan,
+  planReport,
+  type Rehearsal,
+  type ReportDefinition,
+  rehearse,
+  type Surroundings,
+} from '@measurement-exchange/reports';
+import type { Dependencies } from '../deps.ts';
+import type { DuchyProtocol } from '../protocol.ts';
+import { inBatches } from './batches.ts';
+import { readWorld, type Union, unionId, type World, whoComputes } from './surroundings.ts';
+
+export interface Planning {
+  plan: Plan;
+  rehearsal: Rehearsal;
+  world: World;
+}
+
+/**
+ * Plans the definition. `isAnswered` says whether the consumer has an answer to the need with this key. It is undefined if
+ * there are no answers at all.
+ */
+export async function planWith(
+  deps: Dependencies,
+  definition: ReportDefinition,
+  isAnswered: ((key: string) => Promise<boolean>) | undefined,
+): Promise<Planning> {
+  const world = await readWorld(deps, definition);
+  const computed = new Map<string, DuchyProtocol | undefined>();
+  const learn = async (unions: readonly Union[]) => {
+    for (const [id, by] of await whoComputes(deps, definition, world, unions)) computed.set(id, by);
+  };
+  // Ask about all data providers first, because this also checks their keys and all filters.
+  await learn([{ type: 'REACH', dataProviders: providersOf(world, definition) }]);
+  const answered = new Map<string, boolean>();
+  // Plan with what is known, learn what the planner asked for, and plan again until it asks for nothing new.
+  for (;;) {
+    const [unions, lookups] = [new Map<string, Union>(), new Set<string>()];
+    const surroundings: Surroundings = {
+      ...world.known,
+      computedBy(type, dataProviders) {
+        const id = unionId({ type, dataProviders });
+        if (computed.has(id)) return computed.get(id);
+        unions.set(id, { type, dataProviders });
+        return computed.values().find((by) => by !== undefined);
+      },
+      ...(isAnswered && {
+        answered: setOf((key) => {
+          if (!answered.has(key)) lookups.add(key);
+          return answered.get(key) ?? false;
+        }),
+      }),
+    };
+    const planned = await attempt(() => planReport(definition, surroundings));
+    if (unions.size + lookups.size === 0) {
+      const plan = planned();
+      return { plan, rehearsal: rehearse(plan, surroundings), world };
+    }
+    await learn([...unions.values()]);
+    await inBatches([...lookups], LOOKUPS_AT_ONCE, async (key) => {
+      answered.set(key, await isAnswered!(key));
+    });
+  }
+}
+
+const LOOKUPS_AT_ONCE = 8;
+
+/** Returns a function that returns the result or throws the error, because the plan may fail only for what is unknown. */
+async function attempt<T>(work: () => Promise<T>): Promise<() => T> {
+  try {
+    const result = await work();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+/** Returns a set with all keys for which `has` returns true. The planner uses only these two members. */
+function setOf(has: (key: string) => boolean): ReadonlySet<string> {
+  return { size: 1, has } as ReadonlySet<string>;
+}
+
+function providersOf({ eventGroups }: World, { segments }: ReportDefinition): string[] {
+  const names = Object.values(segments).flatMap((segment) => segment.eventGroups);
+  return [...new Set(names.map((name) => eventGroups.get(name)!.dataProvider!))];
+}

@@ -1,0 +1,300 @@
+/** Reports of a consumer: plans, runs, and checks them. Keys and figures never leave the consumer. */
+import {
+  correctReport,
+  documentOf,
+  type Plan,
+  PlanError,
+  type Rehearsal,
+  type Report,
+  type ReportDefinition,
+  type ReportDocument,
+  type StarterEventGroup,
+  starterDefinition,
+} from '@measurement-exchange/reports';
+import type { Dependencies } from '../deps.ts';
+import { askMissing, type ReportProgress } from './asking.ts';
+import { inBatches } from './batches.ts';
+import { differencesOf, type FigureDifference } from './differences.ts';
+import { notDue } from './due.ts';
+import { ReportKeys } from './keys.ts';
+import { Known } from './known.ts';
+import { isLost, type NeedState, Outcomes } from './outcomes.ts';
+import { type Planning, planWith } from './planning.ts';
+import { type StoredReport, StoredReports, type UnreadableReport } from './stored.ts';
+
+/** The measurements that a report would ask for, and their cost. Nothing was sent. */
+export interface PlannedReport {
+  plan: Plan;
+  rehearsal: Rehearsal;
+  /** The measurement that already answers a need, by the need's key. */
+  reused: ReadonlyMap<string, string>;
+  /** Why some needs cannot be asked yet, by the need's key. */
+  notDue: ReadonlyMap<string, string>;
+}
+
+export interface ReportAnswer {
+  stored: StoredReport;
+  plan: Plan;
+  report: Report;
+  needs: NeedState[];
+  /** The report as JSON, for files and other programs. */
+  document: ReportDocument;
+}
+
+/** The result of `Reports.check`. */
+export interface ReportCheck {
+  answer: ReportAnswer;
+  /** Whether an answer is stored with the report. */
+  isStored: boolean;
+  /** The figures that differ between the stored answer and the recomputed one. */
+  differences: FigureDifference[];
+  /** The needs whose results failed a check. */
+  rejected: NeedState[];
+}
+
+export interface RunOptions {
+  /** Called at the start, and whenever a measurement of the report changes its state. */
+  onProgress?: (progress: ReportProgress) => void;
+  /**
+   * Names of measurements that no report names yet. Those that ask for what the report needs are used, and nothing is asked
+   * again.
+   */
+  measurements?: readonly string[];
+  /** Aborting ends the wait. Measurements that exist are not canceled, and the next run waits for them. */
+  signal?: AbortSignal;
+}
+
+interface Situation extends Planning {
+  known: Known;
+  outcomes: Outcomes;
+}
+
+const OPENED_AT_ONCE = 8;
+
+/** The consumer's reports, as `consumer.reports`. */
+export class Reports {
+  private readonly deps: Dependencies;
+  private keys: Promise<ReportKeys> | undefined;
+
+  /** @internal */
+  constructor(deps: Dependencies) {
+    this.deps = deps;
+  }
+
+  /** Plans a report, and computes its cost and expected errors. Sends no question, and stores nothing. */
+  async plan(
+    definition: ReportDefinition,
+    { signal }: Pick<RunOptions, 'signal'> = {},
+  ): Promise<PlannedReport> {
+    const deps = { ...this.deps, signal };
+    const known = await Known.of(deps, await this.ownKeys());
+    const reused = new Map<string, string>();
+    const isAnswered = async (key: string) => {
+      const answer = await known.answer(key);
+      if (answer !== undefined) reused.set(key, answer.name!);
+      return answer !== undefined;
+    };
+    const { plan, rehearsal, world } = await planWith(
+      deps,
+      definition,
+      known.isEmpty ? undefined : isAnswered,
+    );
+    const planned = new Set(plan.needs.map(({ key }) => key));
+    for (const key of reused.keys()) if (!planned.has(key)) reused.delete(key);
+    const now = deps.clock.now();
+    const waiting = plan.needs.flatMap((need) => {
+      const reason = need.answered ? undefined : notDue(need, world, now);
+      return reason === undefined ? [] : [[need.key, reason] as const];
+    });
+    return { plan, rehearsal, reused, notDue: new Map(waiting) };
+  }
+
+  /** Returns a definition for all event groups that the consumer sees, which people then change. */
+  async starter(): Promise<ReportDefinition> {
+    const { client, credentials, clock } = this.deps;
+    const eventGroups: StarterEventGroup[] = [];
+    for await (const group of client.listEventGroups({ parent: credentials.name })) {
+      const { name, dataProvider, dataAvailabilityInterval: available } = group;
+      eventGroups.push({
+        name: `${dataProvider}/eventGroups/${name!.split('/').at(-1)}`,
+        ...{ startTime: available?.startTime, endTime: available?.endTime },
+      });
+    }
+    if (eventGroups.length === 0) {
+      throw new PlanError(
+        'No data provider has described an event group to you, so there is nothing to report on.',
+      );
+    }
+    return starterDefinition(eventGroups, clock.now());
+  }
+
+  /** Stores a report. The exchange cannot read the definition. The same definition always is the same report. */
+  async create(definition: ReportDefinition): Promise<StoredReport> {
+    return (await this.stored()).create(definition);
+  }
+
+  /** Lists the reports, the newest first. */
+  async *list(): AsyncGenerator<StoredReport | UnreadableReport> {
+    yield* (await this.stored()).list();
+  }
+
+  /** Reads a report. Throws `ReportRejected` if this consumer did not store its definition. */
+  async get(name: string): Promise<StoredReport> {
+    return (await this.stored()).get(name);
+  }
+
+  /** Deletes a report, but none of its measurements. */
+  async delete(name: string): Promise<void> {
+    await this.deps.client.deleteReport({ name });
+  }
+
+  /**
+   * Asks for what has no answer yet, waits for all measurements, verifies the results, and corrects the figures. Can be
+   * called again at any time: it creates no measurement twice. Measurements that failed are asked again.
+   */
+  run(name: string, options: RunOptions = {}): Promise<ReportAnswer> {
+    return this.runOnce(name, options, true);
+  }
+
+  /** Asks again for measurements that failed only if `retries` is true. */
+  private async runOnce(
+    name: string,
+    { onProgress, measurements, signal }: RunOptions,
+    retries: boolean,
+  ): Promise<ReportAnswer> {
+    const deps = { ...this.deps, signal };
+    const store = await this.stored(deps);
+    const stored = await store.get(name);
+    const { plan, world, known, outcomes } = await this.situation(deps, stored, measurements);
+    const failures = new Map<string, number>();
+    for (const { key } of plan.needs) failures.set(key, (await known.measurements(key)).length);
+    await store.record(name, reusedOf(outcomes, stored));
+    await askMissing(deps, {
+      ...{ plan, world, keys: await this.ownKeys(), outcomes, onProgress, retries },
+      failures: (key) => failures.get(key) ?? 0,
+      record: (created) =>
+        store.record(
+          name,
+          created.flatMap(({ keys, measurement }) => keys.map((key) => ({ key, measurement }))),
+        ),
+    });
+    const answer = await answerOf(deps, await store.get(name), plan, outcomes);
+    await store.storeAnswer(name, { document: answer.document });
+    return answer;
+  }
+
+  /**
+   * Runs the report whenever another part of it is due, until all of it is. Yields the answer after each run. Use it for a
+   * campaign that is not over.
+   */
+  async *watch(name: string, options: RunOptions = {}): AsyncGenerator<ReportAnswer> {
+    const { clock } = this.deps;
+    for (let isFirst = true; ; isFirst = false) {
+      const answer = await this.runOnce(name, options, isFirst);
+      yield answer;
+      const ends = periodEnds(answer);
+      if (ends.length === 0) return;
+      const pauses = ends.map((end) => end - clock.now()).filter((ms) => ms > 0);
+      // Look again from time to time, because data of a period may arrive long after its end.
+      await clock.sleep(Math.min(...pauses, LONGEST_PAUSE_MS), options.signal);
+    }
+  }
+
+  /** Returns the figures from what is answered now. Asks nothing, and stores nothing. */
+  async show(name: string, { signal }: Pick<RunOptions, 'signal'> = {}): Promise<ReportAnswer> {
+    const deps = { ...this.deps, signal };
+    const stored = await (await this.stored(deps)).get(name);
+    const { plan, outcomes } = await this.situation(deps, stored);
+    return answerOf(deps, stored, plan, outcomes);
+  }
+
+  /** Verifies every signed result again, recomputes every figure, and compares with the stored answer. */
+  async check(name: string, options: Pick<RunOptions, 'signal'> = {}): Promise<ReportCheck> {
+    const answer = await this.show(name, options);
+    const stored = await (await this.stored({ ...this.deps, ...options })).answer(name);
+    return {
+      answer,
+      isStored: stored !== undefined,
+      differences: stored === undefined ? [] : differencesOf(stored.document, answer.document),
+      rejected: answer.needs.filter(({ state }) => state === 'REJECTED'),
+    };
+  }
+
+  private ownKeys(): Promise<ReportKeys> {
+    this.keys ??= ReportKeys.of(this.deps);
+    return this.keys;
+  }
+
+  private async stored(deps = this.deps): Promise<StoredReports> {
+    return new StoredReports(deps, await this.ownKeys());
+  }
+
+  /**
+   * Plans a stored report, and finds out what is answered. Only answers from before the report was created count as answered
+   * in the plan, so that the budget is split in the same way in every run.
+   */
+  private async situation(
+    deps: Dependencies,
+    stored: StoredReport,
+    adopted: readonly string[] = [],
+  ): Promise<Situation> {
+    const known = await Known.of(deps, await this.ownKeys());
+    await known.adopt(adopted);
+    const isAnswered = async (key: string) => {
+      const answer = await known.answer(key);
+      return answer !== undefined && Date.parse(answer.createTime!) < Date.parse(stored.createTime);
+    };
+    const planning = await planWith(deps, stored.definition, known.isEmpty ? undefined : isAnswered);
+    const outcomes = new Outcomes(deps, planning.plan);
+    const found = await inBatches(planning.plan.needs, OPENED_AT_ONCE, async (need) => ({
+      need,
+      measurement: (await known.answer(need.key)) ?? (await known.measurements(need.key)).at(-1),
+    }));
+    const taken = Map.groupBy(
+      found.filter(({ measurement }) => measurement !== undefined),
+      ({ measurement }) => measurement!,
+    );
+    await inBatches([...taken], OPENED_AT_ONCE, ([measurement, needs]) =>
+      outcomes.take(
+        needs.map(({ need }) => need),
+        measurement,
+      ),
+    );
+    return { ...planning, known, outcomes };
+  }
+}
+
+const LONGEST_PAUSE_MS = 600_000;
+
+/** Returns the ends of the periods that were not due. */
+function periodEnds({ plan, needs }: ReportAnswer): number[] {
+  const waiting = new Set(needs.filter(({ state }) => state === 'NOT_DUE').map(({ key }) => key));
+  return plan.needs.filter(({ key }) => waiting.has(key)).map(({ need }) => Date.parse(need.period.end));
+}
+
+/** Returns the measurements of other reports that answer needs of this one. */
+function reusedOf(outcomes: Outcomes, stored: StoredReport): { key: string; measurement: string }[] {
+  const own = new Set(stored.measurements.values());
+  return outcomes.all().flatMap((need) => {
+    const { key, measurement } = need;
+    return measurement === undefined || isLost(need) || own.has(measurement) ? [] : [{ key, measurement }];
+  });
+}
+
+async function answerOf(
+  { correctReport: correct = correctReport, signal }: Dependencies,
+  stored: StoredReport,
+  plan: Plan,
+  outcomes: Outcomes,
+): Promise<ReportAnswer> {
+  const report = await correct(plan, outcomes.answers, signal ? { signal } : {});
+  const document = documentOf(report, (key) => {
+    const { measurement, state, reason } = outcomes.of(key);
+    return {
+      ...(measurement !== undefined && { measurement }),
+      state,
+      ...(reason !== undefined && { reason }),
+    };
+  });
+  return { stored, plan, report, needs: outcomes.all(), document };
+}

@@ -1,0 +1,16 @@
+/** Everything that an event source needs to sample people. Sources use no other code of the privacy mathematics. */
+import type { BucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
+
+export { MAX_VID } from '@measurement-exchange/contract';
+export { FARMHASH_K2, FARMHASH_MUL_8 } from '@measurement-exchange/mpc/privacy/farmHash';
+export {
+  BUCKET_MASK,
+  type BucketRange,
+  sampleBucket,
+  VID_SALT,
+} from '@measurement-exchange/mpc/privacy/vidSampling';
+
+/** Returns whether a bucket is in the sample. */
+export function inBuckets({ from, to, wrapTo }: BucketRange, bucket: number): boolean {
+  return (bucket >= from && bucket < to) || bucket < wrapTo;
+}

@@ -1,0 +1,23 @@
+/** Writes filters in ClickHouse's SQL. Arithmetic is left to CEL, because SQL integers wrap around on overflow. */
+import type { Dialect } from '../../filter/dialect.ts';
+
+export const clickhouse: Dialect = {
+  unknown: 'CAST(NULL AS Nullable(Bool))',
+  canBind: () => true,
+  // Text is compared by its bytes, and numbers by IEEE 754. NaN is not less than, equal to, or greater than any number.
+  compare: (_, a, operator, b) => `${a} ${operator} ${b}`,
+  choose: (condition, yes, no) => `[${no}, ${yes}][${condition} + 1]`,
+  // IN is false for NULL and tells -0 from 0. `a` may be long, so `arrayMap` binds it to `x` to write it only once.
+  isOneOf: (type, a, values) => {
+    const list = values.join(', ');
+    const tested = type === 'double' ? `x + 0 IN (${list})` : `x IN (${list})`;
+    return `arrayMap(x -> if(isNull(x), NULL, ${tested}), [${a}])[1]`;
+  },
+  falseIfPresent: (a) => `nullIf(isNull(${a}), 1)`,
+  text: {
+    startsWith: (a, b) => `startsWith(${a}, ${b})`,
+    endsWith: (a, b) => `endsWith(${a}, ${b})`,
+    contains: (a, b) => `position(${a}, ${b}) > 0`,
+    size: (a) => `toInt64(lengthUTF8(${a}))`,
+  },
+};

@@ -1,0 +1,27 @@
+/** Writes filters in DuckDB's SQL. */
+import type { Comparison, Dialect } from '../../filter/dialect.ts';
+
+/** DuckDB treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false. */
+const compareDoubles = (a: string, operator: Comparison, b: string) =>
+  `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
+
+export const duckdb: Dialect = {
+  unknown: 'CAST(NULL AS BOOLEAN)',
+  canBind: () => true,
+  compare: (type, a, operator, b) =>
+    type === 'double' ? compareDoubles(a, operator, b) : `${a} ${operator} ${b}`,
+  // An overflow makes the engine fail. TRY returns NULL instead, which stands for an error in CEL.
+  arithmetic: {
+    binary: (operator, a, b) => `TRY(${a} ${operator === '/' ? '//' : operator} ${b})`,
+    negate: (a) => `TRY(-${a})`,
+  },
+  choose: (condition, yes, no) => `CASE ${condition} WHEN true THEN ${yes} WHEN false THEN ${no} END`,
+  isOneOf: (_type, a, constants) => `${a} IN (${constants.join(', ')})`,
+  falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
+  text: {
+    startsWith: (a, b) => `starts_with(${a}, ${b})`,
+    endsWith: (a, b) => `suffix(${a}, ${b})`,
+    contains: (a, b) => `contains(${a}, ${b})`,
+    size: (a) => `length(${a})`,
+  },
+};

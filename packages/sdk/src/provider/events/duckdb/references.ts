@@ -1,0 +1,28 @@
+/** Lists the event group references in the events. The figures are exact, so only the provider's operator may see them. */
+import type { ReferenceInventory, Watch } from '../source.ts';
+import { rowsOf } from './engine.ts';
+import type { Opened } from './files.ts';
+import { Parameters } from './sql.ts';
+
+/** Returns the references, sorted by row count in descending order. */
+export function referencesOf(
+  { engine, table, columns: { eventGroup, day } }: Opened,
+  limit: number,
+  watch: Watch,
+): Promise<ReferenceInventory[]> {
+  return engine.use(watch, async (connection) => {
+    const parameters = new Parameters();
+    const sql = `SELECT ${eventGroup} AS reference, count(*) AS n, count(DISTINCT ${day}),
+        CAST(min(${day}) AS VARCHAR), CAST(max(${day}) AS VARCHAR)
+      FROM ${table.from(parameters)} WHERE ${eventGroup} IS NOT NULL
+      GROUP BY reference ORDER BY n DESC, reference LIMIT ${limit}`;
+    const rows = (await rowsOf(connection, sql, parameters)) as [string, bigint, bigint, string, string][];
+    return rows.map(([reference, n, days, firstDay, lastDay]) => ({
+      reference,
+      rows: Number(n),
+      days: Number(days),
+      firstDay,
+      lastDay,
+    }));
+  });
+}

@@ -1,0 +1,14 @@
+/**
+ * Thrown if the events cannot be read now, because a file is missing or corrupt, or because the engine, the network, or the
+ * disk failed.
+ */
+export class EventsUnavailable extends Error {
+  override name = 'EventsUnavailable';
+}
+
+/**
+ * Thrown if the engine cannot run a query, or runs out of memory during it. Parallel queries may have used the memory.
+ */
+export class QueryFailed extends EventsUnavailable {
+  override name = 'QueryFailed';
+}

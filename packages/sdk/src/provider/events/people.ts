@@ -1,0 +1,113 @@
+/**
+ * Resolves `person.<attribute>` in filters. Only the provider's own population says which VIDs have which attributes, not
+ * the events and not the exchange.
+ */
+import { gapsBetween, type Interval, joinIntervals } from '@measurement-exchange/mpc/charges';
+import { FilterError } from '../../filters/errors.ts';
+import { isPersonAttribute, personAttribute } from '../../filters/person.ts';
+import type { AttributeType, AttributeValue } from '../../filters/types.ts';
+import { compile, match } from '../filter/evaluator.ts';
+import type { CompiledFilter, FilterText } from '../filter/requests.ts';
+import type { Population } from '../population.ts';
+
+/** A filter for the events of some people. */
+export interface PeopleFilter {
+  /** The VIDs to which the filter applies. Absent: everybody. */
+  vids?: Interval[];
+  filter: SelectionFilter;
+}
+
+export type SelectionFilter = FilterText & { compiled: CompiledFilter };
+
+/** A filter, resolved for the people of a population. An event matches if it matches one of `parts`. */
+export interface ResolvedFilter {
+  parts: PeopleFilter[];
+  /**
+   * The only VIDs whose events can match, or undefined if any VID can. The conditions that use only attributes of people
+   * decide this, and no others.
+   */
+  vids: Interval[] | undefined;
+}
+
+const ALL_VIDS: Interval = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
+/** The most groups of people for which a filter that mixes both kinds of attributes is compiled. */
+const MAX_MIXED_GROUPS = 64;
+
+/** Returns the attributes that filters may use: those of events, and those of people. */
+export function filterAttributes(
+  events: Readonly<Record<string, AttributeType>>,
+  population: Population | undefined,
+): Record<string, AttributeType> {
+  return Object.fromEntries([
+    ...Object.entries(events).filter(([name]) => !isPersonAttribute(name)),
+    ...Object.entries(population?.attributes ?? {}).map(
+      ([name, type]) => [personAttribute(name), type] as const,
+    ),
+  ]);
+}
+
+export async function resolveFilter(
+  text: FilterText,
+  population: Population | undefined,
+): Promise<ResolvedFilter> {
+  const compiled = await compile(text);
+  const { people, mixed } = compiled;
+  if (population === undefined || (people === undefined && mixed === undefined)) {
+    return { parts: [{ filter: { ...text, compiled } }], vids: undefined };
+  }
+  const used = [...new Set([...(people?.attributes ?? []), ...(mixed?.attributes ?? [])])].filter(
+    isPersonAttribute,
+  );
+  const groups = groupsOf(population, used);
+  const selected = people === undefined ? groups : await matching(text, people, groups);
+  const vids = people && joinIntervals(selected.flatMap((group) => group.vids));
+  if (mixed === undefined) return { parts: [{ filter: { ...text, compiled }, vids: vids! }], vids };
+  if (selected.length > MAX_MIXED_GROUPS) {
+    throw new FilterError(
+      'FILTER_LIMIT',
+      `The filter mixes attributes of people and of events, for more than ${MAX_MIXED_GROUPS} groups of people: ` +
+        'put the attributes of people into conditions of their own, joined by &&.',
+    );
+  }
+  const parts: PeopleFilter[] = [];
+  for (const group of selected) {
+    const own = { ...text, values: group.values };
+    parts.push({ vids: group.vids, filter: { ...own, compiled: await compile(own) } });
+  }
+  return { parts, vids };
+}
+
+/** People with the same values of some attributes. */
+interface Group {
+  values: Record<string, AttributeValue>;
+  vids: Interval[];
+}
+
+/** Groups all VIDs by the attributes. A VID that is in no subpopulation has none of them. */
+function groupsOf({ subpopulations, ranges }: Population, attributes: readonly string[]): Group[] {
+  const groups = new Map<string, Group>();
+  const add = (values: Record<string, AttributeValue>, vids: readonly Interval[]) => {
+    const key = JSON.stringify(attributes.map((name) => [typeof values[name], String(values[name])]));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { values, vids: [...vids] });
+    else group.vids.push(...vids);
+  };
+  for (const part of subpopulations) {
+    const own = Object.entries(part.values).map(([name, value]) => [personAttribute(name), value] as const);
+    const known: Record<string, AttributeValue> = Object.fromEntries(own);
+    add(Object.fromEntries(attributes.map((name) => [name, known[name] ?? null])), part.ranges);
+  }
+  add(Object.fromEntries(attributes.map((name) => [name, null])), gapsBetween(ranges, ALL_VIDS));
+  return [...groups.values()].map(({ values, vids }) => ({ values, vids: joinIntervals(vids) }));
+}
+
+/** Returns the groups for which the conditions that use only attributes of people are true. */
+async function matching(
+  text: FilterText,
+  { attributes, cost }: NonNullable<CompiledFilter['people']>,
+  groups: Group[],
+): Promise<Group[]> {
+  const rows = groups.map(({ values }) => attributes.map((name) => values[name]));
+  const matched = await match(text, { part: 'people', cost, rows });
+  return groups.filter((_, i) => matched[i]);
+}

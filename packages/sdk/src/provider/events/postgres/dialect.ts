@@ -1,0 +1,27 @@
+/** Writes filters in PostgreSQL's SQL. CEL does the arithmetic, because an overflow makes a PostgreSQL statement fail. */
+import type { Comparison, Dialect } from '../../filter/dialect.ts';
+
+/** PostgreSQL treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false. */
+const compareDoubles = (a: string, operator: Comparison, b: string) =>
+  `CASE WHEN ${a} = 'NaN' OR ${b} = 'NaN' THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
+
+export const postgres: Dialect = {
+  unknown: 'CAST(NULL AS boolean)',
+  // PostgreSQL cannot store every text, such as text with U+0000.
+  canBind: (value) => typeof value !== 'string' || isStorable(value),
+  compare: (type, a, operator, b) =>
+    type === 'double' ? compareDoubles(a, operator, b) : `${a} ${operator} ${b}`,
+  choose: (condition, yes, no) => `CASE ${condition} WHEN true THEN ${yes} WHEN false THEN ${no} END`,
+  isOneOf: (_type, a, constants) => `${a} IN (${constants.join(', ')})`,
+  falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
+  text: {
+    startsWith: (a, b) => `starts_with(${a}, ${b})`,
+    // PostgreSQL has no ends_with. Without `reverse`, the expression would have to repeat an operand.
+    endsWith: (a, b) => `starts_with(reverse(${a}), reverse(${b}))`,
+    contains: (a, b) => `strpos(${a}, ${b}) > 0`,
+    size: (a) => `length(${a})::int8`,
+  },
+};
+
+/** Whether PostgreSQL can store a text. */
+export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();

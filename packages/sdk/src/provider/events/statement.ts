@@ -1,0 +1,56 @@
+/** Writes the SQL condition that selects the events of a query. */
+import type { AttributeType } from '../../filters/types.ts';
+import type { SqlTemplate } from '../filter/requests.ts';
+import type { Matching, SourceQuery, SourceSelection, VidRanges } from './source.ts';
+
+/** Writes the parts of a condition in an engine's SQL, and binds their values to the statement. */
+export interface Writer {
+  /** Binds a constant and returns its placeholder. A timestamp is in microseconds since 1970. */
+  bind(value: string | bigint | number | boolean, type: AttributeType): string;
+  attribute(name: string): string;
+  /** SQL expression: the event's VID, a signed 64-bit integer or NULL. */
+  readonly vid: string;
+  /** Writes the condition that the event's reference is one of these. */
+  references(references: string[]): string;
+  within(interval: SourceSelection['interval']): string;
+  /** Writes the condition that the event's values equal one of the rows in `matching`. */
+  matched(matching: Matching): string;
+  /** An SQL condition that is true if a row has events. Set only if the table has a count column. */
+  readonly hasEvents?: string | undefined;
+}
+
+export function conditionOf({ selections }: Pick<SourceQuery, 'selections'>, writer: Writer): string {
+  if (selections.length === 0) return 'false';
+  const selected = `(${selections.map((selection) => `(${selectionCondition(selection, writer)})`).join(' OR ')})`;
+  return writer.hasEvents === undefined ? selected : `${selected} AND ${writer.hasEvents}`;
+}
+
+function selectionCondition(selection: SourceSelection, writer: Writer): string {
+  const { references, interval, vids, sql, matching } = selection;
+  return [
+    writer.references(references),
+    writer.within(interval),
+    ...(vids ? [vidCondition(vids, writer.vid)] : []),
+    ...(sql ? [written(sql, writer)] : []),
+    ...(matching ? [writer.matched(matching)] : []),
+  ].join(' AND ');
+}
+
+const [MIN_VID, MAX_VID] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+/** Writes the condition that a VID is in one of the ranges. Leaves out the ends of the type, which no VID exceeds. */
+export function vidCondition(ranges: VidRanges, vid: string): string {
+  const conditions = ranges.map(({ start, end }) => {
+    if (start === MIN_VID && end === MAX_VID) return `${vid} IS NOT NULL`;
+    if (start === MIN_VID) return `${vid} <= ${end}`;
+    return end === MAX_VID ? `${vid} >= ${start}` : `${vid} BETWEEN ${start} AND ${end}`;
+  });
+  return conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
+}
+
+function written({ text, slots }: SqlTemplate, writer: Writer): string {
+  return text.replace(/\{(\d+)\}/g, (_, i) => {
+    const slot = slots[Number(i)]!;
+    return 'attribute' in slot ? writer.attribute(slot.attribute) : writer.bind(slot.value, slot.type);
+  });
+}

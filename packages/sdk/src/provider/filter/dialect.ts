@@ -1,0 +1,37 @@
+import type { AttributeType } from '../../filters/types.ts';
+
+/** The SQL dialects that filters are translated to. */
+export type DialectName = 'clickhouse' | 'duckdb' | 'postgres';
+
+export type Comparison = '=' | '<' | '<=' | '>' | '>=';
+
+/**
+ * Writes the parts of a filter in an engine's SQL. Where CEL gives an error, the SQL gives NULL. The SQL never makes
+ * the engine fail. A dialect leaves out operations whose results differ in its engine, so that CEL evaluates them.
+ */
+export interface Dialect {
+  /** NULL as a boolean. */
+  readonly unknown: string;
+  /** Whether the engine can represent a constant exactly. A timestamp is in microseconds since 1970. */
+  canBind(value: string | bigint | number | boolean, type: AttributeType): boolean;
+  /**
+   * Compares two values of a type. The result is NULL if one of them is NULL, and false if one of them is NaN. Text is
+   * compared by code points. An operand of type double is always an attribute or a constant.
+   */
+  compare(type: AttributeType, a: string, operator: Comparison, b: string): string;
+  /** Computes with 64-bit integers. An overflow and a division by zero give NULL. A quotient is truncated. */
+  readonly arithmetic?: {
+    binary(operator: '+' | '-' | '*' | '/', a: string, b: string): string;
+    negate(a: string): string;
+  };
+  /** Writes an expression for `yes` or `no`, or for NULL if the condition is NULL. */
+  choose(condition: string, yes: string, no: string): string;
+  /** Whether a value is one of the constants, none of which is NaN. The result is NULL if the value is NULL. */
+  isOneOf(type: AttributeType, a: string, constants: string[]): string;
+  /** Returns false, or NULL if the value is NULL. */
+  falseIfPresent(a: string): string;
+  /** Functions over the code points of text. */
+  readonly text: Readonly<
+    Partial<Record<'startsWith' | 'endsWith' | 'contains' | 'size', (...operands: string[]) => string>>
+  >;
+}

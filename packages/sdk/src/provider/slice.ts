@@ -1,0 +1,63 @@
+/** Finds the slice of people to charge for a requisition. Only these people's events can change its result. */
+import { sampledRegisters } from '@measurement-exchange/contract';
+import { EVERYBODY, type Interval, type Slice, sliceText } from '@measurement-exchange/mpc/charges';
+import { BUCKET_COUNT, bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
+import type { SelectedPeople } from './events.ts';
+import type { VerifiedRequisition } from './verify.ts';
+
+/** Returns a function that finds the slice for some of the selected event groups, given as indexes. */
+export function slicesOf(
+  verified: VerifiedRequisition,
+  people: SelectedPeople | undefined,
+): (eventGroups: readonly number[]) => string {
+  if (people === undefined) return () => EVERYBODY;
+  const sample = sampleOf(verified, people);
+  const known = new Map<string, string>();
+  return (eventGroups) => {
+    const key = eventGroups.join(' ');
+    const slice = known.get(key) ?? sliceText({ ...sample, ...vidsOf(people, eventGroups) });
+    known.set(key, slice);
+    return slice;
+  };
+}
+
+/** A person is in the slice if at least one of the event groups can select the person. */
+function vidsOf({ vids, vidSpace }: SelectedPeople, eventGroups: readonly number[]): Slice {
+  const selected = eventGroups.map((i) => vids[i]);
+  return selected.includes(undefined)
+    ? {}
+    : { [`vid ${vidSpace}`]: selected.flatMap((ranges) => ranges ?? []) };
+}
+
+/**
+ * Returns the people in the sample, or everybody if a part of a filter is evaluated for people who are not in the sample.
+ * For the share-shuffle protocol, a person's position in the population decides whether the person is in the sample. For
+ * other protocols, a hash of the VID decides.
+ */
+function sampleOf({ vidSampling, shareShuffle }: VerifiedRequisition, people: SelectedPeople): Slice {
+  if (people.isEvaluated) return {};
+  if (shareShuffle === undefined) {
+    const { from, to, wrapTo } = bucketRange(vidSampling);
+    return partOf(`bucket ${people.vidSpace}`, BUCKET_COUNT, [
+      [from, to],
+      [0, wrapTo],
+    ]);
+  }
+  const { vidRanges, config } = shareShuffle;
+  const size = vidRanges.reduce((sum, { start, end }) => sum + end - start + 1, 0);
+  const { first, primary, wrapped } = sampledRegisters(size, vidSampling);
+  const population = Buffer.from(config.populationFingerprint).toString('hex');
+  return partOf(`register ${people.vidSpace} ${population}`, size, [
+    [first, first + primary],
+    [0, wrapped],
+  ]);
+}
+
+/** Returns the slice of the places from `start` (included) to `end` (excluded), or everybody if these are all places. */
+function partOf(axis: string, size: number, ranges: [start: number, end: number][]): Slice {
+  const intervals = ranges
+    .filter(([start, end]) => end > start)
+    .map(([start, end]): Interval => ({ start: BigInt(start), end: BigInt(end) - 1n }));
+  const isWhole = intervals.some(({ start, end }) => start === 0n && end === BigInt(size) - 1n);
+  return isWhole ? {} : { [axis]: intervals };
+}

@@ -1,0 +1,296 @@
+/** Reports on a real exchange: planned, asked once, resumed, corrected, stored sealed, and checked. */
+import { decodeMeasurementSpec } from '@measurement-exchange/contract';
+import type { ReportDefinition } from '@measurement-exchange/reports';
+import { stored } from '@measurement-exchange/testkit/steps';
+import {
+  fulfillWith,
+  impression,
+  type Party,
+  reach,
+  readRequisition,
+  useWorld,
+} from '@measurement-exchange/testkit/world';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Consumer,
+  createConsumer,
+  type ExchangeClient,
+  type ReportAnswer,
+  type ReportProgress,
+} from '../../src/index.ts';
+
+const w = useWorld();
+const groups: string[] = [];
+beforeAll(async () => {
+  for (const provider of [w.streamly, w.chirper]) {
+    const body = { measurementConsumer: w.acme.name, eventGroupReferenceId: 'spring' };
+    const { name } = await provider.client.createEventGroup({ parent: provider.name, body });
+    groups.push(name!);
+  }
+});
+
+const TITLE = 'Spring, for the board only';
+const FILTER = 'device == "television"';
+
+function definition(changes: Partial<ReportDefinition> = {}): ReportDefinition {
+  return {
+    title: TITLE,
+    interval: { start: '2026-01-05', end: '2026-02-02', timeZone: 'UTC' },
+    segments: { tv: { eventGroups: [groups[0]!] }, video: { eventGroups: [groups[1]!] } },
+    figures: [
+      { metric: 'reach', of: ['tv'], periods: 'weekly(MONDAY)', cumulative: true },
+      { metric: 'impressions', of: ['tv', 'video'] },
+    ],
+    budget: { epsilon: 4 },
+    ...changes,
+  };
+}
+
+/** A consumer with a client that a test can break. */
+function consumerWith(changes: Partial<ExchangeClient>): Consumer {
+  const client = { ...w.acme.client, ...changes };
+  return createConsumer({ client, credentials: w.acme, trust: w.trust });
+}
+
+/** The people that a provider reached until a time: 1,000 more each week. */
+function valueAt(seconds: bigint): bigint {
+  const week = 7 * 24 * 3600;
+  return BigInt(Math.round((Number(seconds) - Date.parse('2026-01-05T00:00:00Z') / 1000) / week) * 1000);
+}
+
+/** Answers every requisition that waits, as a provider with these people would. */
+async function answerWaiting(provider: Party): Promise<number> {
+  const waiting = await Array.fromAsync(
+    provider.client.listRequisitions({ parent: provider.name, 'filter.states': ['UNFULFILLED'] }),
+  );
+  for (const requisition of waiting) {
+    const { spec } = await readRequisition(provider, requisition);
+    const decoded = decodeMeasurementSpec(requisition.measurementSpec!.message);
+    if ('error' in decoded) throw new Error(decoded.error);
+    const events = spec.selection.case === 'events' ? spec.selection.value.eventGroups : [];
+    const value = valueAt(events[0]!.value!.collectionInterval!.endTime!.seconds);
+    const result = decoded.spec.measurementType === 'REACH' ? reach(value) : impression(3n * value);
+    await fulfillWith(provider, requisition.measurement!, result);
+  }
+  return waiting.length;
+}
+
+/** Runs a report while the providers answer. */
+async function run(consumer: Consumer, name: string): Promise<ReportAnswer> {
+  const ending = new AbortController();
+  const answering = (async () => {
+    while (!ending.signal.aborted) {
+      for (const provider of [w.streamly, w.chirper]) await answerWaiting(provider);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  try {
+    return await consumer.reports.run(name);
+  } finally {
+    ending.abort();
+    await answering;
+  }
+}
+
+const measurements = () => Array.fromAsync(w.acme.client.listMeasurements({ parent: w.acme.name }));
+const valuesOf = ({ document }: ReportAnswer) => document.figures.map(({ estimate }) => estimate?.value);
+
+describe('a report', () => {
+  let first: ReportAnswer;
+
+  it('is planned with exact charges, and nothing is sent', async () => {
+    const before = await measurements();
+    const { plan, rehearsal, reused } = await w.consumer.reports.plan(definition());
+    expect(plan.measurements).toHaveLength(6);
+    expect(rehearsal.measurements).toEqual({ direct: 6 });
+    expect(rehearsal.charges.length).toBe(56);
+    expect(reused.size).toBe(0);
+    expect(await measurements()).toEqual(before);
+  });
+
+  it('asks each need once, and its figures agree with each other', async () => {
+    const { name } = await w.consumer.reports.create(definition());
+    first = await run(w.consumer, name);
+    expect(first.document.state).toBe('COMPLETE');
+    const [one, two, three, four, tv, video] = valuesOf(first) as number[];
+    for (const [i, value] of [one, two, three, four].entries()) expect(value).toBeCloseTo((i + 1) * 1000, -1);
+    expect([tv, video].every((value) => Math.abs(value! - 12_000) < 200)).toBe(true);
+    expect(await measurements()).toHaveLength(6);
+    expect((await w.consumer.reports.get(name)).state).toBe('COMPLETE');
+  });
+
+  it('costs nothing when it runs again, or when another report needs the same', async () => {
+    const same = await w.consumer.reports.create(definition());
+    expect(same.name).toBe(first.stored.name);
+    expect(valuesOf(await w.consumer.reports.run(same.name))).toEqual(valuesOf(first));
+    const other = definition({ title: 'Another', figures: [{ metric: 'reach', of: ['tv'] }] });
+    const { rehearsal, reused } = await w.consumer.reports.plan(other);
+    expect({ reused: reused.size, charges: rehearsal.charges }).toEqual({ reused: 1, charges: [] });
+    const { name } = await w.consumer.reports.create(other);
+    expect((await w.consumer.reports.run(name)).document.figures[0]!.estimate!.raw).toBe(4000);
+    expect(await measurements()).toHaveLength(6);
+  });
+
+  it('is checked against the signed results, and nobody else can store an answer', async () => {
+    const { name } = first.stored;
+    const check = await w.consumer.reports.check(name);
+    expect(check).toMatchObject({ isStored: true, differences: [], rejected: [] });
+    const reports = await Array.fromAsync(w.consumer.reports.list());
+    const other = reports.find((report) => report.name !== name)!;
+    const swapping = consumerWith({
+      getReport: async (args) => ({
+        ...(await w.acme.client.getReport(args)),
+        sealedAnswer: (await w.acme.client.getReport({ ...args, name: other.name })).sealedAnswer!,
+      }),
+    } as Partial<ExchangeClient>);
+    await expect(swapping.reports.check(name)).rejects.toMatchObject({ code: 'REPORT_FOREIGN' });
+  });
+
+  it('finds a measurement that asks something else, although its signatures are valid', async () => {
+    const { name, measurements: named } = first.stored;
+    const [one, two] = [...new Set(named.values())];
+    const swapping = consumerWith({
+      getMeasurement: (args) => w.acme.client.getMeasurement(args.name === one ? { name: two! } : args),
+    } as Partial<ExchangeClient>);
+    const { rejected, differences } = await swapping.reports.check(name);
+    expect(rejected).toHaveLength(1);
+    expect(rejected[0]!.reason).toContain('asks something else');
+    expect(differences.length).toBeGreaterThan(0);
+  });
+
+  it('leaves nothing at the exchange that tells what it is about', async () => {
+    const filtered = definition({ segments: { tv: { eventGroups: [groups[0]!], filter: FILTER } } });
+    const report = { ...filtered, figures: [{ metric: 'reach' as const, of: ['tv'] }] };
+    const { name } = await w.consumer.reports.create(report);
+    await run(w.consumer, name);
+    const everything = JSON.stringify(await stored(w.exchange)) + (await w.exchange.logs()).join();
+    const { needs } = first.plan;
+    for (const secret of [TITLE, 'television', ...needs.map(({ key }) => key)]) {
+      for (const form of [secret, Buffer.from(secret).toString('hex')])
+        expect(everything).not.toContain(form);
+    }
+    const shown = await w.consumer.reports.get(name);
+    expect(shown.definition).toEqual(report);
+  });
+});
+
+describe('a report that is interrupted', () => {
+  const days = { start: '2026-03-02', end: '2026-03-16', timeZone: 'UTC' };
+  const weekly = (more: Partial<ReportDefinition> = {}) =>
+    definition({
+      interval: days,
+      figures: [{ metric: 'reach', of: ['tv'], periods: 'weekly(MONDAY)' }],
+      ...more,
+    });
+
+  it('continues with the same measurements', async () => {
+    const before = (await measurements()).length;
+    const { name } = await w.consumer.reports.create(weekly());
+    const interrupt = new AbortController();
+    const onProgress = ({ measurements }: ReportProgress) => {
+      if (measurements.every(({ name }) => name !== undefined)) interrupt.abort();
+    };
+    const { signal } = interrupt;
+    await expect(w.consumer.reports.run(name, { onProgress, signal })).rejects.toThrow();
+    expect((await w.consumer.reports.get(name)).state).toBe('RUNNING');
+    expect((await run(w.consumer, name)).document.state).toBe('COMPLETE');
+    expect((await measurements()).length - before).toBe(2);
+  });
+
+  it('does not ask twice if it stopped before it could record what it created', async () => {
+    const before = (await measurements()).length;
+    const video = weekly({ segments: { tv: { eventGroups: [groups[1]!] } } });
+    const { name } = await w.consumer.reports.create(video);
+    const crashing = consumerWith({
+      updateReport: () => Promise.reject(new Error('the power went out')),
+    } as Partial<ExchangeClient>);
+    await expect(crashing.reports.run(name)).rejects.toThrow('the power went out');
+    expect((await measurements()).length - before).toBe(2);
+    expect((await run(w.consumer, name)).document.state).toBe('COMPLETE');
+    expect((await measurements()).length - before).toBe(2);
+  });
+
+  it('says which figure a refused measurement leaves missing and why, and asks again in the next run', async () => {
+    const days = { start: '2026-04-06', end: '2026-04-13', timeZone: 'UTC' };
+    const report = definition({ interval: days, figures: [{ metric: 'reach', of: ['tv', 'video'] }] });
+    const { name } = await w.consumer.reports.create(report);
+    const running = w.consumer.reports.run(name);
+    const refused = await refuseOne(w.streamly);
+    await expect.poll(() => answerWaiting(w.chirper)).toBe(1);
+    const answer = await running;
+    expect(answer.document.state).toBe('INCOMPLETE');
+    const [tv, video] = answer.document.figures;
+    expect(tv!.missing).toEqual([
+      { measurement: refused, state: 'FAILED', reason: expect.stringContaining('not this one') },
+    ]);
+    expect(video!.estimate).toBeDefined();
+    expect((await run(w.consumer, name)).document.state).toBe('COMPLETE');
+  });
+
+  it('does not ask about a period that is not over', async () => {
+    const before = (await measurements()).length;
+    const year = new Date().getUTCFullYear();
+    const days = { start: `${year + 1}-01-05`, end: `${year + 1}-01-12`, timeZone: 'UTC' };
+    const report = definition({ interval: days, figures: [{ metric: 'reach', of: ['tv'] }] });
+    expect((await w.consumer.reports.plan(report)).notDue.size).toBe(1);
+    const { name } = await w.consumer.reports.create(report);
+    const { document } = await w.consumer.reports.run(name);
+    expect(document.figures[0]!.missing[0]).toMatchObject({ state: 'NOT_DUE' });
+    expect((await measurements()).length).toBe(before);
+  });
+});
+
+/** Refuses the first requisition that waits, and returns its measurement. */
+async function refuseOne(provider: Party): Promise<string> {
+  for (;;) {
+    const [requisition] = await Array.fromAsync(
+      provider.client.listRequisitions({ parent: provider.name, 'filter.states': ['UNFULFILLED'] }),
+    );
+    if (requisition === undefined) continue;
+    const { name, etag, measurement } = requisition;
+    const refusal = { justification: 'DECLINED' as const, message: 'not this one' };
+    await provider.client.refuseRequisition({ name: name!, body: { refusal, etag: etag! } });
+    return measurement!;
+  }
+}
+
+it('uses measurements that were made without a report', async () => {
+  const [start, end] = ['2026-05-04', '2026-05-11'];
+  const interval = { start: `${start}T00:00:00Z`, end: `${end}T00:00:00Z` };
+  const asked = [w.streamly, w.chirper].map(({ name }, i) => ({
+    name,
+    eventGroups: [{ name: groups[i]!, interval }],
+  }));
+  const privacy = { epsilon: 1, delta: 0 };
+  const reached = await w.consumer.create({ type: 'reach', dataProviders: [asked[0]!], privacy });
+  const counted = await w.consumer.create({
+    ...{ type: 'impression' as const, dataProviders: asked, privacy, maximumFrequencyPerUser: 20 },
+  });
+  for (const provider of [w.streamly, w.chirper]) await answerWaiting(provider);
+  const before = (await measurements()).length;
+  const report = definition({
+    interval: { start, end, timeZone: 'UTC' },
+    figures: [
+      { metric: 'reach', of: ['tv'] },
+      { metric: 'impressions', of: ['video'] },
+    ],
+  });
+  const { name } = await w.consumer.reports.create(report);
+  const answer = await w.consumer.reports.run(name, { measurements: [reached.name!, counted.name!] });
+  expect(answer.document.state).toBe('COMPLETE');
+  expect(answer.needs.map(({ measurement }) => measurement)).toEqual([reached.name, counted.name]);
+  expect((await measurements()).length).toBe(before);
+});
+
+it('says what is wrong before anything is asked', async () => {
+  const plan = (changes: Partial<ReportDefinition>) => w.consumer.reports.plan(definition(changes));
+  const all = { sets: { all: 'tv | video' }, figures: [{ metric: 'reach' as const, of: ['all'] }] };
+  await expect(plan(all)).rejects.toThrow(/No duchies compute the REACH of/);
+  const missing = `${w.streamly.name}/eventGroups/none`;
+  await expect(plan({ segments: { tv: { eventGroups: [missing] } }, figures: all.figures })).rejects.toThrow(
+    `segments[tv].eventGroups[0] is ${missing}, which does not exist or is not for you`,
+  );
+  const broken = { tv: { eventGroups: [groups[0]!], filter: 'device ==' } };
+  const figures = [{ metric: 'reach' as const, of: ['tv'] }];
+  await expect(plan({ segments: broken, figures })).rejects.toThrow('cannot be used');
+});

@@ -1,0 +1,7 @@
+/** All kinds of stores. The suites of this folder run for each of them. */
+import { clickHouse } from './clickhouse.ts';
+import { parquetFiles } from './files.ts';
+import { postgresTable } from './postgres.ts';
+import type { TestSource } from './testSource.ts';
+
+export const TEST_SOURCES: TestSource[] = [parquetFiles, postgresTable, clickHouse];
