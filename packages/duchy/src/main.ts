@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
-import { listenAt, repeat } from '@measurement-exchange/server';
+import { listenAt, repeat, Waker } from '@measurement-exchange/server';
 import { listenOperations } from '@measurement-exchange/server/operations';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type pg from 'pg';
@@ -37,12 +37,11 @@ export interface StartOptions {
   only?: 'face' | 'mill' | undefined;
   /** The address that the HTTP server listens on. Undefined in a process with only mills. */
   listen: Listen | undefined;
-  /** The address of the health and metrics endpoints. */
+  /** The listen address of the health and metrics endpoints. */
   operations: DuchyConfig['operations'];
 }
 
 export interface RunningDuchy {
-  /** The URL of the HTTP server, if this process has one. */
   url: string | undefined;
   operationsUrl: string;
   /** Finishes the current requests, releases the stages, and then closes everything. */
@@ -130,6 +129,7 @@ async function contextOf(options: StartOptions, db: Database, metrics: Metrics):
     signer: await createSigner(credentials.privateKeyPem),
     client: sharedClient(client, metrics),
     db,
+    mills: new Waker(),
     trust,
     noiseMechanisms: config.noiseMechanisms,
     keepsBlobs: config.keepBlobsForHours > 0,

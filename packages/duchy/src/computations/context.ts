@@ -2,6 +2,7 @@
 import type { Signer, TrustStore } from '@measurement-exchange/consent';
 import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
+import type { Waker } from '@measurement-exchange/server';
 import type { Logger } from 'pino';
 import type { PeerSettings } from '../config/config.ts';
 import type { Database } from '../database/index.ts';
@@ -15,7 +16,8 @@ export interface Duchy {
   signer: Signer;
   client: ExchangeClient;
   db: Database;
-  /** The trusted root certificates of consumers, providers and other duchies. */
+  /** Wakes the mills of this process. Call it after a commit that may have made a stage due. */
+  mills: Waker;
   trust: TrustStore;
   /**
    * The noise mechanisms that this duchy accepts. The exchange chooses the mechanism of each computation, so the duchy must

@@ -20,8 +20,8 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
 /**
- * Creates, updates, or ends the stored computation to match `view`. Several processes may do so at the same time. Throws if
- * the caller must retry.
+ * Creates, updates, or ends the stored computation to match `view`, even if other processes do so at the same time. Throws
+ * if the caller must retry.
  */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
@@ -42,6 +42,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   await db.tx('updateView', async (tx) => {
     if (await updateView(tx, id, view)) await endWaitIfReady(tx, id);
   });
+  duchy.mills.wake();
 }
 
 /** Starts a computation that is new to this duchy. Stores the computation with its secrets before any stage runs. */
@@ -60,6 +61,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       runAfter: runAfter(place),
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
+    if (isNew) duchy.mills.wake();
     // If the computation is stored now, another process of this duchy created it first, which is not an error.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
@@ -73,8 +75,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * Reports a computation that this duchy has joined but that its database does not contain, because the database was lost or
- * is the wrong one. Does not fail the computation: a process with the wrong database would fail every computation.
+ * Reports a computation that this duchy has joined, but that its database does not contain. The computation does not fail,
+ * because the database may be the wrong one.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');
@@ -97,7 +99,6 @@ function fixedPart(view: Computation): string {
   });
 }
 
-/** Returns whether every participant that has published its keys still has the same keys and certificate. */
 function keepsKeys(stored: Computation, view: Computation): boolean {
   return Object.entries(stored.participants).every(([duchy, { parameters, certificate }]) => {
     const now = view.participants[duchy];
@@ -108,7 +109,6 @@ function keepsKeys(stored: Computation, view: Computation): boolean {
   });
 }
 
-/** Returns the ID of the computation. Throws if the computation belongs to another duchy. */
 function idOf({ name }: Duchy, view: Computation): string {
   const parsed = parseName('computation', view.name ?? '');
   if (parsed === undefined || `duchies/${parsed.duchy}` !== name) {

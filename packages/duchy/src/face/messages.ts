@@ -132,7 +132,7 @@ async function store(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<
     if (isStored) await endWaitIfReady(tx, computation.id);
     return isStored;
   });
-  if (isFirst) return;
+  if (isFirst) return duchy.mills.wake();
   await discardBlob(db, blob.id);
   // Another process of this duchy may have stored the message first.
   const stored = await storedMessage(duchy, checked);

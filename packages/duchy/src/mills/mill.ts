@@ -5,13 +5,15 @@ import { claimStage } from '../database/index.ts';
 import { Attempt } from './attempt.ts';
 
 export interface MillOptions {
-  /** Identifies this mill in the database. */
   owner: string;
-  /** How long a lease lasts if it is not renewed; 60 s by default. After that, another mill may claim the stage. */
+  /** How long a lease lasts without a renewal. Defaults to 60 s. */
   leaseMs?: number;
-  /** The interval at which the mill looks for a stage that is due; 200 ms by default. */
+  /**
+   * The interval at which the mill looks for a stage that another process or a retry made due. Defaults to 200 ms. This
+   * process wakes the mill for its own.
+   */
   pollMs?: number;
-  /** The delay before the first retry of a failed stage; 5 s by default. */
+  /** The delay before the first retry of a failed stage. Defaults to 5 s. */
   retryMs?: number;
 }
 
@@ -39,7 +41,7 @@ export class Mill {
 
   /** Works until the signal is aborted, and then releases the current stage. */
   run(signal: AbortSignal): Promise<void> {
-    const { log } = this.duchy;
-    return repeat('mill', () => this.once(signal), { everyMs: this.options.pollMs, signal, log });
+    const { log, mills: waker } = this.duchy;
+    return repeat('mill', () => this.once(signal), { everyMs: this.options.pollMs, signal, log, waker });
   }
 }

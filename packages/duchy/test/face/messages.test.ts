@@ -34,9 +34,11 @@ test('the aggregator moves on when it has the message of each worker', async () 
     stage: WAIT,
     runAfter: null,
   });
+  const { woken } = world.duchy.mills;
   expect(await sendMessage(world, await makeMessage(world, computation, SECOND))).toMatchObject({
     status: 200,
   });
+  expect(woken.aborted).toBe(true);
   expect(await readComputation(world.database.db, computation.id)).toMatchObject({
     stage: 'AGGREGATION_PHASE',
     runAfter: expect.any(Date),

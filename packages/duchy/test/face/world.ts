@@ -26,7 +26,7 @@ import {
 import { valuesPrefix } from '@measurement-exchange/mpc/shares/framing';
 import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk';
 import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
-import { listenAt } from '@measurement-exchange/server';
+import { listenAt, Waker } from '@measurement-exchange/server';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import type { Duchy } from '../../src/computations/context.ts';
 import type { FaceLimits } from '../../src/config/config.ts';
@@ -148,6 +148,7 @@ export async function startFaceWorld(
     signer: await createSigner(identities[name]!.privateKeyPem),
     client: exchange.client,
     db: database.db,
+    mills: new Waker(),
     trust: createTrustStore(trusted),
     noiseMechanisms: ['DISCRETE_GAUSSIAN'],
     fetch,

@@ -57,10 +57,10 @@ async function* failing(error: Error): AsyncGenerator<never> {
   yield await Promise.reject(error);
 }
 
-/** Whatever was answered, heralds and mills go on. */
+/** Whatever was answered, heralds and mills go on. Each herald is new, because one would wait before it tries again. */
 async function turn(): Promise<void> {
-  for (const { herald, mill } of world.duchies) {
-    await herald.once().catch(() => {});
+  for (const { duchy, mill } of world.duchies) {
+    await new Herald(duchy).once().catch(() => {});
     await mill.once();
   }
 }

@@ -54,7 +54,7 @@ function runAll(): object[] {
   const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
   for (const { duchy } of world.duchies) {
     running.push(new Herald({ ...duchy, log }, { pollMs: HOUR_MS }).run(stop.signal));
-    running.push(new Mill({ ...duchy, log }, MILL).run(stop.signal));
+    running.push(new Mill({ ...duchy, log }, { ...MILL, pollMs: HOUR_MS }).run(stop.signal));
   }
   return lines;
 }
@@ -78,7 +78,7 @@ test('a measurement that is cancelled while duchies compute leaves no warning in
   expect(lines).toEqual([]);
 });
 
-test('a computation is done as its changes come, without a poll or a warning', async () => {
+test('a computation is done as its changes and messages come, without a poll or a warning', async () => {
   const lines = runAll();
   const { name } = await world.ask();
   const state = async () => (await world.acme.client.getMeasurement({ name: name! })).state;

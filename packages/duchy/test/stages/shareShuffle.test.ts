@@ -20,7 +20,9 @@ afterAll(async () => {
 
 test('the reach is exactly the number of different people', async () => {
   const measurement = await world.ask();
+  const pauses = world.duchies.map(({ duchy }) => duchy.mills.woken);
   await world.turn();
+  expect(pauses.map(({ aborted }) => aborted)).toEqual([true, true, true]);
   await uploadAll(world, measurement, AUDIENCES);
   const done = await world.finish(measurement);
   expect(done.state).toBe('SUCCEEDED');

@@ -10,7 +10,7 @@ import {
   Unreachable,
 } from '@measurement-exchange/sdk';
 import { issueLeaf } from '@measurement-exchange/sdk/identity';
-import { type Listening, listenAt } from '@measurement-exchange/server';
+import { type Listening, listenAt, Waker } from '@measurement-exchange/server';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import { events, type Party, partyOf, startWorld, type World } from '@measurement-exchange/testkit/world';
@@ -206,6 +206,7 @@ async function startDuchy(
     signer: await createSigner(privateKeyPem),
     client,
     db,
+    mills: new Waker(),
     trust,
     noiseMechanisms: ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'],
     fetch,

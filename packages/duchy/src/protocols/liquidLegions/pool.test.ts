@@ -13,7 +13,7 @@ const ring = new Ring(dice, 2);
 const pool = new Pool(2);
 afterAll(() => pool.close());
 
-const spec = { decayRate: 3, maxSize: 520, dataProviderCount: 1, duchyCount: 2 };
+const spec = { decayRate: 3, maxSize: 260, dataProviderCount: 1, duchyCount: 2 };
 const parameters = reachOnlyParameters({ ...spec, noiseMechanism: 'NONE' });
 const sketch = ring.encryptReach(reachSketch(spec, new Map([[1, 1]])));
 const [first] = ring.keys as [(typeof ring.keys)[number]];
@@ -33,8 +33,8 @@ test('a stage gives the same bytes with any number of threads, and leaves its in
 });
 
 test('batches are at most 2048 blocks, and a multiple of 8 where there are many', () => {
-  expect([0, 1, 512, 4096].map(batchSize)).toEqual([512, 512, 512, 512]);
-  for (const count of [4097, 5000, 16384, 16385, 1_000_000]) {
+  expect([0, 1, 512, 2048].map(batchSize)).toEqual([256, 256, 256, 256]);
+  for (const count of [2049, 4096, 4097, 5000, 16384, 16385, 1_000_000]) {
     expect(batchSize(count)).toBeLessThanOrEqual(2048);
     expect(Math.ceil(count / batchSize(count)) % 8).toBe(0);
   }
