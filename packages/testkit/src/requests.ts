@@ -90,3 +90,19 @@ export function fulfillment(provider: DevParty, requisition: { etag: string }, n
     etag: requisition.etag,
   };
 }
+
+/** A good createReport request with these measurements, each under a random key. */
+export function reportRequest(measurements: string[] = []) {
+  return {
+    sealedDefinition: {
+      ciphertext: randomBytes(300).toString('base64'),
+      typeUrl: TYPE_URLS.ReportDefinition as string,
+    },
+    definitionHash: randomBytes(32).toString('base64'),
+    measurements: measurements.map((measurement) => ({ key: reportKey(), measurement })),
+  };
+}
+
+export function reportKey(): string {
+  return randomBytes(32).toString('hex');
+}

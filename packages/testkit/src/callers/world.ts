@@ -12,6 +12,7 @@ import {
   UNLIMITED,
 } from '../exchange.ts';
 import { asOperator } from '../operator.ts';
+import { reportRequest } from '../requests.ts';
 import { type Sharing, shareMeasurement } from '../shareMeasurement.ts';
 import { addCertificate, castOf, createMeasurement, ok, post, requisitionOf } from '../steps.ts';
 
@@ -172,14 +173,22 @@ async function consumerHoldings(
   const measurement = await createMeasurement(exchange, consumer, providers);
   const requisition = await requisitionOf(exchange, providers[0]!, measurement);
   const eventGroup = await describeTo(exchange, providers[0]!, consumer.name);
+  const input = reportRequest([measurement.name]);
+  const report = await ok(post(exchange, consumer, `${consumer.name}/reports`, input));
   return {
     ids: {
       measurement: lastId(measurement),
+      report: lastId(report),
       requisition: lastId(requisition),
       certificate: own(consumer),
       eventGroup: lastId(eventGroup),
     },
-    bodies: { createMeasurement: measurementRequest(consumer, providers), cancelMeasurement: {} },
+    bodies: {
+      createMeasurement: measurementRequest(consumer, providers),
+      cancelMeasurement: {},
+      createReport: input,
+      updateReport: { etag: report.etag, title: 'Renamed' },
+    },
   };
 }
 
