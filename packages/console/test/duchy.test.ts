@@ -42,8 +42,11 @@ it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async 
   const { page, errors } = await c.open('alpha', { path: '/computations' });
   await page.getByText('No computation yet').waitFor();
   const { acme, name } = await ask();
-  await page.getByRole('row', { name: /Reach First worker Making keys/ }).waitFor();
-  await page.getByRole('link', { name: name.split('/').at(-1)! }).click();
+  const row = page.getByRole('row', { name: /Reach for Acme .* First worker Making keys/ });
+  await row
+    .filter({ hasText: name.split('/').at(-1)! })
+    .getByRole('link')
+    .click();
   await page.getByRole('heading', { name: /It waits for the keys of .*you/ }).waitFor();
   await page.getByText('Your duchy does its part by itself').waitFor();
   await page.getByRole('heading', { name: 'Data of 0 of 2 publishers is there' }).waitFor();
@@ -51,7 +54,7 @@ it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async 
   await acme.client.cancelMeasurement({ name });
   await page.getByRole('heading', { name: 'The advertiser canceled the measurement' }).waitFor();
   await page.getByRole('link', { name: 'Peers and roots' }).click();
-  await page.getByRole('row', { name: /beta Duchy 1 .* Common root/ }).waitFor();
+  await page.getByRole('row', { name: /Beta Duchy 1 .* Common root/ }).waitFor();
   await page.getByRole('link', { name: 'Home' }).click();
   await page.getByRole('row', { name: /Canceled/ }).waitFor();
   expect(errors).toEqual([]);

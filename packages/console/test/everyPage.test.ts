@@ -30,7 +30,7 @@ beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await rm(PICTURES, { recursive: true, force: true });
   await mkdir(PICTURES, { recursive: true });
-  if (!lacksChromium) await untilAnswered();
+  if (!lacksChromium) await Promise.all([untilAnswered(), untilReported()]);
 });
 
 /** Waits until the first measurements of the demo have results. */
@@ -38,6 +38,14 @@ async function untilAnswered(): Promise<void> {
   const { page, context } = await c.open('acme', { path: '/measurements' });
   const answered = page.locator('tbody tr', { hasText: 'Succeeded' });
   await answered.nth(3).waitFor({ timeout: 120_000 });
+  await context.close();
+}
+
+/** Runs a report, and waits until it is complete. */
+async function untilReported(): Promise<void> {
+  const { page, context } = await c.open('acme', { path: '/reports/new' });
+  await page.locator('button:enabled', { hasText: 'Run this report' }).click({ timeout: 120_000 });
+  await page.getByText('Complete', { exact: true }).waitFor({ timeout: 170_000 });
   await context.close();
 }
 
@@ -80,9 +88,7 @@ async function look(page: BrowserPage, name: string): Promise<string[]> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      const height = await page.evaluate(() => Math.min(document.documentElement.scrollHeight, 4000));
-      await page.setViewportSize({ width, height });
+      await fit(page, width);
       await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) problems.push(`${name} scrolls sideways at ${width} px: ${wide} px`);
@@ -93,6 +99,18 @@ async function look(page: BrowserPage, name: string): Promise<string[]> {
     }
   }
   return problems;
+}
+
+/** Makes the window as high as the page. A long table may grow as more of it can be seen. */
+async function fit(page: BrowserPage, width: number): Promise<void> {
+  for (let [height, before] = [900, 0]; height > before; ) {
+    await page.setViewportSize({ width, height });
+    before = height;
+    height = await page.evaluate(async () => {
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+      return Math.min(document.documentElement.scrollHeight, 6000);
+    });
+  }
 }
 
 async function violationsOf(page: BrowserPage): Promise<string[]> {

@@ -117,13 +117,13 @@ it.skipIf(lacksChromium)('the operator binds sign-ins, trusts roots, and registe
   await page.getByLabel('SHA-256 fingerprint').fill(fingerprint);
   await page.getByRole('button', { name: 'Trust root' }).click();
   await page.getByText('The root is trusted.').waitFor();
-  await page.getByRole('button', { name: 'Remove CN=Elsewhere root' }).click();
+  await page.getByRole('button', { name: 'Remove Elsewhere root' }).click();
   await page.getByRole('dialog').getByText('then').first().waitFor();
   await confirm(page, 'Remove root');
-  await page.getByText('CN=Elsewhere root').waitFor({ state: 'detached' });
+  await page.getByText('Elsewhere root').waitFor({ state: 'detached' });
 
   await page.getByRole('link', { name: 'Populations' }).first().click();
-  await page.getByLabel('Name for people').fill('Grown-ups');
+  await page.getByLabel('Display name').fill('Grown-ups');
   await page.getByLabel('ID', { exact: true }).fill('grown-ups');
   await page.getByLabel('Ranges of VIDs').fill('1-5\n3-9');
   await page.getByRole('button', { name: 'Register population' }).click();

@@ -60,6 +60,13 @@ beforeAll(async () => {
     name: refusedRequest!,
     body: { etag: etag!, refusal: { justification: 'DECLINED', message: 'Not this month' } },
   });
+  const report = await consumer.reports.create({
+    title: 'Reach of one publisher',
+    interval: { start: '2026-07-01', end: '2026-07-29', timeZone: 'UTC' },
+    segments: { video: { eventGroups: [group] } },
+    figures: [{ metric: 'reach', of: ['video'] }],
+    budget: { rho: 0.01, delta: 1e-9 },
+  });
   const measurements = [answered, waiting, refused].map((name) => `/measurements/${idOf(name)}`);
   const { token } = (exchange.dev as unknown as { duchies: { token: string }[] }).duchies[0]!;
   const { json } = await exchange.call(token, 'GET', '/v2alpha/duchies/alpha/computations');
@@ -82,6 +89,7 @@ beforeAll(async () => {
   );
   Object.assign(EXAMPLES, {
     '/measurements/$id': measurements,
+    '/reports/$id': [`/reports/${idOf(report.name)}`],
     '/catalog/$id': [`/catalog/${idOf(group)}`],
     '/requests/$id': await Promise.all(requests),
     '/event-groups/$id': [`/event-groups/${idOf(group)}`],

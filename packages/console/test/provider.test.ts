@@ -80,7 +80,7 @@ it.skipIf(lacksChromium)(
     await page.locator('tr', { hasText: 'Answered' }).getByText('age > 30').waitFor();
 
     await page.goto(new URL(`/requests/${answered.id}`, page.url()).href);
-    await page.getByRole('heading', { name: 'Reach, for acme' }).waitFor();
+    await page.getByRole('heading', { name: 'Reach, for Acme' }).waitFor();
     await page.getByRole('link', { name: 'spring' }).waitFor();
     await page.getByText('Jul 1 – Jul 3').waitFor();
     await page.getByText(/\d+ checks passed/).waitFor();
@@ -91,7 +91,7 @@ it.skipIf(lacksChromium)(
     await page.getByText('Nothing was charged yet.').waitFor();
     await page.getByRole('button', { name: 'Refuse…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('The measurement of acme fails permanently').waitFor();
+    await dialog.getByText('The measurement of Acme fails permanently').waitFor();
     await dialog.getByText('The request is wrong').click();
     await dialog.getByLabel('What the advertiser should know').fill('Ask <b>without</b> the filter');
     await dialog.getByRole('button', { name: 'Refuse request' }).click();
@@ -140,10 +140,10 @@ it.skipIf(lacksChromium)(
     });
     await page.goto(new URL('/requests', page.url()).href);
     await page
-      .getByRole('row', { name: /acme Reach sealed/ })
+      .getByRole('row', { name: /Acme Reach sealed/ })
       .first()
       .waitFor();
-    await page.getByRole('link', { name: 'acme' }).first().click();
+    await page.getByRole('link', { name: 'Acme' }).first().click();
     await page.getByText('mex console --as streamly').first().waitFor();
     await page.getByRole('link', { name: 'Privacy budget' }).click();
     await page.getByText('The agent keeps its ledger on its own machine.').waitFor();
@@ -195,11 +195,11 @@ it.skipIf(lacksChromium)('an event group is described by form, and a long list d
     }));
     await client.batchCreateEventGroups({ parent, body: { requests } });
   }
-  await page.getByRole('link', { name: 'Event groups' }).click();
+  await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'Event groups' }).click();
   await page.getByText('The first 100. Scroll for more').waitFor();
   expect(await page.getByRole('row').count()).toBeLessThan(50);
   await page.keyboard.press('End');
-  await page.getByText('All 151').waitFor();
+  await page.getByText('151 in all').waitFor();
   await page.keyboard.press('End');
   // The groups of a batch are created at one time, so any of the last batch may be the last one.
   await expect.poll(() => page.getByRole('row').last().textContent()).toMatch(/^c\d/);

@@ -37,7 +37,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
     });
     await page.reload();
     await page.locator('.app').waitFor();
-    expect(await page.locator('.who').first().textContent()).toContain('acme');
+    expect(await page.locator('.who').first().textContent()).toMatch(/Acme/);
     const { origin, search } = new URL(page.url());
     expect(search).toBe('');
     expect(new Set(calls)).toEqual(new Set([`${origin} `, `${origin} Bearer held-by-mex-console`]));
@@ -151,6 +151,28 @@ describe.skipIf(lacksChromium)('the exchange', () => {
       .getByRole('status')
       .filter({ hasText: /Live|Refreshed/ })
       .waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('signs out one party, ends what it follows, and keeps the other one', async () => {
+    const { page, errors } = await c.openAtExchange('Acme Beverages');
+    await page.locator('.who').first().click();
+    const here = page.locator('section', { has: page.getByRole('heading', { name: 'Signed in here' }) });
+    await here.getByRole('button', { name: /Acme/ }).waitFor();
+    await page.getByRole('button', { name: /Streamly TV/ }).click();
+    await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+    const isStream = (request: Request) => /changes:/.test(request.url());
+    const [ended] = await Promise.all([
+      page.waitForEvent('requestfailed', isStream),
+      page.getByRole('button', { name: 'Sign out' }).first().click(),
+    ]);
+    expect(ended.failure()!.errorText).toContain('ABORTED');
+    const left = here.getByRole('button');
+    expect(await left.count()).toBe(1);
+    await left.filter({ hasText: 'Acme' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).first().click();
+    await page.getByRole('heading', { name: 'Pick a demo party' }).waitFor();
+    expect(await here.count()).toBe(0);
     expect(errors).toEqual([]);
   });
 

@@ -87,6 +87,12 @@ describe.skipIf(lacksChromium)('a party', () => {
     await main.getByRole('link', { name: 'Seen at once' }).first().waitFor({ timeout: 3000 });
     await acme.client.cancelMeasurement({ name });
     await main.getByRole('listitem').filter({ hasText: 'Seen at once' }).getByText('was canceled').waitFor();
+    await streamly.client.createEventGroup({
+      parent: streamly.name,
+      body: { measurementConsumer: acme.name, eventGroupReferenceId: 'spring-video' },
+    });
+    const group = main.getByRole('listitem').filter({ hasText: 'spring-video' });
+    await group.getByRole('link', { name: 'spring-video, of Streamly TV' }).waitFor({ timeout: 3000 });
     await expectSound(page, errors);
 
     await page.keyboard.press('/');
@@ -103,6 +109,14 @@ describe.skipIf(lacksChromium)('a party', () => {
     await box.press('Enter');
     await page.waitForURL(`**/measurements/${name.split('/').at(-1)}`);
     expect(errors).toEqual([]);
+  });
+
+  it('sees in its own words what is asked of it', async () => {
+    await ask('Asked of a publisher');
+    const { page, errors } = await c.open('streamly', { path: '/changes' });
+    await page.getByRole('link', { name: 'Reach, for Acme' }).first().waitFor();
+    await page.getByRole('link', { name: 'Your certificate' }).first().waitFor();
+    await expectSound(page, errors);
   });
 
   it('lists its shortcuts, goes where they say, and can turn single keys off', async () => {

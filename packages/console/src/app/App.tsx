@@ -1,4 +1,4 @@
-/** The console: sign in, then the pages of the caller's role. */
+/** The console: the sign-in page, then the pages of the caller's role. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
@@ -13,7 +13,7 @@ import { SignInAgain } from './SignInAgain.tsx';
 
 export function App({ servedBy }: { servedBy: ServedBy }) {
   const [session, setSession] = useState<Session>();
-  // Everybody who signed in stays in memory, so that switching back needs no sign-in.
+  // Keep all sessions in memory, so that a user can switch back without signing in again.
   const [sessions, setSessions] = useState<readonly Session[]>([]);
   const without = ({ principal }: Session) => sessions.filter((other) => other.principal !== principal);
   if (session === undefined) {
@@ -27,21 +27,20 @@ export function App({ servedBy }: { servedBy: ServedBy }) {
     setSessions(without(session));
     setSession(undefined);
   };
+  const change = () => setSession(undefined);
   return (
-    <Signed
-      key={session.principal}
-      session={session}
-      change={() => setSession(undefined)}
-      signOut={signOut}
-    />
+    <SwitchContext value={{ change, signOut: session.login && signOut }}>
+      <Signed key={session.principal} session={session} />
+      {session.login && <SignInAgain login={session.login} leave={signOut} />}
+    </SwitchContext>
   );
 }
 
-function Signed({ session, change, signOut }: { session: Session; change: () => void; signOut: () => void }) {
-  const router = useMemo(makeRouter, []);
+function Signed({ session }: { session: Session }) {
+  const router = useMemo(() => makeRouter(session.role), [session.role]);
   const [connection, setConnection] = useState<Connection>('connecting');
   const queries = useMemo(
-    // The client retries by itself, so a query that failed is shown as failed at once.
+    // Do not retry failed queries, because the client has already retried them.
     () => new QueryClient({ defaultOptions: { queries: { staleTime: 30_000, retry: false } } }),
     [],
   );
@@ -52,14 +51,11 @@ function Signed({ session, change, signOut }: { session: Session; change: () => 
   }, [session, queries]);
   return (
     <SessionProvider value={session}>
-      <SwitchContext value={change}>
-        <ConnectionContext value={connection}>
-          <QueryClientProvider client={queries}>
-            <RouterProvider router={router} />
-          </QueryClientProvider>
-          {session.login && <SignInAgain login={session.login} leave={signOut} />}
-        </ConnectionContext>
-      </SwitchContext>
+      <ConnectionContext value={connection}>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </ConnectionContext>
     </SessionProvider>
   );
 }

@@ -1,16 +1,8 @@
-import { Component, type ReactNode } from 'react';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { ErrorNote } from '../parts/states.tsx';
 
-/** Shows the error of a page that failed, instead of an empty window. */
-export class PageError extends Component<{ children: ReactNode }, { error?: Error }> {
-  override state: { error?: Error } = {};
-
-  static getDerivedStateFromError(error: Error) {
-    return { error };
-  }
-
-  override render() {
-    const { error } = this.state;
-    return error ? <ErrorNote error={error} retry={() => this.setState({})} /> : this.props.children;
-  }
+/** Shows the error of a page that failed, or whose files could not be read, instead of an empty window. */
+export function PageError({ error }: ErrorComponentProps) {
+  const router = useRouter();
+  return <ErrorNote error={error as Error} retry={() => void router.invalidate()} />;
 }

@@ -1,21 +1,30 @@
 import { createContext, useContext } from 'react';
+import { useOwnName } from '../live/useOwnName.ts';
 import { idOf, ROLE_WORDS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 
-/** Signs out, or switches to another identity: shows the first page again. */
-export const SwitchContext = createContext<() => void>(() => {});
+export interface Switch {
+  /** Shows the first page again. Everybody stays signed in. */
+  change: () => void;
+  /** Forgets the token. Absent where `mex console` holds it. */
+  signOut?: (() => void) | undefined;
+}
 
-/** Shows who uses the page, and switches to somebody else. */
+export const SwitchContext = createContext<Switch>({ change: () => {} });
+
+/** Shows the current identity. A click leads to the sign-in page, to choose another identity. */
 export function PartySwitch() {
   const { principal, role } = useSession();
-  const change = useContext(SwitchContext);
-  const id = idOf(principal);
+  const { change } = useContext(SwitchContext);
+  const name = useOwnName();
   return (
     <button className="who" type="button" onClick={change} title={`${principal}: switch to another identity`}>
-      <span className="mark">{id.slice(0, 2).toUpperCase()}</span>
+      <span className="mark">{idOf(principal).slice(0, 2).toUpperCase()}</span>
       <span>
-        <b>{id}</b>
-        <span>{ROLE_WORDS[role]}</span>
+        <b>
+          <bdi>{name}</bdi>
+        </b>
+        <span>{role === 'operator' ? location.host : ROLE_WORDS[role]}</span>
       </span>
     </button>
   );

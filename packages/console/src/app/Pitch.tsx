@@ -24,7 +24,7 @@ function Example() {
   return (
     <svg
       className="plot"
-      height="120"
+      height="140"
       role="img"
       aria-label="Adding up claims 582,656; counting each person once gives 420,731, 95 percent 420,602 to 420,860"
     >
@@ -43,7 +43,10 @@ function Example() {
       <text className="k" x="70.1%" y="54" textAnchor="end">
         420,731
       </text>
-      <svg x="0" y="84" width="70.1%" height="34" overflow="visible" aria-hidden="true">
+      <text x="0" y="94">
+        Its 95 % interval, in a close-up
+      </text>
+      <svg x="0" y="102" width="70.1%" height="34" overflow="visible" aria-hidden="true">
         <line className="ax0" x1="0" x2="100%" y1="10" y2="10" />
         <line className="whb" x1="27%" x2="77%" y1="10" y2="10" />
         <line className="wh" x1="27%" x2="77%" y1="10" y2="10" />

@@ -1,16 +1,15 @@
 /** The frame of every page: side bar, top bar, and the page itself. */
 import { Outlet, useLocation } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef } from 'react';
+import { useContext, useEffect, useRef } from 'react';
 import { A } from '../parts/A.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { Skeleton } from '../parts/states.tsx';
+import { PublishersProvider } from '../parts/Publisher.tsx';
 import { idOf, ROLE_WORDS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { Brand } from './Brand.tsx';
 import { FindButton } from './Find.tsx';
 import { LiveState } from './LiveState.tsx';
-import { PageError } from './PageError.tsx';
-import { PartySwitch } from './PartySwitch.tsx';
+import { PartySwitch, SwitchContext } from './PartySwitch.tsx';
 import type { Page } from './page.ts';
 import { PAGES } from './pages.ts';
 import { openShortcuts, Shortcuts } from './Shortcuts.tsx';
@@ -46,6 +45,7 @@ export function Shell() {
               <div className="sheet">
                 <PartySwitch />
                 <Navigation />
+                <Foot />
               </div>
             </details>
             <FindButton />
@@ -54,11 +54,9 @@ export function Shell() {
             <ThemeButton />
           </header>
           <main className="page" id="main" tabIndex={-1}>
-            <PageError key={pathname}>
-              <Suspense fallback={<Skeleton />}>
-                <Outlet />
-              </Suspense>
-            </PageError>
+            <PublishersProvider>
+              <Outlet />
+            </PublishersProvider>
           </main>
         </div>
       </div>
@@ -71,7 +69,8 @@ function Navigation() {
   const { role } = useSession();
   const { pathname } = useLocation();
   const pages = PAGES.filter(({ nav, roles }) => nav && roles.includes(role));
-  const isCurrent = ({ path }: Page) => (path === '/' ? pathname === '/' : pathname.startsWith(path));
+  const { under } = PAGES.find((page) => page.under && isAt(page, pathname)) ?? {};
+  const isCurrent = (page: Page) => isAt(page, under ?? pathname);
   return (['main', 'more'] as const).map((group) => (
     <nav key={group} className="nav" aria-label={group === 'main' ? 'Main' : 'More'}>
       {pages
@@ -86,8 +85,14 @@ function Navigation() {
   ));
 }
 
+/** True if the path is that of the page, or below it. */
+function isAt({ path }: Page, pathname: string): boolean {
+  return path === '/' ? pathname === '/' : pathname.startsWith(path.replace(/\/\$.*$/, ''));
+}
+
 function Foot() {
   const { servedBy, companion, principal, role } = useSession();
+  const { signOut } = useContext(SwitchContext);
   const keys =
     servedBy.by === 'mex console' ? 'Keys stay on this computer' : companion ? 'Demo keys' : 'No keys here';
   const where = role === 'operator' ? 'Counts only, no content' : keys;
@@ -101,6 +106,14 @@ function Foot() {
         <button type="button" className="bare" onClick={openShortcuts}>
           <kbd>?</kbd> Shortcuts
         </button>
+        {signOut && (
+          <>
+            {' · '}
+            <button type="button" className="bare" onClick={signOut}>
+              Sign out
+            </button>
+          </>
+        )}
       </span>
     </div>
   );

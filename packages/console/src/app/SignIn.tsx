@@ -1,10 +1,11 @@
-/** The first page: who are you? */
+/** The sign-in page. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ServedBy } from '../companion/methods.ts';
 import { CommandLine } from '../parts/CommandLine.tsx';
 import { Icon } from '../parts/Icon.tsx';
+import { partyName } from '../parts/names.ts';
 import { ErrorNote } from '../parts/states.tsx';
-import { idOf, ROLE_WORDS, roleOf } from '../session/roles.ts';
+import { ROLE_WORDS, roleOf } from '../session/roles.ts';
 import { type Caller, openSession, type Session } from '../session/session.ts';
 import { type Issuer, SignInCancelled, signIn } from '../session/signIn.ts';
 import './signIn.css';
@@ -14,7 +15,6 @@ import { toggleTheme } from './theme.tsx';
 
 interface SignInProps {
   servedBy: ServedBy;
-  /** Sessions that this window has open already. */
   sessions: readonly Session[];
   onSession: (session: Session) => void;
 }
@@ -71,8 +71,9 @@ export function SignIn({ servedBy, sessions, onSession }: SignInProps) {
               </>
             )}
             {servedBy.by === 'exchange' && !servedBy.companion && <OwnMachine />}
-            <div className="acts xs muted">
-              <a href="/docs">API reference</a> · <span>version {servedBy.version}</span> ·
+            <div className="row xs muted">
+              <a href="/docs">API reference</a>
+              <span>Version {servedBy.version}</span>
               <button className="btn sm plain" type="button" onClick={toggleTheme}>
                 <Icon name="theme" /> Light or dark
               </button>
@@ -84,7 +85,7 @@ export function SignIn({ servedBy, sessions, onSession }: SignInProps) {
   );
 }
 
-/** Opens a session, one at a time. `waiting` is `window` while somebody signs in at the issuer's window. */
+/** Opens one session at a time. `waiting` is `window` while the user signs in at the issuer, in a separate window. */
 function useEnter(servedBy: ServedBy, onSession: (session: Session) => void) {
   const [error, setError] = useState<Error>();
   const [waiting, setWaiting] = useState<'window' | 'session'>();
@@ -164,7 +165,7 @@ function Earlier({ sessions, onSession }: Pick<SignInProps, 'sessions' | 'onSess
       {sessions.map((session) => (
         <Choice
           key={session.principal}
-          name={idOf(session.principal)}
+          name={partyName(session.principal)}
           about={ROLE_WORDS[session.role]}
           busy={false}
           pick={() => onSession(session)}
@@ -173,6 +174,13 @@ function Earlier({ sessions, onSession }: Pick<SignInProps, 'sessions' | 'onSess
     </Section>
   );
 }
+
+const ROLE_TASKS = {
+  consumer: 'Advertiser: ask, see results',
+  provider: 'Publisher: answer, watch the budget',
+  duchy: 'Duchy: computations and stages',
+  operator: 'Runs the exchange',
+};
 
 type Identities = NonNullable<ServedBy['identities']>;
 
@@ -193,8 +201,8 @@ function Identities({
       {identities.map(({ id, principal, keys }) => (
         <Choice
           key={id}
-          name={idOf(principal)}
-          about={`${ROLE_WORDS[roleOf(principal)]}${keys ? '' : ', no keys here'}`}
+          name={partyName(principal)}
+          about={keys ? ROLE_WORDS[roleOf(principal)] : `${ROLE_TASKS[roleOf(principal)]}, no keys here`}
           busy={busy}
           pick={() => pick(id)}
         />
@@ -202,13 +210,6 @@ function Identities({
     </Section>
   );
 }
-
-const ROLE_TASKS = {
-  consumer: 'Advertiser: ask, see results',
-  provider: 'Publisher: answer, watch the budget',
-  duchy: 'Duchy: computations and stages',
-  operator: 'Runs the exchange',
-};
 
 function IssuerChoice({
   issuer,

@@ -1,4 +1,4 @@
-/** Lies over the page when the sign-in has expired. What was typed below stays. */
+/** The dialog that covers the page when the sign-in has expired. Everything that was typed in the page stays. */
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
 import { ErrorNote } from '../parts/states.tsx';
@@ -50,7 +50,7 @@ function Expired({ login, expiry, leave }: { login: Login; expiry: Expiry; leave
   return (
     <dialog
       ref={dialog}
-      className="dialog"
+      className="expired"
       aria-labelledby="expired"
       onCancel={(event) => event.preventDefault()}
     >

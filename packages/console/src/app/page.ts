@@ -1,14 +1,16 @@
-/** The table of pages. Each area lists its own pages in `pages/<area>/pages.ts`. */
-import type { ComponentType } from 'react';
+/** Defines a page of the console. Each area lists its pages in `pages/<area>/pages.ts`. */
+import type { ReactNode } from 'react';
 import type { IconName } from '../parts/Icon.tsx';
 import type { Role } from '../session/roles.ts';
 
 export interface Page {
   /** A path such as `/measurements/$id`. The page reads `id` with `useParams({ strict: false })`. */
   path: string;
-  /** The roles that see this page. Several pages may have one path if their roles differ. */
+  /** The roles that see this page. Several pages may have the same path if their roles differ. */
   roles: readonly Role[];
-  load: () => Promise<{ default: ComponentType }>;
+  load: () => Promise<{ default: () => ReactNode }>;
+  /** The path of the entry in the side bar that this page belongs to, if it is not at the beginning of `path`. */
+  under?: string;
   /** The entry in the side bar. `main` entries come before `more` entries. */
   nav?: { label: string; icon: IconName; group: 'main' | 'more'; key?: string };
 }

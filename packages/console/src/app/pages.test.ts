@@ -19,6 +19,7 @@ it('has the pages that names lead to', () => {
   const names: [Role, string][] = [
     ['consumer', 'measurementConsumers/acme/measurements/x'],
     ['consumer', 'measurementConsumers/acme/eventGroups/x'],
+    ['consumer', 'measurementConsumers/acme/reports/x'],
     ['provider', 'dataProviders/streamly/requisitions/x'],
     ['provider', 'dataProviders/streamly/eventGroups/x'],
     ['provider', 'dataProviders/streamly/eventGroupMetadataDescriptors/x'],

@@ -4,11 +4,13 @@ import { consumerPages } from '../pages/consumer/pages.ts';
 import { duchyPages } from '../pages/duchy/pages.ts';
 import { operatorPages } from '../pages/operator/pages.ts';
 import { providerPages } from '../pages/provider/pages.ts';
+import { reportPages } from '../pages/reports/pages.ts';
 import { sharedPages } from '../pages/shared/pages.ts';
 import type { Page } from './page.ts';
 
 export const PAGES: readonly Page[] = [
   ...consumerPages,
+  ...reportPages,
   ...askPages,
   ...providerPages,
   ...duchyPages,

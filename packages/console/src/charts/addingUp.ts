@@ -1,4 +1,4 @@
-/** The deduplicated figure beside the claim that adding up would make, and the size of the population. */
+/** A chart that compares the number of distinct people with the sum of the publishers' figures, and with the population. */
 import { around, count, percent, spread } from '../parts/format.ts';
 import { stripes } from './bars.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
@@ -11,7 +11,7 @@ export interface AddingUp {
   once: Figure;
   addedUp: number;
   population?: number;
-  /** False if another chart beside this one shows the interval. */
+  /** Set this to false if another chart beside this one shows the interval. */
   hasCloseUp?: boolean;
 }
 
@@ -68,7 +68,7 @@ function onceRow(scale: Scale, once: Figure, population?: number): Node[] {
     ),
     node('rect', { class: 'soft0', x: 0, y: 17, width: across(all), height: 15, rx: 2 }),
     node('rect', { class: 'f1', x: 0, y: 17, width: across(width), height: 15, rx: 2 }),
-    ...whisker(scale, 24.5, once, { isOnBar: true }),
+    ...whisker(scale, 24.5, once, { cap: 9.5, isOnBar: true }),
   ];
 }
 
@@ -84,7 +84,6 @@ function addedUpRow(scale: Scale, addedUp: number): Node[] {
   ];
 }
 
-/** Marks the size of the population. */
 function target({ at }: Scale, population: number): Node[] {
   const x = at(population);
   return [

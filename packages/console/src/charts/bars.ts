@@ -1,25 +1,26 @@
-/** Horizontal bars with whiskers, one for each row, on an axis from 0. */
+/** A chart of horizontal bars with whiskers, on an axis from 0. */
 import { around, spread } from '../parts/format.ts';
-import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
+import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { across, type Node, node } from './node.ts';
-import { axisTexts, type Scale, scaleFromZero } from './scale.ts';
+import { type Scale, scaleFromZero } from './scale.ts';
 import { type Series, seriesAt, swatch } from './series.ts';
 import type { Unit } from './units.ts';
 import { whisker } from './whisker.ts';
 
 export interface Bar extends Figure {
   label: string;
-  /** A second line below the label. */
   sub?: string;
-  /** The color of the bar. A bar with its own series has the mark of the series beside its label. */
+  /** The color of the bar. The mark of the series is drawn beside the label. */
   series?: Series;
-  /** `striped` for what was not measured, such as a sum that counts people twice. `soft` for a background. */
+  /** `striped` for a value that was not measured, such as a sum that counts people twice. `soft` for a background. */
   look?: 'striped' | 'soft';
-  /** The value that is known to be true. The demo knows it. */
+  /** The true value, which only the demo knows. */
   truth?: number;
-  /** The value that adding up would claim, drawn as a thin striped bar below. */
+  /**
+   * The sum of the publishers' figures, which counts people several times. Drawn as a thin striped bar below the main bar.
+   */
   claimed?: number;
-  /** The text after the label's value. The default is the interval. */
+  /** The text after the value. Defaults to the interval. */
   note?: string;
 }
 
@@ -32,18 +33,16 @@ export function barChart(title: string, unit: Unit, bars: readonly Bar[]): Chart
   );
   const each = bars.map((bar) => `${bar.label}: ${spread(bar.value, bar.interval, unit)}`);
   const finding = `${title}. ${each.join('. ')}`;
-  const axis = node('span', { class: 'axis' }, plot(16, axisTexts(scale, unit, 12)));
   return {
     title,
     finding,
     drawing: picture(
       finding,
       { class: 'ch' },
-      node(
-        'div',
-        { class: 'dw' },
+      rowsOnAxis(
         bars.flatMap((bar) => row(bar, scale, unit)),
-        axis,
+        scale,
+        unit,
       ),
     ),
     table: tableOf(bars, unit),
@@ -90,7 +89,7 @@ function marks(bar: Bar, scale: Scale): Node[] {
             y2: 21,
           }),
         ]),
-    ...(interval === undefined ? [] : whisker(scale, 11, bar, { isOnBar: true })),
+    ...(interval === undefined ? [] : whisker(scale, 11, bar, { cap: 9, isOnBar: true })),
   ];
 }
 
@@ -98,7 +97,6 @@ function barMark(style: string, width: number, y: number, height: number): Node 
   return node('rect', { class: style, x: 0, y, width: across(width), height, rx: 2 });
 }
 
-/** Draws a striped bar: a soft bar with a thick dashed line on it. */
 export function stripes(width: number, y: number, height: number): Node[] {
   return [
     barMark('soft0', width, y, height),

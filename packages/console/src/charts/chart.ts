@@ -1,32 +1,31 @@
-/** The parts that all charts have. */
+/** Types and functions that all charts share. */
 import type { Interval } from '../parts/format.ts';
 import { type Node, node } from './node.ts';
+import { axisTexts, type Scale } from './scale.ts';
 import type { Unit } from './units.ts';
 
 export interface Table {
   columns: readonly string[];
   rows: readonly (readonly (string | number)[])[];
-  /** Writes the numbers for people. Files have them as they are. */
+  /** Formats a number for people. Exported files contain the unformatted number. */
   text?: (value: number) => string;
 }
 
 export interface Chart {
-  /** The name of the chart, with its unit. */
   title: string;
-  /** The finding in a sentence. Screen readers read it instead of the drawing. */
+  /** A sentence that states the finding. Screen readers read it instead of the drawing. */
   finding: string;
   drawing: Node;
-  /** The same figures as numbers. */
   table: Table;
 }
 
-/** A figure with its 95 % interval. An unknown upper end is Infinity. An exact figure has no interval. */
+/** A figure with its 95 % interval. An unknown upper end is Infinity, and an exact figure has no interval. */
 export interface Figure {
   value: number;
   interval?: Interval;
 }
 
-/** Makes a drawing that screen readers see as one picture. */
+/** Creates a drawing that screen readers treat as one image. */
 export function picture(
   finding: string,
   attributes: { class: string },
@@ -35,12 +34,16 @@ export function picture(
   return node('div', { ...attributes, role: 'img', 'aria-label': finding }, ...children);
 }
 
-/** Makes a plot, which is as wide as its place and has a fixed height. */
 export function plot(height: number, ...children: Parameters<typeof node>[2][]): Node {
   return node('svg', { class: 'plot', height, 'aria-hidden': 'true' }, ...children);
 }
 
-/** Returns the cells of a figure for a table: value, and both ends of the interval. */
+/** Makes rows of a label, a plot and a figure, with the axis that they share below them. */
+export function rowsOnAxis(rows: readonly Node[], scale: Scale, unit: Unit): Node {
+  const axis = node('span', { class: 'axis' }, plot(16, axisTexts(scale, unit, 12)));
+  return node('div', { class: 'dw' }, [...rows, axis]);
+}
+
 export function cellsOf({ value, interval }: Figure): (string | number)[] {
   const [low, high] = interval ?? [value, value];
   return [value, low, Number.isFinite(high) ? high : ''];

@@ -5,9 +5,12 @@ import {
   barChart,
   type Chart,
   calendarChart,
+  curveChart,
+  expectedChart,
   type Figure,
   frequencyChart,
   groupChart,
+  incrementChart,
   kPlusChart,
   laneChart,
   miniWhisker,
@@ -51,6 +54,18 @@ function chartsOf(figure: Figure, label = 'Streamly'): Chart[] {
     bandChart(label, PEOPLE, [
       { ...figure, label },
       { ...figure, label },
+    ]),
+    curveChart(label, PEOPLE, [
+      { label, points: [{ ...figure, label }] },
+      { label, points: [{ ...figure, label }], series: seriesAt(5) },
+    ]),
+    incrementChart(label, [
+      { ...figure, label },
+      { ...figure, label },
+    ]),
+    expectedChart(label, PEOPLE, [
+      { label, sub: label, margin: figure.interval && figure.interval[1] - figure.value },
+      { label, margin: undefined },
     ]),
     groupChart(label, PEOPLE, [label, label], [{ label, sub: label, figures: [figure, undefined] }]),
     upsetChart(
@@ -165,10 +180,98 @@ describe('rows of combinations', () => {
   });
 });
 
+describe('increments', () => {
+  const { drawing, table } = incrementChart('What each adds', [
+    { label: 'a', value: 300, interval: [290, 310] },
+    { label: 'b', value: 100, interval: [80, 120] },
+  ]);
+  const percent = (value: unknown) => Number.parseFloat(String(value));
+  const bars = all(drawing, 'rect').filter(
+    ({ attributes: { class: style, width } }) => style !== 'soft0' && String(width).endsWith('%'),
+  );
+
+  it('start where the one before ends, and are as long as what they add', () => {
+    const [a, b] = bars.map(({ attributes: { x, width } }) => [percent(x), percent(width)]);
+    expect(b![0]).toBeCloseTo(a![0]! + a![1]!, 1);
+    expect(b![1]! * 3).toBeCloseTo(a![1]!, 1);
+    expect(table.rows[1]).toEqual(['b', 300, 100, 80, 120]);
+  });
+
+  it('have the whisker of what they add at their end', () => {
+    const { x, width } = bars[1]!.attributes;
+    const end = percent(x) + percent(width);
+    const whiskers = all(drawing, 'line').filter(
+      ({ attributes: { class: style, y1, y2 } }) => style === 'wh' && y1 === y2,
+    );
+    const [x1, x2] = [percent(whiskers[1]!.attributes.x1), percent(whiskers[1]!.attributes.x2)];
+    expect((x1 + x2) / 2).toBeCloseTo(end, 1);
+    expect(x2 - x1).toBeCloseTo((percent(width) * 40) / 100, 1);
+  });
+});
+
+describe('curves', () => {
+  const points = (values: number[]) =>
+    values.map((value, i) => ({
+      label: `Week ${i + 1}`,
+      value,
+      interval: [value - 10, value + 10] as const,
+    }));
+  const { drawing, finding, table } = curveChart('Reach', PEOPLE, [
+    { label: 'All', points: points([100, 200, 300]) },
+    { label: 'TV', points: points([50, 80, 90]), series: seriesAt(2) },
+  ]);
+
+  it('have a band, a line and a whisker for each time, in the color of their series', () => {
+    const classes = all(drawing, 'path').map(({ attributes }) => String(attributes.class));
+    expect(classes.filter((style) => /^(band|ln)/.test(style))).toEqual([
+      'band b1',
+      'ln s1',
+      'band b3',
+      'ln s3',
+    ]);
+    const whiskers = all(drawing, 'line').filter(({ attributes }) => /^wh/.test(String(attributes.class)));
+    expect(whiskers).toHaveLength(6);
+    for (const { attributes } of whiskers)
+      expect(Number(attributes.y1) - Number(attributes.y2)).toBeCloseTo((260 * 20) / 400, 0);
+  });
+
+  it('are named with their last figures, and are all in the table', () => {
+    expect(toText(drawing)).toContain('<bdi>TV</bdi><b>90</b>');
+    expect(finding).toContain('TV: from 50, 95 percent interval 40 to 60 (Week 1) to 90');
+    expect(table.rows).toHaveLength(6);
+    expect(table.rows[3]).toEqual(['TV', 'Week 1', 50, 40, 60]);
+  });
+});
+
+it('draws expected errors on one axis around the truth', () => {
+  const { drawing, finding } = expectedChart('Expected', PEOPLE, [
+    { label: 'a', margin: 100 },
+    { label: 'b', margin: 50 },
+    { label: 'c', margin: undefined },
+  ]);
+  const widths = all(drawing, 'line')
+    .filter(({ attributes: { class: style, y1, y2 } }) => style === 'wh' && y1 === y2)
+    .map(({ attributes: { x1, x2 } }) => Number.parseFloat(String(x2)) - Number.parseFloat(String(x1)));
+  expect(widths).toHaveLength(2);
+  expect(widths[1]! * 2).toBeCloseTo(widths[0]!);
+  expect(finding).toBe('Expected. a: ± 100. b: ± 50. c: answered already');
+});
+
+it('gives publishers of an overlap the series of their place', () => {
+  const { drawing } = upsetChart('Who', ['a', 'b'], [{ members: [1], value: 42, interval: [40, 44] }], {
+    places: [4, 2],
+  });
+  const bar = all(drawing, 'rect').find(({ attributes }) => String(attributes.width).endsWith('%'));
+  expect(bar!.attributes.class).toBe('f3');
+});
+
 it('draws charts of nothing', () => {
   const empty = [
     barChart('x', PEOPLE, []),
     bandChart('x', PEOPLE, []),
+    incrementChart('x', []),
+    expectedChart('x', PEOPLE, []),
+    upsetChart('x', [], []),
     groupChart('x', SHARE, [], []),
     calendarChart('x', [], 'spent'),
   ];

@@ -1,8 +1,11 @@
-/** Dots and whiskers by group, such as the share of each age group that was reached. The axis may start above 0. */
+/**
+ * A chart of dots and whiskers by group, such as the percentage of each age group that was reached. The axis may start
+ * above 0.
+ */
 import { around, spread } from '../parts/format.ts';
-import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
+import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { type Node, node } from './node.ts';
-import { axisTexts, gridLines, type Scale, scaleAround } from './scale.ts';
+import { gridLines, type Scale, scaleAround } from './scale.ts';
 import { seriesAt, swatch } from './series.ts';
 import type { Unit } from './units.ts';
 import { whisker } from './whisker.ts';
@@ -10,7 +13,7 @@ import { whisker } from './whisker.ts';
 export interface Group {
   label: string;
   sub?: string;
-  /** One figure for each series, in the order of the names. */
+  /** One figure for each series, in the order of the series names. */
   figures: readonly (Figure | undefined)[];
 }
 
@@ -38,11 +41,10 @@ export function groupChart(
       finding,
       { class: 'ch' },
       legend(names, (i) => groups.some(({ figures }) => figures[i] !== undefined)),
-      node(
-        'div',
-        { class: 'dw' },
+      rowsOnAxis(
         groups.flatMap((group) => row(group, scale, unit)),
-        node('span', { class: 'axis' }, plot(16, axisTexts(scale, unit, 12))),
+        scale,
+        unit,
       ),
     ),
     table: {
@@ -55,12 +57,17 @@ export function groupChart(
   };
 }
 
-/** Names each series beside its mark. `isShown` tells which series are in the chart. */
-export function legend(names: readonly string[], isShown: (index: number) => boolean = () => true): Node {
+export function legend(
+  names: readonly string[],
+  isShown: (index: number) => boolean = () => true,
+  places: readonly number[] = [...names.keys()],
+): Node {
   return node(
     'div',
     { class: 'legend' },
-    names.map((name, i) => isShown(i) && node('span', {}, swatch(seriesAt(i)), node('bdi', {}, name))),
+    names.map(
+      (name, i) => isShown(i) && node('span', {}, swatch(seriesAt(places[i]!)), node('bdi', {}, name)),
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
-/** How far figures are from what they should be, in their own standard deviations. The zone should contain 95 of 100. */
-import { type Chart, picture, plot } from './chart.ts';
+/** A chart of errors, in standard deviations. About 95 of 100 dots should be in the highlighted zone. */
+import { type Chart, picture, plot, rowsOnAxis } from './chart.ts';
 import { across, node } from './node.ts';
-import { axisTexts, gridLines, scaleBetween } from './scale.ts';
+import { gridLines, scaleBetween } from './scale.ts';
 import type { Unit } from './units.ts';
 
 export interface Residual {
@@ -31,9 +31,7 @@ export function residualChart(title: string, residuals: readonly Residual[]): Ch
     drawing: picture(
       finding,
       { class: 'ch' },
-      node(
-        'div',
-        { class: 'dw' },
+      rowsOnAxis(
         [...rows].flatMap(([row, dots]) => [
           node('span', { class: 'dl sm' }, node('bdi', {}, row)),
           plot(
@@ -50,7 +48,8 @@ export function residualChart(title: string, residuals: readonly Residual[]): Ch
           ),
           node('span', { class: 'num' }),
         ]),
-        node('span', { class: 'axis' }, plot(16, axisTexts(scale, SIGMAS, 12))),
+        scale,
+        SIGMAS,
       ),
     ),
     table: {

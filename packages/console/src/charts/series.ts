@@ -1,23 +1,23 @@
-/** Series, such as publishers: each has a color and a shape, and no two have both in common. */
+/** Series, such as publishers. Each series has a different combination of color and shape. */
 import { across, type Node, node } from './node.ts';
 
 const SHAPES = ['circle', 'square', 'triangle', 'diamond'] as const;
 
 export interface Series {
-  /** The number of the color in the style sheet. 0 is neutral, for several series together. */
+  /** The number of the color in the style sheet. 0 is a neutral color for several series together. */
   hue: 0 | 1 | 2 | 3 | 4;
   shape: (typeof SHAPES)[number];
 }
 
 export const NEUTRAL: Series = { hue: 0, shape: 'circle' };
 
-/** Returns the series at an index. The first 16 differ. */
+/** Returns the series at an index. The first 16 series are all different. */
 export function seriesAt(index: number): Series {
   const shape = (index + Math.floor(index / 4)) % 4;
   return { hue: ((index % 4) + 1) as Series['hue'], shape: SHAPES[shape]! };
 }
 
-/** Draws the shape of a series around a center in pixels. */
+/** Draws the shape of a series. `x` and `y` are the center, in pixels. */
 export function shapeAt({ hue, shape }: Series, x: number, y: number, r: number, extra = ''): Node {
   const style = `${extra}f${hue}`;
   switch (shape) {
@@ -41,19 +41,19 @@ export function shapeAt({ hue, shape }: Series, x: number, y: number, r: number,
   }
 }
 
-/** Draws the shape of a series at a position in percent. */
-export function dotAt(series: Series, percent: number, y: number, r: number): Node {
+/** Draws the shape of a series. `percent` is the horizontal position, and `y` is in pixels. */
+export function dotAt(series: Series, percent: number, y: number, r: number, hasHalo = true): Node {
+  const style = hasHalo ? 'pt ' : 'pt flat ';
   if (series.shape === 'circle') {
-    return node('circle', { class: `pt f${series.hue}`, cx: across(percent), cy: y, r });
+    return node('circle', { class: `${style}f${series.hue}`, cx: across(percent), cy: y, r });
   }
   return node(
     'svg',
     { x: across(percent), y, width: 1, height: 1, overflow: 'visible' },
-    shapeAt(series, 0, 0, r, 'pt '),
+    shapeAt(series, 0, 0, r, style),
   );
 }
 
-/** Draws the small mark beside the name of a series. */
 export function swatch(series: Series): Node {
   return node(
     'svg',

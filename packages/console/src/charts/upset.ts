@@ -1,4 +1,7 @@
-/** The people whom publishers reached: each row is a combination of publishers, and every person is in one row. */
+/**
+ * A chart of people by the publishers that reached them. Each row is a combination of publishers, and each person is in one
+ * row.
+ */
 import { around, intervalText, spread } from '../parts/format.ts';
 import { stripes } from './bars.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
@@ -6,11 +9,11 @@ import { legend } from './groups.ts';
 import { across, type Node, node } from './node.ts';
 import { axisTexts, type Scale, scaleFromZero } from './scale.ts';
 import { NEUTRAL, seriesAt, shapeAt } from './series.ts';
-import { PEOPLE } from './units.ts';
+import { PEOPLE, type Unit } from './units.ts';
 import { whisker } from './whisker.ts';
 
 export interface Combination extends Figure {
-  /** The indexes of the publishers that reached these people. Empty for several combinations in one row. */
+  /** The indexes of the publishers that reached these people. Empty if the row stands for several combinations. */
   members: readonly number[];
 }
 
@@ -18,10 +21,17 @@ type Row = Combination & { label: string };
 
 const MOST_ROWS = 15;
 
+export interface UpsetStyle {
+  unit?: Unit;
+  /** The index of each publisher's series. By default, the first publisher has the first series, and so on. */
+  places?: readonly number[];
+}
+
 export function upsetChart(
   title: string,
   publishers: readonly string[],
   combinations: readonly Combination[],
+  { unit = PEOPLE, places = [...publishers.keys()] }: UpsetStyle = {},
 ): Chart {
   const rows = folded(combinations).map((row) => ({
     ...row,
@@ -29,9 +39,9 @@ export function upsetChart(
   }));
   const scale = scaleFromZero(
     rows.flatMap(({ value, interval = [] }) => [value, ...interval]),
-    PEOPLE,
+    unit,
   );
-  const finding = `${title}. ${rows.map(({ label, value, interval }) => `${label}: ${spread(value, interval, PEOPLE)}`).join('. ')}`;
+  const finding = `${title}. ${rows.map(({ label, value, interval }) => `${label}: ${spread(value, interval, unit)}`).join('. ')}`;
   const noisy = rows.filter(isNoise);
   return {
     title,
@@ -39,28 +49,29 @@ export function upsetChart(
     drawing: picture(
       finding,
       { class: 'ch' },
-      legend(publishers),
+      legend(publishers, undefined, places),
       node(
         'div',
         { class: 'up' },
-        rows.map((row) => rowOf(row, publishers.length, scale)),
-        node('div', { class: 'ur' }, node('span'), plot(18, axisTexts(scale, PEOPLE, 13)), node('span')),
+        rows.map((row) => rowOf(row, places, scale, unit)),
+        node('div', { class: 'ur' }, node('span'), plot(18, axisTexts(scale, unit, 13)), node('span')),
       ),
       noisy.length > 0 &&
         node(
           'p',
           { class: 'xs muted' },
-          `Too small to tell from noise: ${noisy.map(({ label, interval }) => `${label} (${intervalText(interval!, PEOPLE)})`).join('; ')}.`,
+          `Too small to tell from noise: ${noisy.map(({ label, interval }) => `${label} (${intervalText(interval!, unit)})`).join('; ')}.`,
         ),
     ),
     table: {
-      columns: ['Seen on', ...FIGURE_COLUMNS(PEOPLE)],
+      columns: ['Seen on', ...FIGURE_COLUMNS(unit)],
       rows: rows.map((row) => [row.label, ...cellsOf(row)]),
+      text: unit.text,
     },
   };
 }
 
-/** Sorts the rows, the largest first. Folds those beyond the most into one row, whose interval contains all of theirs. */
+/** Sorts the rows, largest first. Merges the smallest rows into one if there are too many. */
 function folded(combinations: readonly Combination[]): Combination[] {
   const sorted = combinations.toSorted((a, b) => b.value - a.value);
   if (sorted.length <= MOST_ROWS) return sorted;
@@ -80,39 +91,39 @@ function labelOf({ members }: Combination, publishers: readonly string[], count:
 
 const isNoise = ({ interval }: Figure) => interval !== undefined && interval[0] <= 0 && interval[1] > 0;
 
-function rowOf(row: Row, publishers: number, scale: Scale): Node {
+function rowOf(row: Row, places: readonly number[], scale: Scale, unit: Unit): Node {
   const { members, value, interval } = row;
   const width = scale.at(value);
-  const series = members.length === 1 ? seriesAt(members[0]!) : NEUTRAL;
+  const series = members.length === 1 ? seriesAt(places[members[0]!]!) : NEUTRAL;
   const bar = isNoise(row)
     ? stripes(width, 6, 14)
     : [node('rect', { class: `f${series.hue}`, x: 0, y: 6, width: across(width), height: 14, rx: 2 })];
   return node(
     'div',
     { class: 'ur' },
-    members.length === 0 ? node('span', {}, row.label) : matrix(members, publishers),
+    members.length === 0 ? node('span', {}, row.label) : matrix(members, places),
     plot(26, bar, interval === undefined ? [] : whisker(scale, 13, row, { isOnBar: true, cap: 4 })),
     node(
       'span',
       { class: 'num' },
-      PEOPLE.text(value),
-      interval && node('small', {}, ` ${around(value, interval, PEOPLE)}`),
+      unit.text(value),
+      interval && node('small', {}, ` ${around(value, interval, unit)}`),
     ),
   );
 }
 
-/** Draws a mark for each publisher: its shape if it is a member, or else an empty dot. A line joins the members. */
-function matrix(members: readonly number[], publishers: number): Node {
-  const step = 124 / Math.max(publishers, 4);
+/** Draws the shape of each publisher in the combination, and an empty dot for every other publisher. */
+function matrix(members: readonly number[], places: readonly number[]): Node {
+  const step = 124 / Math.max(places.length, 4);
   const x = (i: number) => step * (i + 0.5);
   const ends = [Math.min(...members), Math.max(...members)].map(x);
   return node(
     'svg',
     { class: 'mx', viewBox: '0 0 124 26', 'aria-hidden': 'true' },
     members.length > 1 && node('line', { class: 'jn', x1: ends[0], x2: ends[1], y1: 13, y2: 13 }),
-    Array.from({ length: publishers }, (_, i) =>
+    places.map((place, i) =>
       members.includes(i)
-        ? shapeAt(seriesAt(i), x(i), 13, Math.min(6, step / 2.4))
+        ? shapeAt(seriesAt(place), x(i), 13, Math.min(6, step / 2.4))
         : node('circle', { class: 'off', cx: x(i), cy: 13, r: Math.min(3, step / 4) }),
     ),
   );

@@ -1,4 +1,4 @@
-/** The 95 % interval of a figure: a line with caps through a dot. */
+/** Whiskers: the 95 % interval of a figure, drawn as a line with caps through a dot. */
 import { spread } from '../parts/format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
 import { across, type Node, node } from './node.ts';
@@ -8,14 +8,14 @@ import type { Unit } from './units.ts';
 
 export interface WhiskerStyle {
   series?: Series;
-  /** Half of the height of a cap, in pixels. */
+  /** Half the height of a cap, in pixels. */
   cap?: number;
   radius?: number;
-  /** Draws the line over a halo, so that it can be seen on a bar. */
+  /** Leaves out the halo, which would look like a notch in the bar. */
   isOnBar?: boolean;
 }
 
-/** Draws a whisker at height `y` of a plot. An interval without an upper end has an arrow instead of a cap. */
+/** Draws a whisker at the height `y`. An interval without an upper end has an arrow instead of a cap. */
 export function whisker(
   { at }: Pick<Scale, 'at'>,
   y: number,
@@ -32,11 +32,10 @@ export function whisker(
     line(hue, low, high, 0),
     line(hue, low, low, cap),
     isOpen ? arrow(y, cap, hue) : line(hue, high, high, cap),
-    dotAt(series, at(value), y, radius),
+    dotAt(series, at(value), y, radius, !isOnBar),
   ];
 }
 
-/** Draws an arrow at the right end of a plot: the interval continues. */
 function arrow(y: number, cap: number, hue: string): Node {
   return node(
     'svg',
@@ -45,7 +44,6 @@ function arrow(y: number, cap: number, hue: string): Node {
   );
 }
 
-/** Draws one figure, with an axis of its own around the interval. */
 export function whiskerChart(title: string, figure: Figure, unit: Unit): Chart {
   const finding = `${title}: ${spread(figure.value, figure.interval, unit)}`;
   return {
@@ -56,7 +54,7 @@ export function whiskerChart(title: string, figure: Figure, unit: Unit): Chart {
   };
 }
 
-/** Draws a figure and an axis around its interval, 44 pixels high. */
+/** Draws a figure and an axis around its interval, in 44 pixels of height. */
 export function closeUp(figure: Figure, unit: Unit): Node[] {
   const { value, interval = [value, value] } = figure;
   const scale = scaleAround([value, ...interval], unit);
@@ -70,15 +68,17 @@ export function closeUp(figure: Figure, unit: Unit): Node[] {
   ];
 }
 
-/** Returns whether an interval is too narrow to be seen on a scale: below 3 pixels if the plot is 600 pixels wide. */
+/** Returns true if the interval would be less than 3 pixels wide in a plot of 600 pixels. */
 export function isTooNarrow({ at }: Scale, { interval }: Figure): boolean {
   return interval !== undefined && at(interval[1]) - at(interval[0]) < 0.5;
 }
 
-/** The reach of the scale that whiskers in lists share, as a share of the value: ± 3 %. */
+/** The range of whiskers in lists: ± 3 % of the value. */
 export const MINI_RANGE = 0.03;
 
-/** Draws a whisker for a list. All of them have one relative scale, so that a wide one is worse at a glance. */
+/**
+ * Draws a whisker for a list. All whiskers in a list have the same relative scale, so a wider whisker is a larger error.
+ */
 export function miniWhisker({ value, interval = [value, value] }: Figure): Node {
   const at = (x: number) => {
     const off = value === 0 ? Math.sign(x) : (x - value) / (Math.abs(value) * MINI_RANGE);
@@ -87,6 +87,6 @@ export function miniWhisker({ value, interval = [value, value] }: Figure): Node 
   return plot(
     12,
     node('line', { class: 'ax0', x1: 0, x2: '100%', y1: 6, y2: 6 }),
-    ...whisker({ at }, 6, { value, interval }, { cap: 3.5 }),
+    ...whisker({ at }, 6, { value, interval }, { cap: 4.5, radius: 2, isOnBar: true }),
   );
 }

@@ -1,11 +1,10 @@
 /** Calls the companion on the party's own machine. */
 import type { CompanionErrorBody, CompanionMethod, CompanionMethods, ExchangeDetails } from './methods.ts';
 
-/** An error from the companion, with a sentence for people. */
 export class CompanionError extends Error {
   override name = 'CompanionError';
   readonly reason: string;
-  /** The request's fields that are wrong, for example a filter's position. */
+  /** `FilterDetails` or `ExchangeDetails`, depending on the reason. */
   readonly details: unknown;
 
   constructor(reason: string, message: string, details?: unknown) {
@@ -14,7 +13,6 @@ export class CompanionError extends Error {
     this.details = details;
   }
 
-  /** The ID of the request at the exchange, if the error comes from there. */
   get requestId(): string | undefined {
     return (this.details as Partial<ExchangeDetails> | undefined)?.requestId;
   }
@@ -27,7 +25,6 @@ export type Companion = {
   ) => Promise<ReturnType<CompanionMethods[M]>>;
 };
 
-/** Returns an object whose methods call the companion with these headers. */
 export function createCompanion(headers: () => Promise<HeadersInit> | HeadersInit): Companion {
   const call = async (method: string, input: unknown, signal?: AbortSignal) => {
     const response = await fetch(`/companion/${method}`, {
@@ -36,7 +33,8 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
       body: JSON.stringify(input),
       ...(signal && { signal }),
     });
-    if (response.ok) return JSON.parse(await response.text(), method === 'result' ? withInfinity : undefined);
+    if (response.ok)
+      return JSON.parse(await response.text(), WITH_INTERVALS.includes(method) ? withInfinity : undefined);
     const body: Partial<CompanionErrorBody> = await response.json().catch(() => ({}));
     const { reason = 'UNKNOWN', message = `The companion answered ${response.status}.`, details } = body;
     throw new CompanionError(reason, message, details);
@@ -47,7 +45,10 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
   });
 }
 
-/** Restores an unknown variance, which is Infinity in an `Estimate` and null in JSON. */
+/** The methods that return intervals. */
+const WITH_INTERVALS = ['result', 'report'];
+
+/** Converts null back to Infinity. An unknown variance or interval end is Infinity in an `Estimate`, and null in JSON. */
 function withInfinity(key: string, value: unknown): unknown {
   if (key === 'variance' || key === 'standardDeviation') return value ?? Number.POSITIVE_INFINITY;
   return key === 'interval' && Array.isArray(value)

@@ -2,12 +2,14 @@
  * The methods that need the party's keys or files. `mex console` serves them on the party's own machine, and a development
  * exchange serves them for its demo parties. Each method is `POST /companion/<method>`, with JSON in and out.
  */
-import type { PlainSpec } from '@measurement-exchange/contract';
+import type { PlainSpec, ReportState, Violation } from '@measurement-exchange/contract';
+import type { ReportDefinition } from '@measurement-exchange/reports';
 import type {
   MeasurementPlan,
   MeasurementRequest,
   MeasurementResult,
   Question,
+  ReportProgress,
   VerificationStep,
 } from '@measurement-exchange/sdk';
 import type {
@@ -20,61 +22,65 @@ import type {
   ResponseCounts,
   StoredResponse,
 } from '@measurement-exchange/sdk/provider';
+import type { PlanView, ReportView } from '../reports/types.ts';
+
+export type { ReportProgress } from '@measurement-exchange/sdk';
 
 export interface CompanionMethods {
-  /** The party that the keys belong to, and the parties that it trusts. */
   about(input: Record<string, never>): About;
-  /** The questions that the consumer asked, decrypted and verified, by the name of the measurement. At most 100 names. */
+  /** Returns the consumer's questions, decrypted and verified, by measurement name. Accepts at most 100 names. */
   questions(input: { names: string[] }): Record<string, OpenedQuestion>;
-  /** The newest of the consumer's measurements whose decrypted title contains the text. */
   searchTitles(input: { text: string; limit?: number }): FoundTitles;
-  /** Plans a measurement and creates nothing. */
   plan(input: { request: MeasurementRequest; assumed?: number }): Plan;
   /**
-   * Creates a measurement, unless the consumer would not accept its result. `request.requestId` is required, so that a
-   * repeated call creates nothing twice.
+   * Fails if the consumer would not accept the result. `request.requestId` is required, so that a repeated call creates
+   * nothing twice.
    */
   create(input: { request: MeasurementRequest }): { name: string };
-  /** The decrypted result, and every step of its verification. */
   result(input: { name: string }): OpenedResult;
-  /** The decrypted metadata of the consumer's event groups, as JSON. At most 100 names. */
+  /** Returns the decrypted metadata of the consumer's event groups, as JSON. Accepts at most 100 names. */
   eventGroupMetadata(input: { names: string[] }): Record<string, OpenedMetadata>;
-  /** The request in a requisition, decrypted with the data provider's key, and every step of its verification. */
+  /** Plans a report, and computes its cost. Nothing is sent to publishers. */
+  planReport(input: { definition: unknown }): PlannedReportView;
+  /** Stores a report. The same definition is always the same report. */
+  createReport(input: { definition: unknown }): { name: string };
+  /** Asks for what a report still needs, and returns at once. `report` tells the progress. */
+  runReport(input: { name: string }): Record<string, never>;
+  report(input: { name: string }): OpenedReport;
+  /** Returns the definitions of reports, decrypted. Accepts at most 100 names. */
+  reportDefinitions(input: { names: string[] }): Record<string, OpenedDefinition>;
+  exportReport(input: { name: string; format: ReportFormat }): { text: string };
   requisition(input: { name: string }): OpenedRequisition;
-  /** The data provider's ledger: limit, spent and left, by day, consumer and measurement. */
+  /** Returns the spent and remaining budget in the provider's ledger, by day, consumer and measurement. */
   budget(input: Record<string, never>): LedgerView<BudgetView>;
-  /** The agent's own account of its work. */
   agent(input: Record<string, never>): LedgerView<AgentView>;
 }
 
 export type CompanionMethod = keyof CompanionMethods;
 
-/** The JSON body of every response that is not a success. Its HTTP status says whether a repetition may help. */
+/** The JSON body of an error response. The HTTP status tells whether a retry may help. */
 export interface CompanionErrorBody {
   /** A code such as `FILTER_REJECTED`, or the reason of the exchange's error. */
   reason: string;
-  /** A sentence for people. */
   message: string;
   /** See `FilterDetails` and `ExchangeDetails`. */
   details?: unknown;
 }
 
-/** The details of `FILTER_REJECTED`. */
 export interface FilterDetails {
   filters: {
     dataProvider: string;
-    /** Absent for a filter of a population. */
+    /** Absent if the filter is for a population. */
     eventGroup?: string;
     filter: string;
     message: string;
     /** Both numbers start at 1. */
     position?: { line: number; column: number };
-    /** A name that the author may have meant. */
+    /** A known name that is similar to an unknown name in the filter. */
     suggestion?: string;
   }[];
 }
 
-/** The details of an error that the exchange returned. */
 export interface ExchangeDetails {
   violations: { field: string; description: string }[];
   metadata: Record<string, string>;
@@ -94,7 +100,7 @@ export interface About {
   principal: string;
   /** The folder of the keys, or undefined for a demo party. */
   identity?: string;
-  /** The certificate that the party signs with. `isOwn` is false if the exchange names one of another key. */
+  /** The party's signing certificate at the exchange. `isOwn` is false if it does not match the party's private key. */
   certificate?: CertificateFacts & { name: string; isOwn: boolean };
   /** A root without a party may issue certificates for every party that has no root of its own. */
   roots: (CertificateFacts & { party?: string })[];
@@ -102,7 +108,7 @@ export interface About {
   duchies: string[];
 }
 
-/** Both members are absent if no question is stored with the measurement. */
+/** Both members are absent if the measurement has no stored question. */
 export type OpenedQuestion = { question?: Question; error?: string };
 
 export interface FoundTitles {
@@ -110,17 +116,14 @@ export interface FoundTitles {
   matches: { name: string; title: string }[];
   /** The number of titles that were searched, starting with the newest. */
   searched: number;
-  /** False if older titles are left. Call again to search more of them, until `searched` no longer grows. */
+  /** False if older titles remain. Call again to search them, until `searched` stops growing. */
   isComplete: boolean;
 }
 
 /** All members are absent if the event group has no metadata. */
 export interface OpenedMetadata {
-  /** The message as JSON. */
   metadata?: unknown;
-  /** The type of the message, such as `type.googleapis.com/acme.Campaign`. */
   typeUrl?: string;
-  /** The name of the descriptor that defines the type. */
   descriptor?: string;
   error?: string;
 }
@@ -128,42 +131,64 @@ export interface OpenedMetadata {
 export type Plan = Omit<MeasurementPlan, 'create'>;
 
 export interface OpenedResult {
-  /** Absent unless the SDK accepts the signatures, certificates, keys and figures. */
+  /** Absent unless the SDK accepted the signatures, certificates, keys and figures. */
   result?: MeasurementResult;
-  /** A step may fail although there is a result, for example because a publisher has changed its key since. */
+  /** A step may fail even if there is a result. For example, a publisher may have changed its key after the measurement. */
   steps: VerificationStep[];
-  /** Why there is no result: it is not complete yet, it failed, or it was rejected. A sentence, and its code. */
+  /** Why there is no result. `error` is a sentence, and `reason` is its code. */
   error?: string;
   reason?: string;
 }
+
+/** Either the plan, or the problems of the definition with their paths. */
+export interface PlannedReportView {
+  plan?: PlanView;
+  problems?: Violation[];
+}
+
+export interface OpenedReport {
+  definition: ReportDefinition;
+  state: ReportState;
+  createTime: string;
+  /** True while this machine asks for what the report needs. */
+  isRunning: boolean;
+  progress?: ReportProgress;
+  /** Why the last run on this machine ended early. */
+  error?: string;
+  /** The figures that are known now. Absent while nothing was asked, and while the report runs on this machine. */
+  view?: ReportView;
+}
+
+export type OpenedDefinition = { definition?: ReportDefinition; error?: string };
+export type ReportFormat = 'csv' | 'json' | 'html';
 
 export interface OpenedRequisition {
-  /** Absent if it cannot be decrypted, or if the exchange has removed its contents. */
+  /** Absent if the request cannot be decrypted, or if the exchange has removed it. */
   spec?: OpenedSpec;
   steps: VerificationStep[];
-  /** Why it cannot be shown: a sentence, and its code. */
+  /** Why the request cannot be shown. `error` is a sentence, and `reason` is its code. */
   error?: string;
   reason?: string;
 }
 
-/** The MeasurementSpec and the RequisitionSpec, without keys, hashes and the nonce. */
+/** The consumer's request from the MeasurementSpec and the RequisitionSpec, without keys, hashes, or the nonce. */
 export interface OpenedSpec {
   /** The parameters that the consumer signed. Absent if they cannot be read. */
   measurement?: SpecFacts;
-  /** One part for each event group, or one part without an event group for a population. */
+  /** One part for each event group. A population measurement has one part without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
-  /** The cost of an answer with the usual noise, for each reference and day. Absent if nothing is charged for it. */
+  /** The expected cost of an answer for each reference and day. Absent if the answer costs nothing. */
   charge?: PrivacyAmount;
 }
 
 type WithoutKeys<S> = S extends PlainSpec ? Omit<S, 'measurementPublicKey' | 'nonceHashes'> : never;
 export type SpecFacts = WithoutKeys<PlainSpec>;
 
-/** The contents of a ledger, or the reason why it is not on this machine. */
+/** The contents of a ledger, or a sentence that says why the ledger is not available on this machine. */
 export type LedgerView<T> = { ledger: string; view: T } | { missing: string };
 
 export interface BudgetView extends BudgetReport {
-  /** Sentences about entries that do not add up. */
+  /** Sentences about inconsistent entries in the ledger. */
   faults: string[];
 }
 
@@ -177,29 +202,27 @@ export interface AgentView {
   confirmedReferences: ConfirmedReference[];
 }
 
-/** The document at `/console.json`, which says who serves the console. */
+/** The document at `/console.json`. It describes the server of the console. */
 export interface ServedBy {
   by: 'mex console' | 'exchange';
-  /** The base URL of the exchange's API as the page calls it: empty for the page's own origin. */
+  /** The base URL of the exchange's API. Empty if the API has the same origin as the page. */
   api: string;
   development: boolean;
   version: string;
-  /** For `mex console`: the identities on this machine. The page names one in the header `mex-identity`. */
+  /** Only from `mex console`: the identities on this machine. The page sends the chosen ID in the header `mex-identity`. */
   identities?: {
     id: string;
     principal: string;
-    /** Whether the companion can use this identity's keys. */
     keys: boolean;
   }[];
-  /** For the exchange: how to sign in. */
+  /** Only from an exchange: the issuers for signing in. */
   issuers?: {
     issuer: string;
     clientId: string;
     name: string;
     scope?: string;
-    /** For the development issuer: the demo parties, each of which needs no password. */
+    /** Only for the development issuer: the demo parties, which sign in without a password. */
     parties?: { principal: string; displayName: string }[];
   }[];
-  /** Whether `/companion/` answers here. */
   companion: boolean;
 }

@@ -1,4 +1,4 @@
-/** The list of what needs the party's attention, for its first page. */
+/** The list of problems that need the party's attention, for its home page. */
 import type { Attention, PartySummary } from '@measurement-exchange/contract';
 import { type ComponentType, useState } from 'react';
 import { useQuestion } from '../companion/useOpened.ts';
@@ -13,11 +13,21 @@ import { pathOf } from './links.ts';
 import { inWords, isolated, useNames } from './names.ts';
 import { Loaded, Skeleton } from './states.tsx';
 
-/** The number of rows that are shown at first. */
 const FIRST = 5;
 
-/** `Work` draws rows about measurements, requests and computations, where a page can say more about them. */
-export function AttentionCard({ Work = AttentionRow }: { Work?: ComponentType<{ one: Attention }> }) {
+/**
+ * `Work` renders a row about a measurement, request or computation. A page can pass a component that shows more details.
+ */
+export function AttentionCard({
+  Work = AttentionRow,
+  isShown = () => true,
+  nothing = 'Nothing. Everything takes its usual course.',
+}: {
+  Work?: ComponentType<{ one: Attention }>;
+  /** False for what the page shows in a place of its own. */
+  isShown?: (one: Attention) => boolean;
+  nothing?: string;
+}) {
   const summary = useSummary();
   return (
     <section className="card attention" aria-labelledby="attention">
@@ -25,7 +35,9 @@ export function AttentionCard({ Work = AttentionRow }: { Work?: ComponentType<{ 
         <h2 id="attention">Needs your attention</h2>
       </header>
       <Loaded query={summary} skeleton={<SkeletonRows />}>
-        {(data) => <Rows summary={data} Work={Work} />}
+        {({ attention, ...rest }) => (
+          <Rows summary={{ ...rest, attention: attention.filter(isShown) }} {...{ Work, nothing }} />
+        )}
       </Loaded>
     </section>
   );
@@ -42,13 +54,14 @@ function SkeletonRows() {
 function Rows({
   summary: { attention, moreAttention },
   Work,
+  nothing,
 }: {
   summary: PartySummary;
   Work: ComponentType<{ one: Attention }>;
+  nothing: string;
 }) {
   const [isWhole, setWhole] = useState(false);
-  if (attention.length === 0)
-    return <p className="in-card soft">Nothing. Everything takes its usual course.</p>;
+  if (attention.length === 0) return <p className="in-card soft">{nothing}</p>;
   const hidden = isWhole ? 0 : Math.max(0, attention.length - FIRST);
   return (
     <>

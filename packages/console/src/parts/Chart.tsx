@@ -1,4 +1,4 @@
-/** A chart on a page: the drawing, the same figures as a table, and both as files. */
+/** Shows a chart with its table, and saves both as files. */
 import { createElement, type ReactNode, useRef, useState } from 'react';
 import type { Chart as ChartData, Node, Table } from '../charts/index.ts';
 import { seriesAt, swatch, toCsv } from '../charts/index.ts';
@@ -6,7 +6,7 @@ import { count } from './format.ts';
 import { Icon } from './Icon.tsx';
 import { toPng } from './png.ts';
 
-/** Shows a chart. `file` is the name of the files without their ending. */
+/** `file` is the name of the saved files, without the extension. */
 export function Chart({ chart, file }: { chart: ChartData; file: string }) {
   const drawing = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -44,7 +44,6 @@ export function Chart({ chart, file }: { chart: ChartData; file: string }) {
   );
 }
 
-/** The figures of a chart as a table. */
 function ChartTable({ title, table: { columns, rows, text = count } }: { title: string; table: Table }) {
   const isNumber = columns.map((_, i) => rows.some((row) => typeof row[i] === 'number'));
   return (
@@ -77,12 +76,11 @@ function ChartTable({ title, table: { columns, rows, text = count } }: { title: 
   );
 }
 
-/** Shows a tree of nodes as elements. */
 export function Drawing({ tree }: { tree: Node }) {
   return elementOf(tree, 0);
 }
 
-/** The mark of a publisher beside its name: the color and shape that it has in the charts of the page. */
+/** A publisher's mark, with the same color and shape as in the charts. */
 export function Swatch({ index }: { index: number }) {
   return <Drawing tree={swatch(seriesAt(index))} />;
 }
@@ -93,14 +91,14 @@ function elementOf(tree: Node | string, key: number): ReactNode {
   return createElement(tree.tag, { key, ...Object.fromEntries(attributes) }, ...tree.children.map(elementOf));
 }
 
-/** Returns the name that React has for an attribute, such as `textAnchor` for `text-anchor`. */
+/** Returns React's name of an attribute, such as `textAnchor` for `text-anchor`. */
 function propertyOf(name: string): string {
   if (name === 'class') return 'className';
   if (name.startsWith('aria-')) return name;
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function save(blob: Blob, name: string): void {
+export function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

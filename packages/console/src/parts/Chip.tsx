@@ -1,4 +1,4 @@
-/** States as the console shows them: always a color, an icon and a word. */
+/** Chips that show a state as a color, an icon and a word. */
 import type { Measurement, Requisition } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
 import { Icon, type IconName, type Tone } from './Icon.tsx';
@@ -14,17 +14,21 @@ export function Chip({ tone, icon, children }: { tone?: ChipTone; icon: IconName
   );
 }
 
-type Shown = { word: string; icon: IconName; tone?: ChipTone };
+export type Shown = { word: string; icon: IconName; tone?: ChipTone };
 
-const MEASUREMENT: Record<Measurement['state'], Shown> = {
-  AWAITING_REQUISITION_FULFILLMENT: { word: 'Waiting', icon: 'clock', tone: 'warn' },
+/** The states that a measurement and its computation share. */
+export const COMPUTED = {
   COMPUTING: { word: 'Computing', icon: 'run', tone: 'run' },
   SUCCEEDED: { word: 'Succeeded', icon: 'check', tone: 'ok' },
   FAILED: { word: 'Failed', icon: 'x', tone: 'bad' },
   CANCELLED: { word: 'Canceled', icon: 'minus' },
+} satisfies Record<string, Shown>;
+
+const MEASUREMENT: Record<Measurement['state'], Shown> = {
+  AWAITING_REQUISITION_FULFILLMENT: { word: 'Waiting', icon: 'clock', tone: 'warn' },
+  ...COMPUTED,
 };
 
-/** The state of a measurement. A failure says whether a publisher refused. */
 export function MeasurementChip({ state, failure }: Pick<Measurement, 'state' | 'failure'>) {
   const { word, icon, tone } = MEASUREMENT[state];
   const isRefused = failure?.reason === 'REQUISITION_REFUSED';
@@ -42,13 +46,17 @@ const REQUEST: Record<Requisition['state'], Shown> = {
   WITHDRAWN: { word: 'Withdrawn', icon: 'minus' },
 };
 
-/** The state of a request to a publisher (a requisition). */
-export function RequestChip({ state, deferral }: Pick<Requisition, 'state' | 'deferral'>) {
-  const isDeferred =
-    state === 'UNFULFILLED' && deferral !== undefined && Date.parse(deferral.until) > Date.now();
-  const { word, icon, tone } = isDeferred
-    ? ({ word: 'Deferred', icon: 'clock', tone: 'warn' } as const)
-    : REQUEST[state];
+/** The state of a requisition, which the console calls a request. An agent holds it until somebody confirms it. */
+export function RequestChip({
+  state,
+  deferral,
+  isHeld = false,
+}: Pick<Requisition, 'state' | 'deferral'> & { isHeld?: boolean }) {
+  const isDeferred = deferral !== undefined && Date.parse(deferral.until) > Date.now();
+  const { word, icon, tone }: Shown =
+    state === 'UNFULFILLED' && (isHeld || isDeferred)
+      ? { word: isHeld ? 'Held' : 'Deferred', icon: 'clock', tone: 'warn' }
+      : REQUEST[state];
   return (
     <Chip tone={tone} icon={icon}>
       {word}

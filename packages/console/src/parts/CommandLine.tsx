@@ -1,7 +1,6 @@
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { Icon } from './Icon.tsx';
 
-/** A command that the reader can copy. */
 export function CommandLine({ command }: { command: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -11,7 +10,15 @@ export function CommandLine({ command }: { command: string }) {
   };
   return (
     <span className="cmd">
-      <code>{command}</code>
+      <code>
+        {command.split(' ').map((word, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: words may be equal, and keep their order
+          <Fragment key={i}>
+            {i > 0 && ' '}
+            <span>{word}</span>
+          </Fragment>
+        ))}
+      </code>
       <button type="button" className="btn sm" onClick={() => void copy()}>
         <Icon name={copied ? 'check' : 'copy'} /> {copied ? 'Copied' : 'Copy'}
       </button>

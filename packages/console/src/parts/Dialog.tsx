@@ -1,7 +1,6 @@
-/** A dialog for an action that cannot be undone: says what will happen, and asks once. */
+/** A dialog that explains the consequences of an action before the user confirms it. */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { ErrorNote } from './states.tsx';
-import './dialog.css';
 
 export function ConfirmDialog({
   title,
@@ -14,17 +13,15 @@ export function ConfirmDialog({
   children,
 }: {
   title: string;
-  /** The words of the button, such as `Cancel measurement`. */
   verb: string;
-  /** The words of the button that changes nothing. */
+  /** The text of the button that cancels. */
   keep?: string;
-  /** `main` for an action that can be undone. */
+  /** `main` if the action can be undone. */
   tone?: 'danger' | 'main';
-  /** Whether something is still missing in the dialog's fields. */
+  /** True while a required field in the dialog is empty. */
   disabled?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
-  /** Says what will happen, with numbers. */
   children: ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -44,7 +41,7 @@ export function ConfirmDialog({
     }
   };
   return (
-    <dialog ref={dialog} className="confirm" aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       <div className="stack">
         <h2 id={id}>{title}</h2>
         <div className="stack tight soft">{children}</div>

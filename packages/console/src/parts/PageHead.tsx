@@ -1,12 +1,16 @@
 import { type ReactNode, useEffect } from 'react';
+import { A } from './A.tsx';
 
-/** The head of a page: title, facts in one line, and actions. Also sets the title of the window. */
+/** The head of a page: the page above it, title, facts in one line, and actions. Also sets the window's title. */
 export function PageHead({
   title,
+  above,
   meta = [],
   actions,
 }: {
   title: string;
+  /** The page that this page belongs to, such as the list that contains it. */
+  above?: { to: string; text: string };
   meta?: ReactNode[];
   actions?: ReactNode;
 }) {
@@ -16,6 +20,11 @@ export function PageHead({
   return (
     <div className="head">
       <div>
+        {above && (
+          <nav className="crumb" aria-label="Path">
+            <A to={above.to}>{above.text}</A>
+          </nav>
+        )}
         <h1>{title}</h1>
         {meta.length > 0 && (
           <div className="meta">

@@ -3,7 +3,7 @@ import type { Pages } from '../live/usePages.ts';
 import { count } from './format.ts';
 import { ErrorNote, Skeleton } from './states.tsx';
 
-/** Shows a list that is read page by page, or what keeps it from being shown. */
+/** Shows a list that is read page by page. Until the first page arrives, shows the loading state or the error. */
 export function RowList<Row>({
   pages,
   empty,
@@ -28,7 +28,7 @@ export function RowList<Row>({
       {children(rows, readMore)}
       <footer>
         <span role="status">
-          {isComplete ? `All ${count(rows.length)}` : `The first ${count(rows.length)}. Scroll for more`}
+          {isComplete ? `${count(rows.length)} in all` : `The first ${count(rows.length)}. Scroll for more`}
         </span>
         {isStale && (
           <button type="button" className="btn sm" onClick={readAgain}>

@@ -1,27 +1,32 @@
-/** A table of any length: only the rows near the window are in the document. Below 760 px it folds to a list. */
+/** A long table. Only the rows near the visible area are in the document. Below 760 px, rows become list items. */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import './table.css';
 
-/** The usual height of a row, and of a row that is folded to a list. */
-const WIDE = 60;
-const NARROW = 170;
-/** More rows are read once the reader is this close to the last one. */
-const NEAR_END = 20;
+/** The estimated height of a row in pixels, in a wide and in a narrow window. */
+const WIDE = 64;
+const NARROW = 180;
+/** Rows that are drawn above and below the window. */
+const OVERSCAN = 6;
+/** More rows are read when at most this many rows remain below. */
+const NEAR_END = 25;
 
 export function VirtualTable<Row>({
+  className = 'rows',
   head,
   rows,
   keyOf,
+  isComplete = true,
   onNearEnd,
   children,
 }: {
+  className?: string;
   /** The cells of the head. */
   head: ReactNode;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** False if there are more rows than those here. */
+  isComplete?: boolean;
   onNearEnd?: () => void;
-  /** The cells of a row. */
   children: (row: Row) => ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -33,8 +38,9 @@ export function VirtualTable<Row>({
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => (window.innerWidth > 760 ? WIDE : NARROW),
-    overscan: 12,
+    overscan: OVERSCAN,
     scrollMargin,
+    // Without this, the first render would have no rows.
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     getItemKey: (i) => keyOf(rows[i]!),
   });
@@ -46,9 +52,9 @@ export function VirtualTable<Row>({
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, rows.length]);
   return (
-    <table className="fold rows" aria-rowcount={rows.length + 1}>
+    <table className={`fold ${className}`} aria-rowcount={isComplete ? rows.length + 1 : -1}>
       <thead>
-        <tr>{head}</tr>
+        <tr aria-rowindex={1}>{head}</tr>
       </thead>
       <tbody ref={body}>
         <Gap height={first ? first.start - scrollMargin : 0} />
@@ -63,7 +69,9 @@ export function VirtualTable<Row>({
   );
 }
 
-/** Stands for the rows that are not in the document. */
+/** An empty row that takes the space of the rows that are not in the document. */
 function Gap({ height }: { height: number }) {
-  return height > 0 ? <tr style={{ height }} /> : null;
+  if (height <= 0) return null;
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a plain row cannot receive focus
+  return <tr className="spacer" aria-hidden="true" style={{ height }} />;
 }

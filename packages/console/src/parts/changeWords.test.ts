@@ -12,6 +12,8 @@ it('says what changed', () => {
   expect(said('MEASUREMENT', 1, 'COMPUTING')).toBe('Measurement is being computed');
   expect(said('MEASUREMENT', 4, 'SUCCEEDED')).toBe('Measurement is complete');
   expect(said('REQUISITION', 2, 'UNFULFILLED')).toBe('Request waits for an answer');
+  expect(said('REPORT', 1, 'PLANNED')).toBe('Report is new');
+  expect(said('REPORT', 3, 'COMPLETE')).toBe('Report is complete');
   expect(said('EVENT_GROUP', 1, 'ACTIVE')).toBe('Event group is new');
   expect(said('EVENT_GROUP', 2, 'ACTIVE')).toBe('Event group was changed');
   expect(said('EVENT_GROUP', 3, 'DELETED')).toBe('Event group was deleted');

@@ -1,11 +1,9 @@
-/** Changes in words. */
+/** Text about changes. */
 import type { Change } from '@measurement-exchange/contract';
 import type { IconName, Tone } from './Icon.tsx';
 
 export interface ChangeWords {
-  /** The kind of the resource, such as `Measurement`. */
   what: string;
-  /** The event in words, such as `is complete`. */
   happened: string;
   icon: IconName;
   tone?: Tone | 'run';
@@ -32,13 +30,20 @@ const STATES: Partial<Record<Change['kind'], Record<string, Said>>> = {
     WITHDRAWN: { happened: 'was withdrawn', icon: 'minus' },
   },
   COMPUTATION: {
-    PENDING_PARAMS: { happened: 'waits for the parameters of duchies', icon: 'clock' },
+    PENDING_PARAMS: { happened: 'waits for keys of duchies', icon: 'clock' },
     PENDING_FULFILLMENT: { happened: 'waits for publishers', icon: 'clock' },
     PENDING_CONFIRMATION: { happened: 'waits for confirmations', icon: 'clock' },
     COMPUTING: { happened: 'is being computed', icon: 'run', tone: 'run' },
     SUCCEEDED: { happened: 'is complete', icon: 'check', tone: 'ok' },
     FAILED: { happened: 'failed', icon: 'x', tone: 'bad' },
     CANCELLED: { happened: 'was canceled', icon: 'minus' },
+  },
+  REPORT: {
+    PLANNED: { happened: 'is planned', icon: 'clock' },
+    RUNNING: { happened: 'waits for measurements', icon: 'run', tone: 'run' },
+    COMPLETE: { happened: 'is complete', icon: 'check', tone: 'ok' },
+    INCOMPLETE: { happened: 'lacks a measurement', icon: 'warn', tone: 'warn' },
+    DELETED,
   },
   EVENT_GROUP: { ACTIVE: CHANGED, DELETED },
   DESCRIPTOR: { DELETED },
@@ -56,14 +61,17 @@ export const KIND_WORDS: Record<Change['kind'], string> = {
   MEASUREMENT: 'Measurement',
   REQUISITION: 'Request',
   COMPUTATION: 'Computation',
+  REPORT: 'Report',
   EVENT_GROUP: 'Event group',
   DESCRIPTOR: 'Schema',
   CERTIFICATE: 'Certificate',
   PARTY: 'Registration',
 };
 
-/** Kinds whose first version already says what happens to them. */
-const SAYS_STATE: readonly Change['kind'][] = ['MEASUREMENT', 'REQUISITION', 'COMPUTATION'];
+/**
+ * The kinds whose first entry in STATES is their initial state. A resource's first version in that state is shown as new.
+ */
+const SAYS_STATE: readonly Change['kind'][] = ['MEASUREMENT', 'REQUISITION', 'COMPUTATION', 'REPORT'];
 
 export function changeWords({
   kind,

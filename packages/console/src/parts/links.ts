@@ -1,10 +1,11 @@
-/** The pages of resources. */
+/** Finds the page of a resource. */
 import { idOf, type Role } from '../session/roles.ts';
 
 type Pages = Partial<Record<Role, string>>;
 
 const PAGES: Record<string, Pages> = {
   measurements: { consumer: '/measurements/' },
+  reports: { consumer: '/reports/' },
   requisitions: { provider: '/requests/' },
   computations: { duchy: '/computations/' },
   eventGroups: { consumer: '/catalog/', provider: '/event-groups/' },
@@ -13,10 +14,9 @@ const PAGES: Record<string, Pages> = {
 };
 const KEYS = ['certificates', 'measurementConsumers', 'dataProviders', 'duchies'];
 
-/** Returns the path of a resource's page, or undefined if the role has no page for it. */
 export function pathOf(name: string, role: Role): string | undefined {
   const [collection, id] = [name.split('/').at(-2)!, idOf(name)];
-  // A consumer sees the requisitions of a measurement on the page of the measurement.
+  // A consumer sees requisitions on the page of their measurement.
   if (collection === 'requisitions' && role === 'consumer')
     return pathOf(name.split('/').slice(0, 4).join('/'), role);
   if (KEYS.includes(collection)) return role === 'operator' ? undefined : '/keys';

@@ -1,14 +1,12 @@
-/** Names of parties in sentences. */
+/** Display names of parties, for sentences. */
 import { cut } from '@measurement-exchange/contract';
 import { useMemo } from 'react';
 import { idOf } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { usePublishers } from './Publisher.tsx';
 
-/** Returns the words for a party, given its resource name. */
 export type NameOf = (party: string) => string;
 
-/** Names of publishers, duchies, and the caller, for sentences. */
 export function useNames(): NameOf {
   const publisher = usePublishers();
   const { principal } = useSession();
@@ -16,18 +14,24 @@ export function useNames(): NameOf {
     () => (party) => {
       if (party === principal) return 'You';
       if (party.startsWith('dataProviders/')) return isolated(publisher(party).label);
-      return isolated(capital(idOf(party)));
+      return isolated(partyName(party));
     },
     [publisher, principal],
   );
 }
 
-/** A text from somebody else inside a sentence: short, and without effect on the direction of the words around it. */
+/** Shortens text from another party, and isolates its text direction from the sentence around it. */
 export const isolated = (text: string) => `\u2068${cut(text, 80)}\u2069`;
+
+/** The name of a party whose display name only others can read, such as `Acme` for `measurementConsumers/acme`. */
+export const partyName = (party: string) => capital(idOf(party));
+
+/** The name in a certificate's subject, such as `Acme` for `CN=Acme`. A subject of several parts stays as it is. */
+export const subjectName = (subject: string) => subject.replace(/^CN=([^,]+)$/, '$1');
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Replaces the resource names in a sentence of the exchange by names for people. */
+/** Replaces resource names in the exchange's text with display names. */
 export function inWords(sentence: string, nameOf: NameOf): string {
   return sentence
     .replaceAll(/measurementConsumers\/[\w-]+\/measurements\/[\w-]+\/requisitions\/[\w-]+/g, 'the request')
@@ -37,7 +41,6 @@ export function inWords(sentence: string, nameOf: NameOf): string {
     );
 }
 
-/** Joins words as in `Alpha, Beta and Gamma`. */
 export function listed(words: readonly string[]): string {
   return words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

@@ -1,10 +1,11 @@
-/** Says in words what a MeasurementSpec asks for. The exchange and all parties of the measurement can read this part. */
+/** Describes a MeasurementSpec. The exchange and all parties of the measurement can read the spec. */
 import { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from '@measurement-exchange/contract';
+import { privacyText } from './format.ts';
 
 export interface SpecWords {
-  /** Such as `Reach and frequency up to 10+`. */
+  /** The subject of the measurement, such as `Reach and frequency up to 10+`. */
   what: string;
-  /** Such as `Privacy of the reach`, with the parameters behind it. */
+  /** Labels such as `Privacy of the reach`, with the parameters as values. */
   facts: [label: string, value: string][];
 }
 
@@ -60,9 +61,7 @@ function typeWords(spec: PlainSpec): SpecWords {
   }
 }
 
-function privacy(params: PrivacyParams | undefined): string {
-  return params === undefined ? 'none' : `ε ${params.epsilon}, δ ${params.delta}`;
-}
+const privacy = (params: PrivacyParams | undefined) => (params && privacyText(params)) || 'none';
 
 /** Rounds to 6 digits. Sampling bounds are 32-bit floats, so 0.1 would otherwise read 0.10000000149. */
 const short = (value: number) => String(Number(value.toPrecision(6)));

@@ -26,10 +26,8 @@ export default function NewMeasurement() {
   const [from, groups] = [search.get('from'), search.get('groups')];
   return (
     <>
-      <nav className="crumb" aria-label="Path">
-        <A to="/measurements">Measurements</A> / New
-      </nav>
       <PageHead
+        above={{ to: '/measurements', text: 'Measurements' }}
         title="New measurement"
         meta={['Everything is checked as you type. Nothing is sent until you press Send.']}
         {...(companion && { actions: <EarlierOnes /> })}
@@ -50,7 +48,6 @@ function Fresh({ groups }: { groups: readonly string[] }) {
   );
 }
 
-/** Fills the form from an earlier measurement. */
 function FromEarlier({ id }: { id: string }) {
   const { principal } = useSession();
   const question = useQuestion(`${principal}/measurements/${id}`);

@@ -1,7 +1,7 @@
 import type { Page } from '../../app/page.ts';
 
 export const askPages: Page[] = [
-  { path: '/new', roles: ['consumer'], load: () => import('./NewMeasurement.tsx') },
+  { path: '/new', roles: ['consumer'], under: '/measurements', load: () => import('./NewMeasurement.tsx') },
   {
     path: '/catalog',
     roles: ['consumer'],

@@ -1,4 +1,4 @@
-/** Several measurements side by side: `/compare?names=<id>,<id>`. */
+/** Compares several measurements side by side: `/compare?names=<id>,<id>`. */
 import { useQueries } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { questionQuery, resultQuery } from '../../companion/useOpened.ts';
@@ -36,7 +36,11 @@ export default function Compare() {
   const shown = compared.flatMap(({ title, result }) => (result ? [{ title, result }] : []));
   return (
     <>
-      <PageHead title="Side by side" meta={[`${ids.length} measurements`]} actions={<CopyLink />} />
+      <PageHead
+        above={{ to: '/measurements', text: 'Measurements' }}
+        title="Side by side"
+        {...(ids.length > 1 && { meta: [`${ids.length} measurements`], actions: <CopyLink /> })}
+      />
       {session.companion === undefined && <NeedsKey what="The results are sealed for you." />}
       {ids.length < 2 && (
         <Empty title="Choose two or more measurements">
@@ -60,7 +64,6 @@ interface Compared {
   query: { error: Error | null; data?: { error?: string } | undefined };
 }
 
-/** Names what is compared, and says why a result is missing. */
 function Legend({ compared }: { compared: Compared[] }) {
   const nameOf = useNames();
   return (

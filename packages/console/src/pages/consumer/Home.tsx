@@ -1,19 +1,16 @@
-/** The consumer's first page: what needs attention, and the newest measurements. */
+/** The consumer's home page: resources that need attention, and the newest measurements. */
 
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { useEffect } from 'react';
 import { useNow } from '../../live/useNow.ts';
-import { useResource } from '../../live/useResource.ts';
+import { useOwnName } from '../../live/useOwnName.ts';
 import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
 import { counted } from '../../parts/format.ts';
-import { capital } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ErrorNote, Skeleton } from '../../parts/states.tsx';
-import { idOf } from '../../session/roles.ts';
-import { useSession } from '../../session/session.ts';
 import { FirstRun } from './FirstRun.tsx';
-import { COLUMNS, MeasurementRow } from './list/MeasurementRow.tsx';
+import { HEAD, MeasurementCells } from './list/MeasurementCells.tsx';
 import type { Row } from './list/rows.ts';
 import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
 import './list/list.css';
@@ -33,7 +30,7 @@ const TODAY = new Intl.DateTimeFormat('en-US', {
 });
 
 export default function Home() {
-  // Most people open the list next, and it should not wait for its file then.
+  // Preload the list, because most users open it next.
   useEffect(() => {
     void import('./Measurements.tsx');
   }, []);
@@ -44,7 +41,16 @@ export default function Home() {
       <PageHead
         title={`${greeting(new Date().getHours())}, ${useOwnName()}`}
         meta={[...stateOf(list), ...useCounts(), TODAY.format(new Date())]}
-        actions={!isFirstRun && <NewMeasurement />}
+        actions={
+          !isFirstRun && (
+            <>
+              <A className="btn" to="/reports/new">
+                New report
+              </A>
+              <NewMeasurement />
+            </>
+          )
+        }
       />
       {isFirstRun ? <FirstRun /> : <Newest list={list} />}
     </>
@@ -55,15 +61,6 @@ export function greeting(hour: number): string {
   return hour < 5 ? 'Good night' : hour < 12 ? 'Good morning' : hour < 18 ? 'Good afternoon' : 'Good evening';
 }
 
-function useOwnName(): string {
-  const { principal } = useSession();
-  const { data } = useResource('measurementConsumers', ['own'], ({ client, principal }, signal) =>
-    client.getParty({ name: principal, signal }),
-  );
-  return data?.displayName || capital(idOf(principal));
-}
-
-/** Counts of what is open and of what needs attention. */
 function useCounts(): string[] {
   const { attention = [], measurements } = useSummary().data ?? {};
   const open = (measurements?.states ?? [])
@@ -117,17 +114,13 @@ function NewestRows({ rows }: { rows: Row[] }) {
   return (
     <table className="fold measurements">
       <thead>
-        <tr>
-          {COLUMNS.map((column) => (
-            <th key={column} className={/Result|Changed/.test(column) ? 'num' : undefined}>
-              {column}
-            </th>
-          ))}
-        </tr>
+        <tr>{HEAD}</tr>
       </thead>
       <tbody>
         {rows.map((row) => (
-          <MeasurementRow key={row.name} row={row} now={now} />
+          <tr key={row.name}>
+            <MeasurementCells row={row} now={now} />
+          </tr>
         ))}
       </tbody>
     </table>

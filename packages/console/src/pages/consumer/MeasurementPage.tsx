@@ -1,4 +1,4 @@
-/** One measurement: why it waits first, then the result, then what was asked and what happened. */
+/** The page of one measurement. It shows the reason for waiting first, then the result, the question, and the timeline. */
 import type { Measurement } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useNow } from '../../live/useNow.ts';
@@ -52,32 +52,27 @@ interface Props {
 
 function Head({ measurement, queries }: Props) {
   const { name = '', state, failure, measurementReferenceId: reference, createTime } = measurement;
-  const id = idOf(name);
   return (
-    <>
-      <nav className="crumb" aria-label="Path">
-        <A to="/measurements">Measurements</A> / {id}
-      </nav>
-      <PageHead
-        title={titleOf({ name, reference }, queries.question.data?.question)}
-        meta={[
-          <MeasurementChip key="state" state={state} failure={failure} />,
-          <PublisherTags key="publishers" names={Object.keys(measurement.dataProviders ?? {})} />,
-          createTime && `Asked ${moment(createTime)}`,
-        ]}
-        actions={
-          <>
-            {queries.isOpen && queries.requisitions.data && (
-              <CancelButton name={name} requisitions={queries.requisitions.data} />
-            )}
-            <CopyLink />
-            <A data-key="C" className="btn main" to={`/new?from=${id}`}>
-              <Icon name="clone" /> Clone
-            </A>
-          </>
-        }
-      />
-    </>
+    <PageHead
+      above={{ to: '/measurements', text: 'Measurements' }}
+      title={titleOf({ name, reference }, queries.question.data?.question)}
+      meta={[
+        <MeasurementChip key="state" state={state} failure={failure} />,
+        <PublisherTags key="publishers" names={Object.keys(measurement.dataProviders ?? {})} />,
+        createTime && `Asked ${moment(createTime)}`,
+      ]}
+      actions={
+        <>
+          {queries.isOpen && queries.requisitions.data && (
+            <CancelButton name={name} requisitions={queries.requisitions.data} />
+          )}
+          <CopyLink />
+          <A data-key="C" className="btn main" to={`/new?from=${idOf(name)}`}>
+            <Icon name="clone" /> Clone
+          </A>
+        </>
+      }
+    />
   );
 }
 
@@ -110,7 +105,10 @@ function Body({ measurement, queries }: Props) {
         <Asked measurement={measurement} question={queries.question} />
         <Verified measurement={measurement} />
         {queries.isOpen && timeline}
-        <CommandLine command={`mex why ${id} --as ${idOf(principal)}`} />
+        <div className="stack tight">
+          <span className="hint">The same in a terminal:</span>
+          <CommandLine command={`mex why ${id} --as ${idOf(principal)}`} />
+        </div>
       </div>
     </div>
   );

@@ -1,17 +1,20 @@
-/** All measurements of a consumer, newest first. The filter is in the address. */
+/** All measurements of a consumer, newest first. The page's address contains the filter. */
 import type { MeasurementState } from '@measurement-exchange/contract';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
+import { useNow } from '../../live/useNow.ts';
 import { A } from '../../parts/A.tsx';
 import { count } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Segment } from '../../parts/Segment.tsx';
 import { Empty, ErrorNote, Skeleton } from '../../parts/states.tsx';
+import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
+import './list/list.css';
+import { HEAD, MeasurementCells } from './list/MeasurementCells.tsx';
 import { Scale } from './list/Scale.tsx';
 import { Stale } from './list/Stale.tsx';
 import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
-import { VirtualRows } from './list/VirtualRows.tsx';
 import { NewMeasurement } from './NewMeasurement.tsx';
 
 const VIEWS: Record<string, { text: string; states?: MeasurementState[] }> = {
@@ -86,12 +89,16 @@ function amount({ rows, isComplete }: MeasurementList): string[] {
 
 function Rows({
   list,
+  chosen,
+  choose,
   isFiltered,
-  ...selection
-}: { list: MeasurementList; isFiltered: boolean } & Pick<
-  Parameters<typeof VirtualRows>[0],
-  'chosen' | 'choose'
->) {
+}: {
+  list: MeasurementList;
+  chosen: ReadonlySet<string>;
+  choose: (name: string, isChosen: boolean) => void;
+  isFiltered: boolean;
+}) {
+  const now = useNow(10_000);
   if (list.rows === undefined) {
     return (
       <div className="in-card">
@@ -99,7 +106,20 @@ function Rows({
       </div>
     );
   }
-  if (list.rows.length > 0) return <VirtualRows list={list} {...selection} />;
+  if (list.rows.length > 0) {
+    return (
+      <VirtualTable
+        className="measurements"
+        head={HEAD}
+        rows={list.rows}
+        keyOf={({ name }) => name}
+        isComplete={list.isComplete}
+        onNearEnd={list.readMore}
+      >
+        {(row) => <MeasurementCells row={row} now={now} isChosen={chosen.has(row.name)} choose={choose} />}
+      </VirtualTable>
+    );
+  }
   if (isFiltered) {
     return (
       <Empty title="No such measurement">
@@ -154,7 +174,7 @@ function ReferenceFilter({ view, reference = '' }: { view: string; reference?: s
         className="in"
         type="search"
         aria-label="Only with this reference"
-        placeholder="Reference"
+        placeholder="Find a reference"
         value={text}
         onChange={({ target }) => setText(target.value)}
       />

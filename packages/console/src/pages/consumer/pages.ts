@@ -14,5 +14,5 @@ export const consumerPages: Page[] = [
     nav: { label: 'Measurements', icon: 'measure', group: 'main', key: 'M' },
   },
   { path: '/measurements/$id', roles: ['consumer'], load: () => import('./MeasurementPage.tsx') },
-  { path: '/compare', roles: ['consumer'], load: () => import('./Compare.tsx') },
+  { path: '/compare', roles: ['consumer'], under: '/measurements', load: () => import('./Compare.tsx') },
 ];

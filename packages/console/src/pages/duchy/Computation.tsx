@@ -7,11 +7,10 @@ import { CopyLink } from '../../parts/CopyLink.tsx';
 import { ExplanationCard } from '../../parts/ExplanationCard.tsx';
 import { moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
-import { useNames } from '../../parts/names.ts';
+import { partyName, useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { specWords } from '../../parts/specWords.ts';
 import { Loaded } from '../../parts/states.tsx';
-import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { ComputationChip } from './ComputationChip.tsx';
 import { computationTitle, remedyFor } from './computations.ts';
@@ -31,11 +30,13 @@ export default function ComputationPage() {
   });
   return (
     <>
-      {query.data === undefined && <PageHead title={`Computation ${id}`} />}
+      {query.data === undefined && <PageHead above={ABOVE} title={`Computation ${id}`} />}
       <Loaded query={query}>{(data) => <Shown {...data} />}</Loaded>
     </>
   );
 }
+
+const ABOVE = { to: '/computations', text: 'Computations' };
 
 function Shown({ computation, explanation }: { computation: Computation; explanation: Explanation }) {
   const { createTime, failure, measurementConsumer, measurementSpec, state } = computation;
@@ -44,10 +45,11 @@ function Shown({ computation, explanation }: { computation: Computation; explana
   return (
     <>
       <PageHead
-        title={`${specWords(measurementSpec.message)!.what}, for ${idOf(measurementConsumer)}`}
+        above={ABOVE}
+        title={`${specWords(measurementSpec.message)!.what}, for ${partyName(measurementConsumer)}`}
         meta={[
           <ComputationChip key="state" state={state} />,
-          ...(createTime ? [`created ${moment(createTime)}`] : []),
+          ...(createTime ? [`Created ${moment(createTime)}`] : []),
         ]}
         actions={<CopyLink />}
       />
@@ -99,10 +101,10 @@ function Data({ computation: { requisitions } }: { computation: Computation }) {
           {requisitions.map(({ name, dataProvider, fulfillingDuchy, state }) => (
             <tr key={name}>
               <td>
-                <bdi>{idOf(dataProvider)}</bdi>
+                <bdi>{partyName(dataProvider)}</bdi>
               </td>
               <td data-l="Goes to">
-                <bdi>{idOf(fulfillingDuchy)}</bdi>
+                <bdi>{partyName(fulfillingDuchy)}</bdi>
               </td>
               <td data-l="State">
                 <RequestChip state={state} deferral={undefined} />

@@ -1,6 +1,6 @@
 import { A } from '../../parts/A.tsx';
 import { ago, moment } from '../../parts/format.ts';
-import { listed, useNames } from '../../parts/names.ts';
+import { listed, partyName, useNames } from '../../parts/names.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
 import { ComputationChip } from './ComputationChip.tsx';
@@ -22,7 +22,6 @@ export function ComputationTable({
       head={
         <>
           <th>Computation</th>
-          <th>Measures</th>
           <th>Your role</th>
           <th>State</th>
           <th>Waits for</th>
@@ -33,13 +32,14 @@ export function ComputationTable({
       {({ name, consumer, what, role, state, waitsFor, updateTime }) => (
         <>
           <td>
-            <A to={`/computations/${idOf(name)}`}>{idOf(name)}</A>
+            <A to={`/computations/${idOf(name)}`}>{what}</A>
             <span className="sub">
-              for <bdi>{idOf(consumer)}</bdi>
+              for <bdi>{partyName(consumer)}</bdi> · <code>{idOf(name)}</code>
             </span>
           </td>
-          <td data-l="Measures">{what}</td>
-          <td data-l="Your role">{ROLES[role]}</td>
+          <td data-l="Your role" className="nowrap">
+            {ROLES[role]}
+          </td>
           <td data-l="State">
             <ComputationChip state={state} />
           </td>

@@ -1,4 +1,4 @@
-/** All computations of the duchy, the last changed first. */
+/** All computations of the duchy, most recently changed first. */
 import { COMPUTATION_STATES, type ComputationState } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { PageHead } from '../../parts/PageHead.tsx';
@@ -19,7 +19,7 @@ export default function Computations() {
     <>
       <PageHead
         title="Computations"
-        meta={['What you compute together with other duchies. You see no person']}
+        meta={['What you compute together with other duchies. None of it shows a person']}
       />
       <section className="card">
         <header>

@@ -1,16 +1,16 @@
 import { type Computation, liquidLegionsOf } from '@measurement-exchange/contract';
+import { Breakable } from '../../parts/Breakable.tsx';
 import { count } from '../../parts/format.ts';
+import { NOISE_WORDS, protocolWords } from '../../parts/protocols.ts';
 import { specWords } from '../../parts/specWords.ts';
 import { idOf } from '../../session/roles.ts';
 
-/** The parameters that the consumer signed, and those of the protocol. */
 export function Facts({ computation }: { computation: Computation }) {
   const { measurementSpec, name, traceparent } = computation;
-  const facts: [string, string][] = [
+  const all: [string, string][] = [
     ...specWords(measurementSpec.message)!.facts,
     ...protocolFacts(computation),
-    ...(traceparent ? [['Trace', traceparent] satisfies [string, string]] : []),
-    ['Name', name!],
+    ...facts('Trace', traceparent),
   ];
   return (
     <section className="card">
@@ -19,9 +19,15 @@ export function Facts({ computation }: { computation: Computation }) {
       </header>
       <div className="in-card">
         <dl className="kv">
-          {facts.map(([label, value]) => (
+          {all.map(([label, value]) => (
             <Fact key={label} label={label} value={value} />
           ))}
+          <dt>API name</dt>
+          <dd>
+            <code>
+              <Breakable text={name!} />
+            </code>
+          </dd>
         </dl>
       </div>
     </section>
@@ -41,18 +47,16 @@ function Fact({ label, value }: { label: string; value: string }) {
 
 function protocolFacts({ protocolConfig }: Computation): [string, string][] {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
-  if (shuffle) {
-    return [
-      ['Protocol', 'Shares, shuffled'],
-      ['Noise', shuffle.noiseMechanism],
-      ['Population', idOf(shuffle.population)],
-    ];
-  }
-  const legions = liquidLegionsOf(protocolConfig);
-  if (legions === undefined) return [];
+  const sketch = liquidLegionsOf(protocolConfig)?.config;
+  const mechanism = (shuffle ?? sketch)?.noiseMechanism;
   return [
-    ['Protocol', 'Sketches'],
-    ['Noise', legions.config.noiseMechanism],
-    ['Size of a sketch', `${count(legions.config.maxSize)} registers`],
+    ['Protocol', protocolWords(protocolConfig).label],
+    ...facts('Noise', mechanism && NOISE_WORDS[mechanism]),
+    ...facts('Population', shuffle && idOf(shuffle.population)),
+    ...facts('Size of a sketch', sketch && `${count(sketch.maxSize)} registers`),
   ];
 }
+
+/** A fact, unless there is nothing to say. */
+const facts = (label: string, value: string | undefined): [string, string][] =>
+  value === undefined ? [] : [[label, value]];

@@ -1,5 +1,6 @@
-/** The duchy's first page: what needs attention, and the last computations. */
+/** The duchy's home page: computations that need attention, and the latest computations. */
 import type { PartySummary } from '@measurement-exchange/contract';
+import { useOwnName } from '../../live/useOwnName.ts';
 import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
 import { AttentionCard } from '../../parts/Attention.tsx';
@@ -7,8 +8,6 @@ import { count } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { RowList } from '../../parts/RowList.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { idOf } from '../../session/roles.ts';
-import { useSession } from '../../session/session.ts';
 import { STATES } from './ComputationChip.tsx';
 import { ComputationTable } from './ComputationTable.tsx';
 import { useComputations } from './useComputations.ts';
@@ -16,12 +15,11 @@ import { useComputations } from './useComputations.ts';
 const SHOWN = 8;
 
 export default function Home() {
-  const { principal } = useSession();
   const { data } = useSummary();
   const pages = useComputations(SHOWN);
   return (
     <>
-      <PageHead title={idOf(principal)} meta={factsOf(data)} />
+      <PageHead title={useOwnName()} meta={factsOf(data)} />
       <AttentionCard />
       <section className="card">
         <header>
@@ -45,11 +43,11 @@ export default function Home() {
   );
 }
 
-/** Such as `2 computing`, for each state that is not final and has any. */
+/** Returns texts such as `2 computing`, for each state that is not final. */
 function factsOf(summary: PartySummary | undefined): string[] {
   const states = summary?.computations?.states ?? [];
   const open = states.filter(({ state, count }) => count > 0 && !FINAL.has(state));
-  if (open.length === 0 && summary) return ['nothing is open'];
+  if (open.length === 0 && summary) return ['Nothing is open'];
   return open.map(({ state, count: number, more }) => {
     const { word } = STATES[state as keyof typeof STATES];
     return `${count(number)}${more ? '+' : ''} ${word.toLowerCase()}`;

@@ -1,17 +1,16 @@
 import { type Computation, type Explanation, stepsOf } from '@measurement-exchange/contract';
 import { duration } from '../../parts/format.ts';
 import { inWords, useNames } from '../../parts/names.ts';
+import { stageWords } from '../../parts/stageWords.ts';
 import { useSession } from '../../session/session.ts';
-import { stageWords } from '../consumer/one/stages.ts';
 import { PARTICIPANTS, ROLES } from './computations.ts';
 
-/** A stage in a sentence of the exchange. */
+/** Matches the name of a stage in the exchange's text. */
 const STAGE = /\b[A-Z]+_PHASE(?:_[A-Z]+)?\b/;
 const stageIn = (stage: string) => `“${stageWords(stage).stage}”`;
 
-/** The duchies of a computation, the stages that each runs, and what each does now. */
 export function Participants({
-  computation: { participants, protocolConfig },
+  computation: { participants, protocolConfig, state: reached },
   explanation,
 }: {
   computation: Computation;
@@ -20,6 +19,7 @@ export function Participants({
   const nameOf = useNames();
   const { principal } = useSession();
   const steps = stepsOf(protocolConfig);
+  const waits = explanation.waitingFor.some(({ party }) => party in participants);
   return (
     <section className="card">
       <header>
@@ -37,11 +37,12 @@ export function Participants({
             <th>Role</th>
             <th>Stages, in their order</th>
             <th>State</th>
-            <th>Now</th>
+            {waits && <th>Now</th>}
           </tr>
         </thead>
         <tbody>
-          {Object.entries(participants).map(([duchy, { role, state }]) => {
+          {[...new Set([...steps.map(({ duchy }) => duchy), ...Object.keys(participants)])].map((duchy) => {
+            const { role, state } = participants[duchy]!;
             const wait = explanation.waitingFor.find(({ party }) => party === duchy);
             return (
               <tr key={duchy}>
@@ -57,17 +58,19 @@ export function Participants({
                     .map(({ step, stage }) => `${step} ${stageWords(stage).stage}`)
                     .join(' · ')}
                 </td>
-                <td data-l="State">{PARTICIPANTS[state]}</td>
-                <td data-l="Now">
-                  {wait && (
-                    <>
-                      {duchy === principal
-                        ? 'your turn'
-                        : inWords(wait.detail, nameOf).replace(STAGE, stageIn)}
-                      <span className="sub">for {duration(Date.now() - Date.parse(wait.since))}</span>
-                    </>
-                  )}
-                </td>
+                <td data-l="State">{reached === 'SUCCEEDED' ? 'has done its part' : PARTICIPANTS[state]}</td>
+                {waits && (
+                  <td data-l="Now">
+                    {wait && (
+                      <>
+                        {duchy === principal
+                          ? 'your turn'
+                          : inWords(wait.detail, nameOf).replace(STAGE, stageIn)}
+                        <span className="sub">for {duration(Date.now() - Date.parse(wait.since))}</span>
+                      </>
+                    )}
+                  </td>
+                )}
               </tr>
             );
           })}

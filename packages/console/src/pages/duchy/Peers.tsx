@@ -1,12 +1,15 @@
-/** The parties that the duchy computed with in the last week, and the roots that are missing here. */
+/**
+ * The parties in the duchy's computations of the last week. The page warns about roots that are missing on this machine.
+ */
 import type { About } from '../../companion/methods.ts';
 import { useResource } from '../../live/useResource.ts';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
 import { ago, count } from '../../parts/format.ts';
+import { partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty, ErrorNote, Loaded, NeedsKey } from '../../parts/states.tsx';
-import { idOf, ROLE_WORDS, roleOf } from '../../session/roles.ts';
+import { ROLE_WORDS, roleOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { type Peer, peersOf, rootOf } from './peers.ts';
 
@@ -85,7 +88,7 @@ function Table({ peers, about }: { peers: readonly Peer[]; about: About | undefi
           <tr key={party}>
             <td>
               <b>
-                <bdi>{idOf(party)}</bdi>
+                <bdi>{partyName(party)}</bdi>
               </b>
             </td>
             <td data-l="Kind">{ROLE_WORDS[roleOf(party)]}</td>

@@ -1,6 +1,8 @@
-/** Duchies, and which publishers can take part in which protocol. */
+/** The duchies, and the protocols that each publisher accepts. */
 import type { Duchy, PartyHealth } from '@measurement-exchange/contract';
+import { Breakable } from '../../parts/Breakable.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
+import { PROTOCOL_WORDS } from '../../parts/protocols.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Party, useHealth, useParties } from './data.ts';
 import { openWords } from './health.ts';
@@ -53,7 +55,7 @@ function DuchyTable({ parties, health }: { parties: readonly Party[]; health: re
           <th>State</th>
           <th>Address</th>
           <th>Certificate</th>
-          <th className="num">Computations</th>
+          <th className="num">Open work</th>
         </tr>
       </thead>
       <tbody>
@@ -67,12 +69,14 @@ function DuchyTable({ parties, health }: { parties: readonly Party[]; health: re
               <HealthChip health={duchy} />
             </td>
             <td data-l="Address" className="mono">
-              <bdi>{endpointOf(duchy.name) ?? 'none'}</bdi>
+              <bdi>
+                <Breakable text={endpointOf(duchy.name) ?? 'none'} />
+              </bdi>
             </td>
             <td data-l="Certificate">
               <LifeBar notAfter={duchy.certificate?.notAfter} />
             </td>
-            <td data-l="Computations" className="num">
+            <td data-l="Open work" className="num">
               {openWords(duchy)}
             </td>
           </tr>
@@ -82,15 +86,11 @@ function DuchyTable({ parties, health }: { parties: readonly Party[]; health: re
   );
 }
 
-const PROTOCOLS = [
-  ['Share shuffle', 'honestMajorityShareShuffle'],
-  ['Sketches, reach only', 'reachOnlyLiquidLegionsV2'],
-  ['Sketches with frequency', 'liquidLegionsV2'],
-] as const;
+const PROTOCOLS = ['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const;
 
 function Protocols({ parties }: { parties: readonly Party[] }) {
   const publishers = parties.filter(({ name }) => name!.startsWith('dataProviders/'));
-  const supporting = (protocol: (typeof PROTOCOLS)[number][1]) =>
+  const supporting = (protocol: (typeof PROTOCOLS)[number]) =>
     publishers.filter((party) => 'capabilities' in party && party.capabilities?.[`${protocol}Supported`]);
   return (
     <section className="card">
@@ -110,19 +110,21 @@ function Protocols({ parties }: { parties: readonly Party[] }) {
           </tr>
         </thead>
         <tbody>
-          {PROTOCOLS.map(([words, protocol]) => {
+          {PROTOCOLS.map((protocol) => {
             const able = supporting(protocol);
             return (
               <tr key={protocol}>
                 <td>
-                  <b>{words}</b>
-                  <span className="sub mono">{protocol}</span>
+                  <b>{PROTOCOL_WORDS[protocol].label}</b>
+                  <span className="sub mono">
+                    <Breakable text={protocol} />
+                  </span>
                 </td>
                 <td data-l="Publishers" className="num">
                   {able.length} of {publishers.length}
                 </td>
                 <td data-l="Who">
-                  <span className="row">
+                  <span className="row tags">
                     {able.map(({ name, displayName }) => (
                       <PartyLink key={name} name={name!} displayName={displayName} />
                     ))}

@@ -1,13 +1,13 @@
 import { A } from '../../parts/A.tsx';
-import { idOf } from '../../session/roles.ts';
-import { partyPath } from './data.ts';
+import { partyPath, useDisplayNames } from './data.ts';
 
-/** A party with a link to its page. The name may come from a stranger, so it cannot reorder its neighbors. */
+/** A link to a party's page. `<bdi>` keeps the party's name from reordering the text around it. */
 export function PartyLink({ name, displayName }: { name: string; displayName?: string | undefined }) {
+  const nameOf = useDisplayNames();
   if (!name.includes('/')) return <bdi>{name}</bdi>;
   return (
     <A to={partyPath(name)}>
-      <bdi>{displayName || idOf(name)}</bdi>
+      <bdi>{displayName || nameOf(name)}</bdi>
     </A>
   );
 }

@@ -43,7 +43,7 @@ export default function Replicas() {
                   <thead>
                     <tr>
                       <th>Replica</th>
-                      <th>State</th>
+                      <th>Version</th>
                       <th>Host</th>
                       <th>Started</th>
                       <th>Last seen</th>
@@ -53,7 +53,7 @@ export default function Replicas() {
                     {replicas.map((replica) => (
                       <tr key={replica.name}>
                         <td className="mono">{replica.name}</td>
-                        <td data-l="State">
+                        <td data-l="Version">
                           <Chip
                             tone={replica.version === version ? 'ok' : 'warn'}
                             icon={replica.version === version ? 'check' : 'warn'}

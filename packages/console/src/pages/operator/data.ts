@@ -1,4 +1,4 @@
-/** Reads what several pages of the operator show. The operator has no feed of changes, so these pages read again by time. */
+/** Reads data for several pages of the operator. The operator has no change feed, so these pages poll. */
 import {
   PARTY_COLLECTIONS,
   type PartyCollection,
@@ -8,17 +8,17 @@ import {
 import type { ResponseOf } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useResource } from '../../live/useResource.ts';
+import { capital } from '../../parts/names.ts';
+import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 
 export type Party = ResponseOf<'getParty'>;
 
-/** Pages of lists are as large as the exchange allows. */
+/** The largest page size that the exchange allows. */
 export const WHOLE_LIST = { pageSize: 1000 };
 
-/** How often an open page reads again. */
 export const EVERY = { refetchInterval: 10_000 };
 
-/** All parties of the exchange: consumers, providers, then duchies. */
 export function useParties() {
   return useResource(
     'parties',
@@ -33,7 +33,6 @@ export function useParties() {
   );
 }
 
-/** The bindings of a party, or of all. */
 export function usePrincipals(resource?: string) {
   return useResource('principals', [resource ?? 'all'], ({ client }, signal) =>
     Array.fromAsync<PrincipalBinding>(
@@ -52,26 +51,36 @@ export function useTrustedRoots() {
   );
 }
 
-/** Returns a function that reads everything again. Call it after a change. */
 export function useRefresh(): () => Promise<void> {
   const queries = useQueryClient();
   const { principal } = useSession();
   return () => queries.invalidateQueries({ queryKey: [principal] });
 }
 
-/** The address of a party's page. */
 export const partyPath = (name: string) => `/parties/${name}`;
 
 export const collectionOf = (name: string) => name.split('/')[0] as PartyCollection;
 
-/** The health of all parties: last seen, certificate, open work and webhooks, but no contents. */
+/** Consumers come first, then providers and duchies. */
+const placeOf = (name: string) => PARTY_COLLECTIONS.indexOf(collectionOf(name));
+
+/** Reads the health of all parties. It contains counts and times, but no contents. */
 export function useHealth() {
   return useResource(
     'partyHealth',
     ['all'],
-    ({ client }, signal) => Array.fromAsync<PartyHealth>(client.listPartyHealth({ pageSize: 100, signal })),
+    async ({ client }, signal) => {
+      const health = await Array.fromAsync<PartyHealth>(client.listPartyHealth({ pageSize: 100, signal }));
+      return health.sort((a, b) => placeOf(a.name) - placeOf(b.name));
+    },
     EVERY,
   );
+}
+
+/** Returns a function that looks up the display name of a party. Others, such as the operator, keep their name. */
+export function useDisplayNames(): (name: string) => string {
+  const { data } = useHealth();
+  return (name) => data?.find((party) => party.name === name)?.displayName || capital(idOf(name));
 }
 
 export function useDoctor() {

@@ -1,14 +1,16 @@
-/** The agent: whether it runs, what it answered, what it tries again, and what it holds. */
+/** The agent's page: its state, responses, retries, and held requests. */
 import type { AgentView } from '../../companion/methods.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
 import { ago, count, counted, day, duration, moment } from '../../parts/format.ts';
+import { capital, partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { useSubject } from '../../parts/useSubject.ts';
 import { idOf } from '../../session/roles.ts';
 import { AgentState } from './AgentState.tsx';
-import { HeldCard } from './HeldNote.tsx';
+import { HeldLink } from './HeldCard.tsx';
 import { LedgerPart } from './LedgerPart.tsx';
 import { useAgent } from './requests.ts';
 import { JUSTIFICATIONS } from './words.ts';
@@ -26,7 +28,7 @@ function Shown({ view }: { view: AgentView }) {
   return (
     <>
       {view.heldQuestions.map((held) => (
-        <HeldCard key={held.requisition} held={held} isLinked />
+        <HeldLink key={held.requisition} held={held} />
       ))}
       <div className="cols c57">
         <AgentState view={view} />
@@ -70,7 +72,7 @@ function LastAnswers({ view: { lastResponses, responses } }: { view: AgentView }
                   </A>
                 </td>
                 <td data-l="For">
-                  <bdi>{measurement?.split('/')[1]}</bdi>
+                  <bdi>{capital(measurement?.split('/')[1] ?? '')}</bdi>
                 </td>
                 <td data-l="Answer">
                   <Chip
@@ -99,7 +101,6 @@ function LastAnswers({ view: { lastResponses, responses } }: { view: AgentView }
   );
 }
 
-/** Requests that the agent tries again, and uploads that a duchy rejects. */
 function Retries({ view: { agent, rejectedUploads } }: { view: AgentView }) {
   const rows = [
     ...(agent?.nextRetries ?? []).map(({ requisition, time, why }) => {
@@ -108,7 +109,7 @@ function Retries({ view: { agent, rejectedUploads } }: { view: AgentView }) {
     }),
     ...rejectedUploads.map(({ requisition, duchy, count: times, why }) => ({
       requisition,
-      why: `${idOf(duchy)} rejects the upload: ${why}`,
+      why: `${partyName(duchy)} rejects the upload: ${why}`,
       when: `rejected ${times} times`,
     })),
   ];
@@ -134,7 +135,9 @@ function Retries({ view: { agent, rejectedUploads } }: { view: AgentView }) {
           {rows.map(({ requisition, why, when }) => (
             <tr key={`${requisition} ${when}`}>
               <td>
-                <A to={`/requests/${idOf(requisition)}`}>{idOf(requisition)}</A>
+                <A to={`/requests/${idOf(requisition)}`}>
+                  <Request name={requisition} />
+                </A>
               </td>
               <td data-l="Why">
                 <bdi>{why}</bdi>
@@ -148,6 +151,10 @@ function Retries({ view: { agent, rejectedUploads } }: { view: AgentView }) {
       </table>
     </section>
   );
+}
+
+function Request({ name }: { name: string }) {
+  return <bdi>{useSubject({ name, kind: 'REQUISITION' }) ?? idOf(name)}</bdi>;
 }
 
 function Files({ view: { confirmedReferences } }: { view: AgentView }) {

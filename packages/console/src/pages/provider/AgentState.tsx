@@ -7,7 +7,7 @@ import { Icon } from '../../parts/Icon.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 
-/** A running agent stores its status every 30 s. */
+/** A status older than this means that no agent is running. A running agent stores its status every 30 s. */
 const STALE_MS = 90_000;
 
 export type Health = 'running' | 'unreachable' | 'starting' | 'stopped' | 'none';
@@ -27,7 +27,6 @@ const LOOKS = {
   none: ['warn', 'clock', 'Never started'],
 } as const;
 
-/** Whether the agent runs, what is open, and how far it is behind. */
 export function AgentState({ view: { agent } }: { view: AgentView }) {
   const { principal } = useSession();
   const health = healthOf(agent);
@@ -75,7 +74,8 @@ function AgentFacts({ agent }: { agent: AgentStatus }) {
       <dt>Open now</dt>
       <dd>
         {count(open)}
-        {waiting > 0 && `, ${count(waiting)} of them to be tried again`}
+        {waiting > 0 &&
+          (waiting === open ? ', to be tried again' : `, ${count(waiting)} of them to be tried again`)}
       </dd>
       <dt>Delay</dt>
       <dd>{lag === undefined ? 'none: nothing is open' : `the oldest waits for ${duration(lag)}`}</dd>

@@ -11,7 +11,7 @@ export function Answered({ requisition }: { requisition: Requisition }) {
   return (
     <section className="card">
       <header>
-        <h2>What was answered</h2>
+        <h2>{state === 'UNFULFILLED' ? 'Not answered yet' : 'What was answered'}</h2>
       </header>
       <div className="in-card">
         <dl className="kv">

@@ -3,7 +3,6 @@ import { Chip } from '../../parts/Chip.tsx';
 import { count, day, percent } from '../../parts/format.ts';
 import type { ReferenceBudget } from './budgetDays.ts';
 
-/** What is spent and left of each reference, the fullest first. */
 export function BudgetTable({
   references,
   more,
@@ -71,7 +70,7 @@ function Bar({ average, fullest }: Pick<ReferenceBudget, 'average' | 'fullest'>)
       <svg className="plot" height="18" role="img" aria-label={words}>
         <rect className="soft0" x="0" y="4" width="100%" height="10" rx="2" />
         <rect className="f1" x="0" y="4" width={mean} height="10" rx="2" />
-        <line className="target" x1={most} x2={most} y1="0" y2="18" />
+        <line className="wh" x1={most} x2={most} y1="0" y2="18" />
       </svg>
       <span className="xs muted">{words}</span>
     </span>

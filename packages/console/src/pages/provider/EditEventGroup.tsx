@@ -1,10 +1,9 @@
-/** Creates or changes an event group. Says so if somebody else changed it in the meantime, and shows both versions. */
+/** Creates or changes an event group. If somebody else changed it meanwhile, shows both versions. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useResource } from '../../live/useResource.ts';
-import { A } from '../../parts/A.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ErrorNote, Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
@@ -30,7 +29,7 @@ function ExistingEditor({ id }: { id: string }) {
   );
 }
 
-/** `latest` is read again when the event group changes, and `base` is the version that the reader began with. */
+/** `latest` is updated when the event group changes. `base` is the version that the user started with. */
 function Editor({ latest }: { latest?: EventGroup }) {
   const [base, setBase] = useState(latest);
   const [draft, setDraft] = useState(() => draftOf(latest));
@@ -49,11 +48,11 @@ function Editor({ latest }: { latest?: EventGroup }) {
     <>
       <PageHead
         title={title}
-        meta={[
-          <A key="back" to={base ? `/event-groups/${idOf(base.name!)}` : '/event-groups'}>
-            Back
-          </A>,
-        ]}
+        above={
+          base
+            ? { to: `/event-groups/${idOf(base.name!)}`, text: base.eventGroupReferenceId || 'Event group' }
+            : { to: '/event-groups', text: 'Event groups' }
+        }
       />
       {theirs && (
         <ChangedMeanwhile
@@ -103,7 +102,6 @@ function Editor({ latest }: { latest?: EventGroup }) {
   );
 }
 
-/** Lists the advertisers of the newest event groups. */
 function useConsumers(): string[] {
   const query = useResource('eventGroups', ['consumers'], async ({ client, principal }, signal) => {
     const { eventGroups } = await client.listEventGroups({ parent: principal, pageSize: 200, signal }).page();
@@ -115,13 +113,12 @@ function useConsumers(): string[] {
 interface SaveState {
   busy?: boolean;
   error?: Error;
-  /** The version that somebody else saved in the meantime. */
   changed?: EventGroup;
-  /** Warnings of the exchange. The next attempt saves in spite of them. */
+  /** Warnings from the exchange. The next attempt saves despite these warnings. */
   findings?: EventGroup['findings'];
 }
 
-/** Saves a draft, unless the event group has changed since `base` was read. */
+/** Saves a draft. Does not save if the event group has changed since `base` was read. */
 function useSave(base: EventGroup | undefined) {
   const { client, principal } = useSession();
   const queries = useQueryClient();
@@ -139,7 +136,6 @@ function useSave(base: EventGroup | undefined) {
         })
       : client.updateEventGroup({ name: base.name!, body, validateOnly });
   };
-  /** Returns what keeps the draft from being saved right now. */
   const obstacle = async (draft: Draft): Promise<SaveState | undefined> => {
     const current = base && (await client.getEventGroup({ name: base.name! }));
     if (current?.updateTime !== base?.updateTime) return { changed: current! };

@@ -1,18 +1,20 @@
-/** One event group: what advertisers see of it, and what can be done with it. */
+/** The page of one event group: its description for advertisers, and the possible actions. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { A } from '../../parts/A.tsx';
+import { Breakable } from '../../parts/Breakable.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { ConfirmDialog } from '../../parts/Dialog.tsx';
+import { ATTRIBUTE_WORDS, MEDIA_WORDS } from '../../parts/eventGroupWords.ts';
 import { day, moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
+import { partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
-import { MEDIA_WORDS } from './EventGroupForm.tsx';
 import { campaignOf, useEventGroup } from './eventGroups.ts';
 import { ReadableMetadata } from './ReadableMetadata.tsx';
 
@@ -21,11 +23,13 @@ export default function EventGroupPage() {
   const query = useEventGroup(id);
   return (
     <>
-      {query.data === undefined && <PageHead title={`Event group ${id}`} />}
+      {query.data === undefined && <PageHead above={ABOVE} title={`Event group ${id}`} />}
       <Loaded query={query}>{(group) => <Shown group={group} />}</Loaded>
     </>
   );
 }
+
+const ABOVE = { to: '/event-groups', text: 'Event groups' };
 
 function Shown({ group }: { group: EventGroup }) {
   const [deleting, setDeleting] = useState(false);
@@ -34,10 +38,11 @@ function Shown({ group }: { group: EventGroup }) {
   return (
     <>
       <PageHead
+        above={ABOVE}
         title={group.eventGroupReferenceId || id}
         meta={[
           <span key="consumer">
-            described to <bdi>{idOf(group.measurementConsumer)}</bdi>
+            Described to <bdi>{partyName(group.measurementConsumer)}</bdi>
           </span>,
           isActive ? null : (
             <Chip key="state" icon="minus">
@@ -98,8 +103,10 @@ function AttributeTable({ group: { attributes = [] } }: { group: EventGroup }) {
             <td>
               <code>{name}</code>
             </td>
-            <td data-l="Type">{type.toLowerCase()}</td>
-            <td data-l="Meaning">{description && <bdi>{description}</bdi>}</td>
+            <td data-l="Type">{ATTRIBUTE_WORDS[type]}</td>
+            <td data-l="Meaning">
+              {description ? <bdi>{description}</bdi> : <span className="muted">not said</span>}
+            </td>
             <td data-l="Examples">
               {exampleValues.length > 0 && (
                 <code>
@@ -142,9 +149,11 @@ function Facts({ group }: { group: EventGroup }) {
           <dd>{media || 'not given'}</dd>
           <dt>Changed</dt>
           <dd>{group.updateTime ? moment(group.updateTime) : ''}</dd>
-          <dt>Name</dt>
+          <dt>API name</dt>
           <dd>
-            <code>{group.name}</code>
+            <code>
+              <Breakable text={group.name!} />
+            </code>
           </dd>
         </dl>
       </div>
@@ -170,8 +179,8 @@ function DeleteDialog({ group, close }: { group: EventGroup; close: () => void }
       onClose={close}
     >
       <p>
-        <bdi>{idOf(group.measurementConsumer)}</bdi> can no longer ask about it. Requests that already name it
-        can no longer be answered. Its metadata is removed; its name and reference stay readable.
+        <bdi>{partyName(group.measurementConsumer)}</bdi> can no longer ask about it. Requests that already
+        name it can no longer be answered. Its metadata is removed; its name and reference stay readable.
       </p>
       <p>
         <Icon name="info" /> What was spent of the privacy budget stays spent.

@@ -1,16 +1,17 @@
 /** The fields of an event group. */
-import { ATTRIBUTE_TYPES, MEDIA_TYPES } from '@measurement-exchange/contract';
+import { ATTRIBUTE_TYPES, type MediaType } from '@measurement-exchange/contract';
 import { type ReactNode, useId } from 'react';
+import { ATTRIBUTE_WORDS, MEDIA_WORDS } from '../../parts/eventGroupWords.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import type { AttributeDraft, Draft, DraftField } from './eventGroupDraft.ts';
+import './eventGroupForm.css';
 
 interface FormProps {
   draft: Draft;
   change: (draft: Draft) => void;
   problems: ReadonlyMap<DraftField, string>;
-  /** The advertisers that other event groups are described to, as suggestions. */
   consumers: readonly string[];
-  /** An event group cannot change its advertiser. */
+  /** The advertiser of an existing event group cannot be changed. */
   isNew: boolean;
 }
 
@@ -69,7 +70,7 @@ function Availability({ draft, change, problems }: FormProps) {
       <TextField
         type="date"
         label="First day with data"
-        hint="In UTC. Empty: you do not say."
+        hint="In UTC. Leave it empty if you do not say."
         value={draft.from}
         set={(from) => change({ ...draft, from })}
         problem={problems.get('from')}
@@ -77,16 +78,16 @@ function Availability({ draft, change, problems }: FormProps) {
       <TextField
         type="date"
         label="Last day with data"
-        hint="Empty: events still arrive."
+        hint="Leave it empty while events still arrive."
         value={draft.until}
         set={(until) => change({ ...draft, until })}
         problem={problems.get('until')}
       />
       <fieldset className="field">
         <legend className="lab">Media</legend>
-        <div className="row">
-          {MEDIA_TYPES.map((type) => (
-            <label key={type} className="row">
+        <div className="checks-in-line">
+          {(Object.keys(MEDIA_WORDS) as MediaType[]).map((type) => (
+            <label key={type}>
               <input
                 type="checkbox"
                 checked={mediaTypes.includes(type)}
@@ -107,8 +108,6 @@ function Availability({ draft, change, problems }: FormProps) {
     </div>
   );
 }
-
-export const MEDIA_WORDS = { VIDEO: 'Video', DISPLAY: 'Display', NATIVE: 'Native', OTHER: 'Other' } as const;
 
 const NEW_ATTRIBUTE: AttributeDraft = { name: '', type: 'STRING', description: '', examples: '' };
 
@@ -154,7 +153,7 @@ function AttributeRow({
   const { name, type, description, examples } = attribute;
   const typeId = useId();
   return (
-    <div className="cols c4">
+    <div className="attribute">
       <TextField label="Name" value={name} set={(value) => change({ ...attribute, name: value })} mono />
       <div className="field">
         <label htmlFor={typeId}>Type</label>
@@ -165,7 +164,9 @@ function AttributeRow({
           onChange={({ target }) => change({ ...attribute, type: target.value as AttributeDraft['type'] })}
         >
           {ATTRIBUTE_TYPES.map((each) => (
-            <option key={each}>{each}</option>
+            <option key={each} value={each}>
+              {ATTRIBUTE_WORDS[each]}
+            </option>
           ))}
         </select>
       </div>
@@ -174,20 +175,22 @@ function AttributeRow({
         value={description}
         set={(value) => change({ ...attribute, description: value })}
       />
-      <div className="field">
-        <TextField
-          label="Examples"
-          placeholder="phone, tv"
-          value={examples}
-          set={(value) => change({ ...attribute, examples: value })}
-          mono
-        />
-        <div>
-          <button type="button" className="btn sm plain" onClick={remove}>
-            <Icon name="x" /> Remove {name}
-          </button>
-        </div>
-      </div>
+      <TextField
+        label="Examples"
+        placeholder="phone, tv"
+        value={examples}
+        set={(value) => change({ ...attribute, examples: value })}
+        mono
+      />
+      <button
+        type="button"
+        className="btn icon plain"
+        aria-label={`Remove ${name}`}
+        title={`Remove ${name}`}
+        onClick={remove}
+      >
+        <Icon name="x" />
+      </button>
     </div>
   );
 }
@@ -205,7 +208,6 @@ interface FieldProps {
   placeholder?: string;
 }
 
-/** A labeled input, with a hint, or the problem that keeps its value from being saved. */
 function TextField({ label, value, set, hint, problem, mono, ...input }: FieldProps) {
   const id = useId();
   const note = `${id}-note`;

@@ -1,19 +1,20 @@
-/** The event groups that the publisher describes to advertisers. */
+/** The event groups that the publisher has described to advertisers. */
 
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { usePages } from '../../live/usePages.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
+import { MEDIA_WORDS } from '../../parts/eventGroupWords.ts';
 import { day } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
+import { partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { RowList } from '../../parts/RowList.tsx';
 import { Segment } from '../../parts/Segment.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
-import { MEDIA_WORDS } from './EventGroupForm.tsx';
 import { campaignOf } from './eventGroups.ts';
 
 const PAGE_SIZE = 100;
@@ -49,7 +50,7 @@ export default function EventGroups() {
             label="Which"
             options={[
               { to: '/event-groups', text: 'Active', current: !showDeleted },
-              { to: '/event-groups?deleted=too', text: 'Deleted, too', current: showDeleted },
+              { to: '/event-groups?deleted=too', text: 'With deleted', current: showDeleted },
             ]}
           />
         </header>
@@ -86,7 +87,7 @@ function Table({ rows, onNearEnd }: { rows: readonly EventGroup[]; onNearEnd: ()
           <th>Advertiser</th>
           <th>Campaign</th>
           <th>Data</th>
-          <th>Filters by</th>
+          <th>Filters can use</th>
         </>
       }
     >
@@ -99,7 +100,7 @@ function Table({ rows, onNearEnd }: { rows: readonly EventGroup[]; onNearEnd: ()
             {group.state === 'DELETED' && <Chip icon="minus">Deleted</Chip>}
           </td>
           <td data-l="Advertiser">
-            <bdi>{idOf(group.measurementConsumer)}</bdi>
+            <bdi>{partyName(group.measurementConsumer)}</bdi>
           </td>
           <td data-l="Campaign">
             <span className="cut">
@@ -110,8 +111,8 @@ function Table({ rows, onNearEnd }: { rows: readonly EventGroup[]; onNearEnd: ()
           <td data-l="Data" className="nowrap">
             {dataWords(group)}
           </td>
-          <td data-l="Filters by">
-            <code className="cut">{group.attributes?.map(({ name }) => name).join(', ')}</code>
+          <td data-l="Filters can use">
+            <code className="lines">{group.attributes?.map(({ name }) => name).join(', ')}</code>
           </td>
         </>
       )}

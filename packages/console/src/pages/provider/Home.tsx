@@ -1,5 +1,6 @@
-/** The publisher's first page: what needs attention, what is open, what is left of the budget, and how the agent is. */
+/** The publisher's home page: problems that need attention, open requests, the remaining budget, and the agent's state. */
 import type { PartySummary } from '@measurement-exchange/contract';
+import { useOwnName } from '../../live/useOwnName.ts';
 import { usePages } from '../../live/usePages.ts';
 import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
@@ -9,23 +10,22 @@ import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { RowList } from '../../parts/RowList.tsx';
 import { Empty } from '../../parts/states.tsx';
-import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { AgentState } from './AgentState.tsx';
 import { BudgetTable } from './BudgetTable.tsx';
 import { referencesOf } from './budgetDays.ts';
-import { HeldCard } from './HeldNote.tsx';
+import { HeldLink } from './HeldCard.tsx';
 import { LedgerPart } from './LedgerPart.tsx';
 import { RequestTable } from './RequestTable.tsx';
-import { rowOf, useAgent, useBudget } from './requests.ts';
+import { rowOf, useAgent, useBudget, useHeld } from './requests.ts';
 
 export default function Home() {
-  const { principal } = useSession();
   const summary = useSummary();
+  const held = useHeld();
   return (
     <>
       <PageHead
-        title={idOf(principal)}
+        title={useOwnName()}
         meta={[...factsOf(summary.data), <Seen key="seen" />]}
         actions={
           <A className="btn main" to="/event-groups/new">
@@ -33,8 +33,13 @@ export default function Home() {
           </A>
         }
       />
-      <Held />
-      <AttentionCard />
+      {[...held.values()].slice(0, 3).map((each) => (
+        <HeldLink key={each.requisition} held={each} />
+      ))}
+      <AttentionCard
+        isShown={({ name }) => !held.has(name)}
+        {...(held.size > 0 && { nothing: 'Nothing else.' })}
+      />
       <Open />
       <div className="cols c57">
         <LedgerPart query={useAgent()}>{(view) => <AgentState view={view} />}</LedgerPart>
@@ -63,17 +68,8 @@ function Seen() {
   return <span className="muted">Agent seen {ago(data.view.agent.pollTime)}</span>;
 }
 
-function Held() {
-  const { data } = useAgent();
-  if (data === undefined || 'missing' in data) return null;
-  return data.view.heldQuestions
-    .slice(0, 3)
-    .map((held) => <HeldCard key={held.requisition} held={held} isLinked />);
-}
-
 const SHOWN = 8;
 
-/** The newest requests, open or not. */
 function Open() {
   const pages = usePages('requisitions', ['home'], async ({ client, principal }, page) => {
     const listing = client.listRequisitions({

@@ -1,4 +1,4 @@
-/** Refuses a request for good. Says that the measurement fails, and asks once. */
+/** The dialog that refuses a request permanently. It warns that the measurement fails. */
 import {
   REFUSAL_JUSTIFICATIONS,
   type RefusalJustification,
@@ -8,6 +8,7 @@ import { retryOnAborted } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ConfirmDialog } from '../../parts/Dialog.tsx';
+import { capital } from '../../parts/names.ts';
 import { useSession } from '../../session/session.ts';
 import { costWords } from './budgetDays.ts';
 import { useBudget, useCosts } from './requests.ts';
@@ -24,7 +25,7 @@ export function RefuseDialog({ requisition, close }: { requisition: Requisition;
   const cost = useCosts().get(name);
   const { data: ledger } = useBudget();
   const isKnown = ledger !== undefined && 'view' in ledger;
-  const consumer = requisition.measurement?.split('/')[1];
+  const consumer = capital(requisition.measurement?.split('/')[1] ?? 'the advertiser');
   const messageId = useId();
   const refuse = async () => {
     const refusal = { justification, ...(message !== '' && { message }) };

@@ -1,4 +1,4 @@
-/** One request: why it waits, what is asked, whether it is in order, and what was answered. */
+/** The page of one request: why it waits, the question, its verification, and the response. */
 import { parseName, type Requisition } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,7 +7,7 @@ import { RequestChip } from '../../parts/Chip.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
 import { ExplanationCard } from '../../parts/ExplanationCard.tsx';
 import { moment } from '../../parts/format.ts';
-import { useNames } from '../../parts/names.ts';
+import { capital, useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { specWords } from '../../parts/specWords.ts';
 import { Loaded } from '../../parts/states.tsx';
@@ -15,8 +15,9 @@ import { useSession } from '../../session/session.ts';
 import { Answered } from './Answered.tsx';
 import { Asked } from './Asked.tsx';
 import { DeferDialog } from './DeferDialog.tsx';
-import { HeldNote } from './HeldNote.tsx';
+import { HeldCard } from './HeldCard.tsx';
 import { RefuseDialog } from './RefuseDialog.tsx';
+import { useHeld } from './requests.ts';
 import { requestTitle } from './requestWhy.ts';
 import { TimelineList } from './TimelineList.tsx';
 import { Verified } from './Verified.tsx';
@@ -30,29 +31,32 @@ export default function RequestPage() {
   );
   return (
     <>
-      {query.data === undefined && <PageHead title={`Request ${id}`} />}
+      {query.data === undefined && <PageHead above={ABOVE} title={`Request ${id}`} />}
       <Loaded query={query}>{(requisition) => <Shown requisition={requisition} />}</Loaded>
     </>
   );
 }
 
+const ABOVE = { to: '/requests', text: 'Requests' };
+
 function Shown({ requisition }: { requisition: Requisition }) {
   const { name, measurement, createTime, deleteTime, state } = requisition;
   const what = specWords(requisition.measurementSpec?.message)?.what ?? 'Request';
   const consumer = measurement && parseName('measurement', measurement)?.measurementConsumer;
+  const isHeld = useHeld().has(name!);
   return (
     <>
       <PageHead
-        title={consumer ? `${what}, for ${consumer}` : what}
+        above={ABOVE}
+        title={consumer ? `${what}, for ${capital(consumer)}` : what}
         meta={[
-          <RequestChip key="state" state={state} deferral={requisition.deferral} />,
-          createTime && `asked ${moment(createTime)}`,
-          deleteTime && `content removed ${moment(deleteTime)}`,
+          <RequestChip key="state" state={state} deferral={requisition.deferral} isHeld={isHeld} />,
+          createTime && `Asked ${moment(createTime)}`,
+          deleteTime && `Content removed ${moment(deleteTime)}`,
         ].filter((fact) => fact !== undefined && fact !== '')}
         actions={<CopyLink />}
       />
       <Why requisition={requisition} />
-      <HeldNote requisition={name!} />
       {deleteTime === undefined && (
         <div className="cols c75">
           <Asked requisition={requisition} />
@@ -73,27 +77,34 @@ function Why({ requisition }: { requisition: Requisition }) {
   );
   const nameOf = useNames();
   const close = () => setDialog(undefined);
+  const isOpen = requisition.state === 'UNFULFILLED';
+  const held = useHeld().get(name);
+  const choices = isOpen && (
+    <>
+      <button type="button" className="btn" onClick={() => setDialog('defer')}>
+        Defer…
+      </button>
+      <button type="button" className="btn danger" onClick={() => setDialog('refuse')}>
+        Refuse…
+      </button>
+    </>
+  );
   return (
     <>
-      <Loaded query={query}>
-        {(explanation) => (
-          <ExplanationCard
-            explanation={explanation}
-            title={requestTitle(explanation, requisition, nameOf, Date.now())}
-          >
-            {requisition.state === 'UNFULFILLED' && (
-              <>
-                <button type="button" className="btn" onClick={() => setDialog('defer')}>
-                  Defer…
-                </button>
-                <button type="button" className="btn danger" onClick={() => setDialog('refuse')}>
-                  Refuse…
-                </button>
-              </>
-            )}
-          </ExplanationCard>
-        )}
-      </Loaded>
+      {held && isOpen ? (
+        <HeldCard held={held}>{choices}</HeldCard>
+      ) : (
+        <Loaded query={query}>
+          {(explanation) => (
+            <ExplanationCard
+              explanation={explanation}
+              title={requestTitle(explanation, requisition, nameOf, Date.now())}
+            >
+              {choices}
+            </ExplanationCard>
+          )}
+        </Loaded>
+      )}
       {dialog === 'refuse' && <RefuseDialog requisition={requisition} close={close} />}
       {dialog === 'defer' && <DeferDialog requisition={requisition} close={close} />}
     </>

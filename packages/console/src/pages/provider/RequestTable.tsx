@@ -1,7 +1,8 @@
-/** A table of requests, decoded with the provider's key where there is one. */
+/** A table of requests. With the provider's key, it also shows the decrypted question. */
 import { A } from '../../parts/A.tsx';
-import { Chip, RequestChip } from '../../parts/Chip.tsx';
+import { RequestChip } from '../../parts/Chip.tsx';
 import { ago, dateRange, moment } from '../../parts/format.ts';
+import { capital } from '../../parts/names.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
 import { costWords } from './budgetDays.ts';
@@ -37,19 +38,13 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
     <>
       <td>
         <A to={`/requests/${idOf(row.name)}`}>
-          <bdi>{row.consumer || idOf(row.name)}</bdi>
+          <bdi>{capital(row.consumer) || idOf(row.name)}</bdi>
         </A>
       </td>
       <td data-l="Request">{row.isRemoved ? <span className="muted">content removed</span> : row.what}</td>
       <td data-l="Events">{!row.isRemoved && <Events name={row.name} />}</td>
       <td data-l="State">
-        {isHeld && row.state === 'UNFULFILLED' ? (
-          <Chip tone="warn" icon="clock">
-            Held
-          </Chip>
-        ) : (
-          <RequestChip state={row.state} deferral={row.deferral} />
-        )}
+        <RequestChip state={row.state} deferral={row.deferral} isHeld={isHeld} />
       </td>
       <td className="num" data-l="Cost a day">
         {cost !== undefined && costWords(cost)}
@@ -61,7 +56,6 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
   );
 }
 
-/** The first event group, the days and the filter of a request. */
 function Events({ name }: { name: string }) {
   const { data, error, isLoading } = useOpenedRequest(name);
   if (isLoading) return <span className="sk w1" />;
@@ -86,7 +80,6 @@ function Events({ name }: { name: string }) {
   );
 }
 
-/** The reference of an event group, or its identifier until the reference is known. */
 export function Reference({ name }: { name: string }) {
   const reference = useReference(name);
   return (

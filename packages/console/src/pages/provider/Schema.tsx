@@ -1,4 +1,4 @@
-/** One schema as a tree of messages and fields, and the upload of its next version. */
+/** The page of one schema. It shows a tree of messages and fields, and uploads the next version. */
 import type { EventGroupMetadataDescriptor } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useResource } from '../../live/useResource.ts';
@@ -17,7 +17,7 @@ export default function Schema() {
   );
   return (
     <>
-      <PageHead title={`Schema ${id}`} />
+      <PageHead above={{ to: '/schemas', text: 'Schemas' }} title={`Schema ${id}`} />
       <Loaded query={query}>
         {(schema) => (
           <div className="cols c75">

@@ -7,7 +7,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 import { messagesOf } from './schemaTree.ts';
 
-/** A provider has a handful of schemas, and each may be megabytes long. */
+/** The maximum number of schemas to show. A schema may be several megabytes long, and a provider has only a few schemas. */
 const SHOWN = 50;
 
 export default function Schemas() {
@@ -20,6 +20,7 @@ export default function Schemas() {
   return (
     <>
       <PageHead
+        above={{ to: '/event-groups', text: 'Event groups' }}
         title="Schemas"
         meta={['They say what the metadata of your event groups means']}
         actions={
@@ -28,10 +29,7 @@ export default function Schemas() {
           </A>
         }
       />
-      <section className="card">
-        <header>
-          <h2>Registered</h2>
-        </header>
+      <section className="card" aria-label="Registered schemas">
         <Loaded query={query}>
           {({ eventGroupMetadataDescriptors: schemas, nextPageToken }) =>
             schemas.length === 0 ? (

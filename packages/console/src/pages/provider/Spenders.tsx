@@ -1,7 +1,8 @@
-/** Who spent the budget, and on what. */
+/** The advertisers and measurements that spent the budget. */
 import type { BudgetView } from '../../companion/methods.ts';
 import { A } from '../../parts/A.tsx';
 import { count, dateRange, moment } from '../../parts/format.ts';
+import { capital, partyName } from '../../parts/names.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
 import { amountWords, costWords, shareOf } from './budgetDays.ts';
@@ -29,7 +30,7 @@ export function Spenders({ view }: { view: BudgetView }) {
             {view.consumers.map(({ measurementConsumer, measurements, most }) => (
               <tr key={measurementConsumer}>
                 <td>
-                  <bdi>{measurementConsumer ? idOf(measurementConsumer) : 'earlier version'}</bdi>
+                  <bdi>{measurementConsumer ? partyName(measurementConsumer) : 'earlier version'}</bdi>
                 </td>
                 <td className="num" data-l="Measurements">
                   {count(measurements)}
@@ -71,14 +72,14 @@ function MeasurementTable({ view: { measurements, limit } }: { view: BudgetView 
     >
       {({ requisition, measurement, askTime, references, firstDay, lastDay, cost }) => (
         <>
-          <td>
+          <td className="nowrap">
             <A to={`/requests/${idOf(requisition)}`}>{askTime ? moment(askTime) : idOf(requisition)}</A>
           </td>
           <td data-l="Advertiser">
-            <bdi>{measurement?.split('/')[1]}</bdi>
+            <bdi>{measurement && capital(measurement.split('/')[1]!)}</bdi>
           </td>
           <td data-l="References">
-            <code className="cut">
+            <code className="lines">
               <bdi>{references.join(', ')}</bdi>
             </code>
           </td>

@@ -1,7 +1,7 @@
-/** What happened, oldest first. */
+/** A timeline, oldest entry first. */
 import type { Timeline } from '@measurement-exchange/contract';
 import { day, moment } from '../../parts/format.ts';
-import { idOf } from '../../session/roles.ts';
+import { partyName } from '../../parts/names.ts';
 
 export function TimelineList({ transitions }: { transitions: Timeline['transitions'] }) {
   const last = transitions.length - 1;
@@ -18,8 +18,8 @@ export function TimelineList({ transitions }: { transitions: Timeline['transitio
           <div>
             <b>{CAUSES[cause] ?? wordsOf(cause)}</b>
             <span className="sub">
-              {from !== undefined && from !== to && `${stateOf(from)} → `}
-              {stateOf(to)}, by <bdi>{idOf(actor)}</bdi> · <code>{requestId}</code>
+              {from !== undefined && from !== to && `${stateOf(from)} → ${stateOf(to)}, `}by{' '}
+              <bdi>{partyName(actor)}</bdi> · <code>{requestId}</code>
             </span>
             {findings.map(({ code, message }) => (
               <span key={code} className="sub warn">
@@ -42,11 +42,10 @@ const CAUSES: Record<string, string> = {
   parametersSet: 'The duchies are ready',
 };
 
-/** The words of the page for the states of a request. */
 const STATES: Record<string, string> = { UNFULFILLED: 'open', FULFILLED: 'answered' };
 const stateOf = (state: string) => STATES[state] ?? wordsOf(state).toLowerCase();
 
-/** `REQUISITION_REFUSED` and `requisitionRefused` become `Requisition refused`. */
+/** Converts `REQUISITION_REFUSED` or `requisitionRefused` to `Requisition refused`. */
 function wordsOf(code: string): string {
   const words = code
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')

@@ -1,4 +1,4 @@
-/** Uploads a schema: reads the file, shows what it would change and break, and sends it once the reader agrees. */
+/** Uploads a schema. First shows what the new schema would change and break, and sends it only after the user agrees. */
 import type { EventGroupMetadataDescriptor, Finding, SchemaChange } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
@@ -14,7 +14,6 @@ import { messagesOf, readDescriptorSet } from './schemaTree.ts';
 
 type DescriptorSet = EventGroupMetadataDescriptor['descriptorSet'];
 
-/** What the exchange says about a file before it is sent. */
 interface Checked {
   descriptorSet: DescriptorSet;
   compatible: boolean;
@@ -24,7 +23,7 @@ interface Checked {
   messages: string[];
 }
 
-/** Without `replaced`, registers a new schema. */
+/** Registers a new schema if `replaced` is undefined. */
 export function UploadSchema({ replaced }: { replaced?: string }) {
   const { client, principal } = useSession();
   const queries = useQueryClient();
@@ -130,7 +129,8 @@ function FileField({ choose, disabled }: { choose: (file: File) => void; disable
         }}
       />
       <span className="hint">
-        <code>buf build -o schema.binpb</code> or <code>protoc --include_imports -o schema.binpb</code>
+        Made by <code className="nowrap">buf build -o schema.binpb</code> or{' '}
+        <code className="nowrap">protoc --include_imports -o schema.binpb</code>
       </span>
     </div>
   );

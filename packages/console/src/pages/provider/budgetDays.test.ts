@@ -41,6 +41,6 @@ it('takes the measure with the largest share of the limit, and leaves those with
   const limit = { epsilon: 10, delta: 1e-6, rho: 0 };
   expect(shareOf({ epsilon: 1, delta: 5e-7, rho: 3 }, limit)).toBe(0.5);
   expect([0, 0.0001, 0.012].map(costWords)).toEqual(['0.0 %', '< 0.1 %', '1.2 %']);
-  expect(amountWords({ epsilon: 0.1, delta: 1e-9, rho: 0 })).toBe('ε 0.1, δ 1e-9');
+  expect(amountWords({ epsilon: 0.1, delta: 1e-9, rho: 0 })).toBe('ε\u00a00.1, δ\u00a010⁻⁹');
   expect(amountWords({ epsilon: 0, delta: 0, rho: 0 })).toBe('nothing');
 });

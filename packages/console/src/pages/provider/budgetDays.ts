@@ -1,17 +1,17 @@
-/** Turns the ledger's ranges into days, so that a calendar can show them. */
+/** Converts the ledger's ranges to days, for a calendar. */
 
 import type { BudgetReport, PrivacyAmount } from '@measurement-exchange/sdk/provider';
-import { percent } from '../../parts/format.ts';
+import { percent, privacyText } from '../../parts/format.ts';
 
-/** A day of a reference: the share of the day's limit that is spent, in the measure with the least left. */
+/** The spent share of a reference's budget on one day. It is the largest of the spent shares of epsilon, delta, and rho. */
 export interface SpentDay {
   date: string;
-  /** From 0 to 1. Undefined if the ledger does not know the limit. */
+  /** From 0 to 1. Undefined if the ledger has no limit. */
   share?: number;
 }
 
 export interface ReferenceBudget {
-  /** Empty for charges of earlier versions, which count against every reference. */
+  /** Empty for charges that earlier versions of the agent made. Those charges count against every reference. */
   reference: string;
   days: SpentDay[];
   average: number;
@@ -44,7 +44,7 @@ export function referencesOf({ ranges }: Pick<BudgetReport, 'ranges'>): Referenc
 
 const dateAt = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** Returns the months that have one of these days, newest first, each with all of its days. */
+/** Returns all days of the months that contain one of these days, newest month first. */
 export function monthsOf(days: readonly SpentDay[]): SpentDay[][] {
   const known = new Map(days.map((day) => [day.date, day]));
   const months = new Set(days.map(({ date }) => date.slice(0, 7)));
@@ -61,21 +61,13 @@ export function monthsOf(days: readonly SpentDay[]): SpentDay[][] {
     });
 }
 
-/** Returns the largest share of the limit that a cost has, over epsilon, delta and rho. */
+/** Returns the cost as a share of the limit. It is the largest of the shares of epsilon, delta and rho. */
 export function shareOf(cost: PrivacyAmount, limit: PrivacyAmount): number {
   const measures = ['epsilon', 'delta', 'rho'] as const;
   return Math.max(0, ...measures.filter((each) => limit[each] > 0).map((each) => cost[each] / limit[each]));
 }
 
-/** A share in percent. A cost that is not 0 never reads as 0. */
+/** Formats a share in percent. A cost above 0 is never shown as 0. */
 export const costWords = (share: number) => (share > 0 && share < 0.0005 ? '< 0.1 %' : percent(share));
 
-const SYMBOLS = { epsilon: 'ε', delta: 'δ', rho: 'ρ' } as const;
-
-/** Such as `ε 0.1, δ 1e-9`. */
-export function amountWords(amount: PrivacyAmount): string {
-  const parts = (['epsilon', 'delta', 'rho'] as const).flatMap((each) =>
-    amount[each] > 0 ? `${SYMBOLS[each]} ${Number(amount[each].toPrecision(4))}` : [],
-  );
-  return parts.join(', ') || 'nothing';
-}
+export const amountWords = (amount: PrivacyAmount) => privacyText(amount) || 'nothing';

@@ -25,9 +25,9 @@ export const providerPages: Page[] = [
   { path: '/event-groups/new', roles, load: () => import('./EditEventGroup.tsx') },
   { path: '/event-groups/$id', roles, load: () => import('./EventGroup.tsx') },
   { path: '/event-groups/$id/edit', roles, load: () => import('./EditEventGroup.tsx') },
-  { path: '/schemas', roles, load: () => import('./Schemas.tsx') },
-  { path: '/schemas/new', roles, load: () => import('./NewSchema.tsx') },
-  { path: '/schemas/$id', roles, load: () => import('./Schema.tsx') },
+  { path: '/schemas', roles, under: '/event-groups', load: () => import('./Schemas.tsx') },
+  { path: '/schemas/new', roles, under: '/event-groups', load: () => import('./NewSchema.tsx') },
+  { path: '/schemas/$id', roles, under: '/event-groups', load: () => import('./Schema.tsx') },
   {
     path: '/budget',
     roles,

@@ -1,4 +1,4 @@
-/** Why a request waits, or how it ended, in words for the publisher. */
+/** Explains to the publisher why a request waits, or how it ended. */
 import type { Explanation, Requisition } from '@measurement-exchange/contract';
 import { duration, longMoment } from '../../parts/format.ts';
 import { isolated, listed, type NameOf } from '../../parts/names.ts';
@@ -18,7 +18,10 @@ export function requestTitle(
   const waited = duration(now - Date.parse(wait.since));
   switch (wait.code) {
     case 'DEFERRED':
-      return `You deferred it until ${longMoment(deferral!.until)}: ${isolated(deferral!.reason)}`;
+      // The explanation may be newer than the request, because the page reads them separately.
+      return deferral
+        ? `You deferred it until ${longMoment(deferral.until)}: ${isolated(deferral.reason)}`
+        : summary;
     case 'ASKED':
       return 'It waits for your answer';
     case 'SILENT':

@@ -1,5 +1,7 @@
-/** Reads the requests (requisitions) of the data provider, and what its keys and its ledger say about them. */
+/** Reads the data provider's requests (requisitions), and data about them from its keys and its ledger. */
+
 import type { Requisition } from '@measurement-exchange/contract';
+import type { HeldQuestion } from '@measurement-exchange/sdk/provider';
 import { useQuery } from '@tanstack/react-query';
 import { limited } from '../../companion/useOpened.ts';
 import { useResource } from '../../live/useResource.ts';
@@ -7,7 +9,7 @@ import { specWords } from '../../parts/specWords.ts';
 import { useSession } from '../../session/session.ts';
 import { shareOf } from './budgetDays.ts';
 
-/** A row of a list: a small part of each request, because a list may be long. */
+/** A few fields of a request, because a list may be long. */
 export interface RequestRow {
   name: string;
   consumer: string;
@@ -33,7 +35,7 @@ export function rowOf(requisition: Requisition): RequestRow {
 
 const atMost3 = limited(3);
 
-/** Decrypts a request. It never changes, so it is opened once and kept. */
+/** Decrypts a request. A request never changes, so the result is cached. */
 export function useOpenedRequest(name: string, { enabled = true } = {}) {
   const { companion, principal } = useSession();
   return useQuery({
@@ -44,7 +46,7 @@ export function useOpenedRequest(name: string, { enabled = true } = {}) {
   });
 }
 
-/** The agent stores its own account every 30 s, so there is no change to follow. */
+/** The polling interval. The agent stores its status every 30 s, and the change feed does not include it. */
 const LEDGER_INTERVAL_MS = 15_000;
 
 export function useAgent() {
@@ -63,7 +65,7 @@ export function useBudget() {
   });
 }
 
-/** Returns what each request cost, as a share of the limit of each of its days. */
+/** Returns the cost of each request, as a share of the limit of each of its days. */
 export function useCosts(): ReadonlyMap<string, number> {
   const { data } = useBudget();
   if (data === undefined || 'missing' in data) return NOTHING;
@@ -73,9 +75,9 @@ export function useCosts(): ReadonlyMap<string, number> {
 }
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
-/** Returns the names of the requests that the agent holds until somebody confirms their references. */
-export function useHeld(): ReadonlySet<string> {
+/** Returns the requests that the agent holds until an operator confirms their references. */
+export function useHeld(): ReadonlyMap<string, HeldQuestion> {
   const { data } = useAgent();
-  if (data === undefined || 'missing' in data) return new Set();
-  return new Set(data.view.heldQuestions.map(({ requisition }) => requisition));
+  const held = data === undefined || 'missing' in data ? [] : data.view.heldQuestions;
+  return new Map(held.map((each) => [each.requisition, each]));
 }

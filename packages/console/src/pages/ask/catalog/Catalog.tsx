@@ -1,13 +1,14 @@
-/** The catalog: the event groups that publishers have described to the consumer. */
+/** The catalog: all event groups that publishers have described to the consumer. */
 import { MEDIA_TYPES } from '@measurement-exchange/contract';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useId } from 'react';
 import { A } from '../../../parts/A.tsx';
+import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import '../ask.css';
+import { MEDIA_WORDS } from '../../../parts/eventGroupWords.ts';
 import { type Filters, GroupList } from './GroupList.tsx';
-import { MEDIA_WORDS } from './words.ts';
 
 export default function Catalog() {
   const search = new URLSearchParams(useLocation().searchStr);
@@ -23,7 +24,7 @@ export default function Catalog() {
         meta={['What publishers have described to you: their event groups, days and attributes.']}
         actions={
           <A className="btn main" to="/new">
-            New measurement
+            <Icon name="plus" /> New measurement
           </A>
         }
       />

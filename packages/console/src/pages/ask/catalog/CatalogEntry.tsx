@@ -3,13 +3,15 @@ import { cut, type EventGroup, type EventGroupAttribute } from '@measurement-exc
 import { useParams } from '@tanstack/react-router';
 import { useResource } from '../../../live/useResource.ts';
 import { A } from '../../../parts/A.tsx';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { moment } from '../../../parts/format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import { Loaded, NeedsKey } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 import '../ask.css';
-import { literalsOf, TYPE_WORDS } from '../filter/attributes.ts';
+import { ATTRIBUTE_WORDS } from '../../../parts/eventGroupWords.ts';
+import { literalsOf } from '../filter/attributes.ts';
 import { labelOf } from '../form/catalogue.ts';
 import { Tree } from './Tree.tsx';
 import { campaignOf, daysText, mediaText } from './words.ts';
@@ -23,10 +25,8 @@ export default function CatalogEntry() {
     <Loaded query={group}>
       {(group) => (
         <>
-          <nav className="crumb" aria-label="Path">
-            <A to="/catalog">Catalog</A> / {id}
-          </nav>
           <PageHead
+            above={{ to: '/catalog', text: 'Catalog' }}
             title={cut(labelOf(group), 80)}
             meta={[
               <PublisherTag key="publisher" name={group.dataProvider!} />,
@@ -85,10 +85,14 @@ function Attributes({ attributes }: { attributes: readonly EventGroupAttribute[]
                   <code>{attribute.name}</code>
                 </td>
                 <td data-l="Type" className="nowrap">
-                  {TYPE_WORDS[attribute.type]}
+                  {ATTRIBUTE_WORDS[attribute.type]}
                 </td>
                 <td data-l="Meaning">
-                  <bdi>{attribute.description}</bdi>
+                  {attribute.description ? (
+                    <bdi>{attribute.description}</bdi>
+                  ) : (
+                    <span className="muted">not said</span>
+                  )}
                 </td>
                 <td data-l="Examples">
                   <bdi>
@@ -100,12 +104,11 @@ function Attributes({ attributes }: { attributes: readonly EventGroupAttribute[]
           </tbody>
         </table>
       )}
-      <div className="in-card" />
     </section>
   );
 }
 
-/** The description that the publisher wrote in a schema of its own. It is usually encrypted for the consumer. */
+/** Shows the metadata that follows the publisher's own schema. It is usually encrypted for the consumer. */
 function Metadata({ group }: { group: EventGroup }) {
   const { ciphertext, metadata } = group.encryptedMetadata ?? {};
   if (ciphertext === undefined && metadata === undefined) return null;
@@ -165,9 +168,11 @@ function Facts({ group }: { group: EventGroup }) {
               <dd>{moment(updateTime)}</dd>
             </>
           )}
-          <dt>Name</dt>
+          <dt>API name</dt>
           <dd>
-            <code className="sm">{group.name}</code>
+            <code>
+              <Breakable text={group.name!} />
+            </code>
           </dd>
         </dl>
       </div>

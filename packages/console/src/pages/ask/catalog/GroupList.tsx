@@ -1,4 +1,4 @@
-/** The event groups of the catalog, of which there may be very many. */
+/** The list of event groups in the catalog. It may be very long. */
 import { type EventGroup, MEDIA_TYPES } from '@measurement-exchange/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { A } from '../../../parts/A.tsx';
@@ -8,7 +8,8 @@ import { VirtualTable } from '../../../parts/VirtualTable.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
 import { labelOf } from '../form/catalogue.ts';
-import { attributeNames, campaignOf, daysText, mediaText } from './words.ts';
+import { GROUP_HEADS, GroupCells } from './GroupCells.tsx';
+import { campaignOf } from './words.ts';
 
 export interface Filters {
   words: string;
@@ -77,9 +78,7 @@ const HEAD = (
   <>
     <th>Event group</th>
     <th>Publisher</th>
-    <th>Media</th>
-    <th>Has data</th>
-    <th>Filters can use</th>
+    {GROUP_HEADS}
   </>
 );
 
@@ -101,15 +100,7 @@ function GroupTable({ groups, onNearEnd }: { groups: readonly EventGroup[]; onNe
               <PublisherTag name={group.dataProvider!} />
             </A>
           </td>
-          <td data-l="Media" className="nowrap">
-            {mediaText(group)}
-          </td>
-          <td data-l="Has data" className="nowrap">
-            {daysText(group)}
-          </td>
-          <td data-l="Filters can use" className="soft">
-            {attributeNames(group)}
-          </td>
+          <GroupCells group={group} />
         </>
       )}
     </VirtualTable>

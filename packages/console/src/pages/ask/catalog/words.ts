@@ -1,26 +1,20 @@
-/** Event groups in words. */
-import { cut, type EventGroup, type MediaType } from '@measurement-exchange/contract';
+/** Text about event groups. */
+import { cut, type EventGroup } from '@measurement-exchange/contract';
+import { MEDIA_WORDS } from '../../../parts/eventGroupWords.ts';
 import { dateRange, day } from '../../../parts/format.ts';
 import { isolated } from '../../../parts/names.ts';
-
-export const MEDIA_WORDS: Record<MediaType, string> = {
-  VIDEO: 'Video',
-  DISPLAY: 'Display',
-  NATIVE: 'Native',
-  OTHER: 'Other',
-};
 
 export const mediaText = ({ mediaTypes = [] }: EventGroup) =>
   mediaTypes.map((type) => MEDIA_WORDS[type]).join(', ') || 'not said';
 
-/** Such as `Oct 1 – Oct 28`, or `since Jan 1`. */
+/** Formats the recorded days, such as `Oct 1 – Oct 28` or `since Jan 1`. */
 export function daysText({ dataAvailabilityInterval: interval }: EventGroup): string {
   if (interval === undefined) return 'not said';
   const { startTime, endTime } = interval;
   return endTime === undefined ? `since ${day(startTime)}` : dateRange(startTime, endTime);
 }
 
-/** The brand and the campaign, which the publisher tells everyone who can see the event group. */
+/** Returns the brand and the campaign. They are not encrypted, so everyone who can see the event group can read them. */
 export function campaignOf({ eventGroupMetadata }: EventGroup): string {
   const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
   return [brandName, campaignName].flatMap((name) => (name ? [isolated(name)] : [])).join(' · ');
@@ -29,7 +23,6 @@ export function campaignOf({ eventGroupMetadata }: EventGroup): string {
 const MAX_NAMED = 6;
 const MAX_NAME = 40;
 
-/** The names of the first attributes, and how many more there are. */
 export function attributeNames({ attributes }: EventGroup): string {
   if (attributes === undefined) return 'not said';
   const names = attributes.slice(0, MAX_NAMED).map(({ name }) => cut(name, MAX_NAME));

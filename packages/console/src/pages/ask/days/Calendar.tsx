@@ -1,6 +1,6 @@
 /**
- * A calendar to pick a range of days, by mouse or keyboard. Arrows move by a day or a week, Home and End within the week,
- * PageUp and PageDown by a month. Enter or Space picks one end and then the other, and Escape gives up.
+ * A calendar for picking a range of days. Arrows move by a day or a week, Home and End within the week, PageUp and PageDown
+ * by a month. Enter or Space picks one end of the range and then the other, and Escape cancels.
  */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { day as dayText } from '../../../parts/format.ts';
@@ -21,7 +21,7 @@ export function Calendar({
 }) {
   const months = useMonths();
   const [focused, setFocused] = useState<Day>();
-  /** The end that was picked first, while the other one is still open. */
+  /** The end of the range that the user picked first. Undefined after the user picks the other end. */
   const [anchor, setAnchor] = useState<Day>();
   const [hovered, setHovered] = useState<Day>();
   const [last, setLast] = useState<Day>();
@@ -57,7 +57,7 @@ export function Calendar({
   };
   return (
     <div className="stack tight">
-      <div className="row between">
+      <div className="row between months-nav">
         <button type="button" className="btn sm" onClick={() => setLast(addMonths(shownLast, -1))}>
           Earlier
         </button>
@@ -86,21 +86,20 @@ export function Calendar({
   );
 }
 
-/** Shows the months from the first day on, but no month after both the last day and today. */
+/** Returns the last month to show. It is after today only if the range ends after today. */
 function lastShown({ from, until }: DayRange, months: number, today: Day): Day {
   const wanted = addMonths(from, months - 1);
   const latest = until > today ? until : today;
   return wanted < until ? until : [wanted, latest].toSorted()[0]!;
 }
 
-/** Returns the last month to show so that the day is visible. */
 function monthsWith(day: Day, shown: readonly Day[], last: Day): Day {
   const month = day.slice(0, 7);
   if (month > shown.at(-1)!.slice(0, 7)) return day;
   return month < shown[0]!.slice(0, 7) ? addMonths(day, shown.length - 1) : last;
 }
 
-/** Returns the day of the month that the Tab key reaches: the current day, or the first one shown. */
+/** Returns the day that the Tab key focuses: the current day, or the first day shown. */
 function tabStopOf(month: Day, current: Day, shown: readonly Day[]): Day | undefined {
   const isShown = shown.some((other) => other.slice(0, 7) === current.slice(0, 7));
   if (isShown) return current;

@@ -1,15 +1,15 @@
-/** Picks the days to count. */
+/** The step of the form that picks the days to count. */
 import { useCallback, useId } from 'react';
 import { Swatch } from '../../../parts/Chart.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
 import { Step } from '../form/Step.tsx';
-import type { Ask } from '../form/useAsk.ts';
+import type { Picking } from '../form/usePicking.ts';
 import { Calendar } from './Calendar.tsx';
 import { countOf, type Day, type DayRange } from './days.ts';
 import { campaignRange, lastDays, lastMonth, recordedOn } from './recorded.ts';
 import { unrecordedOf } from './unrecorded.ts';
 
-export function Days({ ask }: { ask: Ask }) {
+export function Days({ ask }: { ask: Picking }) {
   const { publishers, days, change, now } = ask;
   const marks = useCallback(
     (at: Day) =>
@@ -70,11 +70,11 @@ function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) =>
   );
 }
 
-/** A first day after the last one makes a range of one day. */
+/** If the first day would be after the last day, both become the same day. */
 const withFrom = (from: Day, { until }: DayRange) => ({ from, until: from > until ? from : until });
 const withUntil = (until: Day, { from }: DayRange) => ({ from: until < from ? until : from, until });
 
-function Presets({ ask: { picked, now }, onRange }: { ask: Ask; onRange: (range: DayRange) => void }) {
+function Presets({ ask: { picked, now }, onRange }: { ask: Picking; onRange: (range: DayRange) => void }) {
   const whole = campaignRange(
     picked.map((group) => group.dataAvailabilityInterval),
     now,
@@ -96,7 +96,7 @@ function Presets({ ask: { picked, now }, onRange }: { ask: Ask; onRange: (range:
   );
 }
 
-function Legend({ ask: { publishers } }: { ask: Ask }) {
+function Legend({ ask: { publishers } }: { ask: Picking }) {
   if (publishers.length === 0 || publishers.length > 4) return null;
   return (
     <div className="legend">
@@ -118,15 +118,15 @@ function Legend({ ask: { publishers } }: { ask: Ask }) {
   );
 }
 
-/** Says which publishers lack days, and leaves out the last ones with one press. */
-function Missing({ ask: { publishers, days, now, change } }: { ask: Ask }) {
+/** Names the publishers without data on some of the days. A button removes missing days at the end of the range. */
+function Missing({ ask: { publishers, days, now, change } }: { ask: Picking }) {
   return unrecordedOf(publishers, days, now).map(({ title, detail, rest }) => (
     <div key={title} className="note warn">
       <Icon name="warn" />
       <div>
         <b>{title}.</b> {detail}{' '}
         {rest && (
-          <button type="button" className="as-link" onClick={() => change({ days: rest })}>
+          <button type="button" className="bare link" onClick={() => change({ days: rest })}>
             Leave out these days
           </button>
         )}

@@ -1,10 +1,10 @@
 import { Swatch } from '../../../parts/Chart.tsx';
+import { ATTRIBUTE_WORDS } from '../../../parts/eventGroupWords.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import type { Publisher } from '../../../parts/Publisher.tsx';
-import { literalsOf, type OfferedAttribute, TYPE_WORDS } from './attributes.ts';
+import { literalsOf, type OfferedAttribute } from './attributes.ts';
 import type { Completion } from './completion.ts';
 
-/** The possible continuations. The text area keeps the focus. */
 export function CompletionList({
   id,
   items,
@@ -29,7 +29,7 @@ export function CompletionList({
           id={`${id}-${i}`}
           tabIndex={-1}
           aria-selected={i === selected}
-          // Keeps the focus in the text area.
+          // Keep the focus in the text area.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => accept(item)}
         >
@@ -56,7 +56,7 @@ function AttributeFacts({
   const lacking = publishers.filter(({ name }) => !attribute.publishers.includes(name));
   return (
     <>
-      <span className="muted">{TYPE_WORDS[attribute.type]}</span>
+      <span className="muted">{ATTRIBUTE_WORDS[attribute.type]}</span>
       {lacking.length > 0 ? (
         <span className="warn">
           <Icon name="warn" /> <bdi>{lacking.map(({ label }) => label).join(', ')}</bdi> would refuse: it does

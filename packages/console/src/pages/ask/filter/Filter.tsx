@@ -1,12 +1,12 @@
-/** The filter, with the attributes that the picked event groups publish. */
+/** The filter step of the form. It offers the attributes of the picked event groups. */
 import { useMemo } from 'react';
 import { Term } from '../../../parts/Term.tsx';
 import { Step } from '../form/Step.tsx';
-import type { Ask } from '../form/useAsk.ts';
+import type { Picking } from '../form/usePicking.ts';
 import { offeredAttributes } from './attributes.ts';
 import { FilterField } from './FilterField.tsx';
 
-export function Filter({ ask }: { ask: Ask }) {
+export function Filter({ ask }: { ask: Picking }) {
   const { form, change, picked, publishers, filterProblem } = ask;
   const isPopulation = form.type === 'population';
   const attributes = useMemo(() => (isPopulation ? [] : offeredAttributes(picked)), [isPopulation, picked]);

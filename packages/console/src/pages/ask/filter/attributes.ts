@@ -1,16 +1,15 @@
-/** The attributes that filters can use, merged from several event groups. */
+/** Merges the attributes of several event groups, for use in filters. */
 import type { EventGroup, EventGroupAttribute } from '@measurement-exchange/contract';
 import { quoted } from './tokens.ts';
 
-/** An attribute, and the publishers whose event groups all have it. */
+/** An attribute, and the publishers that have it in all of their event groups. */
 export interface OfferedAttribute extends EventGroupAttribute {
   publishers: readonly string[];
 }
 
-/** An event group's part that filters depend on. */
 export type Described = Pick<EventGroup, 'attributes' | 'dataProvider'>;
 
-/** Returns all attributes of the event groups, those that most publishers have first. */
+/** Returns the attributes of all event groups, sorted by the number of publishers that have them, highest number first. */
 export function offeredAttributes(groups: readonly Described[]): OfferedAttribute[] {
   const byPublisher = Map.groupBy(groups, ({ dataProvider }) => dataProvider!);
   const merged = new Map<string, EventGroupAttribute>();
@@ -29,7 +28,6 @@ export function offeredAttributes(groups: readonly Described[]): OfferedAttribut
     .sort((a, b) => b.publishers.length - a.publishers.length);
 }
 
-/** Returns the example values of an attribute, as a filter contains them. */
 export function literalsOf({ type, exampleValues = [] }: EventGroupAttribute): string[] {
   switch (type) {
     case 'STRING':
@@ -50,13 +48,3 @@ export function literalsOf({ type, exampleValues = [] }: EventGroupAttribute): s
         .map((value) => `timestamp(${quoted(value)})`);
   }
 }
-
-/** The words for the types of attributes. */
-export const TYPE_WORDS: Record<EventGroupAttribute['type'], string> = {
-  STRING: 'text',
-  INT: 'whole number',
-  UINT: 'whole number',
-  DOUBLE: 'number',
-  BOOL: 'yes or no',
-  TIMESTAMP: 'time',
-};

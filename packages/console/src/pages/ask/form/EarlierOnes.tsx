@@ -1,4 +1,4 @@
-/** Starts from an earlier measurement. */
+/** The dialog that copies the form from an earlier measurement. */
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { A } from '../../../parts/A.tsx';
@@ -19,12 +19,7 @@ export function EarlierOnes() {
       <button type="button" className="btn" onClick={open}>
         <Icon name="clone" /> Start from an earlier one
       </button>
-      <dialog
-        ref={dialog}
-        className="earlier"
-        aria-label="Start from an earlier one"
-        onClose={() => setOpen(false)}
-      >
+      <dialog ref={dialog} aria-label="Start from an earlier one" onClose={() => setOpen(false)}>
         {isOpen && <Found close={() => dialog.current?.close()} />}
       </dialog>
     </>

@@ -1,20 +1,20 @@
-/** Picks publishers and their event groups from the catalog. */
+/** The step of the form that picks publishers and event groups. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useMemo, useState } from 'react';
 import { A } from '../../../parts/A.tsx';
 import { Swatch } from '../../../parts/Chart.tsx';
 import { idOf } from '../../../session/roles.ts';
-import { attributeNames, daysText, mediaText } from '../catalog/words.ts';
+import { GROUP_HEADS, GroupCells } from '../catalog/GroupCells.tsx';
 import { type Asked, labelOf, useByPublisher } from './catalogue.ts';
 import { publisherCount } from './checks.ts';
 import { Step } from './Step.tsx';
-import type { Ask } from './useAsk.ts';
+import type { Picking } from './usePicking.ts';
 
-/** As many event groups are shown at once. A search finds the others. */
+/** The maximum number of event groups to show. A search finds the others. */
 const MAX_SHOWN = 200;
 const SEARCH_FROM = 13;
 
-export function Groups({ ask }: { ask: Ask }) {
+export function Groups({ ask }: { ask: Picking }) {
   const { catalogue, picked, publishers, form } = ask;
   const [text, setText] = useState('');
   const listed = useMemo(() => [...catalogue.groups.values()], [catalogue.groups]);
@@ -55,7 +55,7 @@ export function Groups({ ask }: { ask: Ask }) {
   );
 }
 
-/** Returns the event groups that contain the text. Picked ones are always shown. */
+/** Returns the event groups that contain the text. Picked event groups are always included. */
 export function search(
   all: readonly Asked[],
   text: string,
@@ -79,15 +79,13 @@ export function search(
   return { found, hidden };
 }
 
-function GroupTable({ ask, publishers }: { ask: Ask; publishers: readonly Asked[] }) {
+function GroupTable({ ask, publishers }: { ask: Picking; publishers: readonly Asked[] }) {
   return (
     <table className="fold dense ask-groups">
       <thead>
         <tr>
           <th>Event group</th>
-          <th>Media</th>
-          <th>Has data</th>
-          <th>Filters can use</th>
+          {GROUP_HEADS}
         </tr>
       </thead>
       {publishers.map((publisher) => (
@@ -101,7 +99,7 @@ function GroupTable({ ask, publishers }: { ask: Ask; publishers: readonly Asked[
   );
 }
 
-function PublisherRow({ ask: { form, change }, publisher }: { ask: Ask; publisher: Asked }) {
+function PublisherRow({ ask: { form, change }, publisher }: { ask: Picking; publisher: Asked }) {
   const ids = publisher.groups.map(({ name }) => idOf(name!));
   const count = ids.filter((id) => form.groups.includes(id)).length;
   const toggle = (isPicked: boolean) => {
@@ -130,7 +128,7 @@ function PublisherRow({ ask: { form, change }, publisher }: { ask: Ask; publishe
   );
 }
 
-function GroupRow({ ask: { form, change }, group }: { ask: Ask; group: EventGroup }) {
+function GroupRow({ ask: { form, change }, group }: { ask: Picking; group: EventGroup }) {
   const id = idOf(group.name!);
   const toggle = (isPicked: boolean) =>
     change({ groups: isPicked ? [...form.groups, id] : form.groups.filter((other) => other !== id) });
@@ -148,15 +146,7 @@ function GroupRow({ ask: { form, change }, group }: { ask: Ask; group: EventGrou
           </code>
         </label>
       </td>
-      <td data-l="Media" className="nowrap">
-        {mediaText(group)}
-      </td>
-      <td data-l="Has data" className="nowrap">
-        {daysText(group)}
-      </td>
-      <td data-l="Filters can use" className="soft">
-        {attributeNames(group)}
-      </td>
+      <GroupCells group={group} />
     </tr>
   );
 }

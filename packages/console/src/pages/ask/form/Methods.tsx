@@ -1,10 +1,9 @@
-/** How to count across publishers: what each way costs in error and time. */
+/** The step of the form that picks the protocol. It shows the expected error and time of each protocol. */
 import type { Protocol } from '@measurement-exchange/contract';
 import { duration } from '../../../parts/format.ts';
-import { inWords, useNames } from '../../../parts/names.ts';
+import { inWords, listed, partyName, useNames } from '../../../parts/names.ts';
 import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
 import { Term } from '../../../parts/Term.tsx';
-import { idOf } from '../../../session/roles.ts';
 import { marginText, relative } from './expected.ts';
 import { countsPeople } from './form.ts';
 import { Step } from './Step.tsx';
@@ -28,7 +27,9 @@ export function Methods({ ask }: { ask: Ask }) {
       hint={
         isTogether
           ? 'What each way costs in error and time, for this question.'
-          : 'Each publisher counts alone. No duchy takes part.'
+          : publishers.length === 0
+            ? 'Depends on the publishers you pick.'
+            : 'Each publisher counts alone. No duchy takes part.'
       }
       done={chosen !== undefined}
     >
@@ -54,17 +55,15 @@ export function Methods({ ask }: { ask: Ask }) {
   );
 }
 
-/** The plan of the form is also the plan of the method that it uses, and is there earlier. */
+/** Uses the form's own plan until the method's plan arrives, if both have the same protocol. */
 function orPlanned(method: Method, { plan }: Planned): Method {
   return method.plan === undefined && plan?.protocol === method.protocol ? { ...method, plan } : method;
 }
 
-/** Returns the plan of a method, unless the exchange would use another protocol instead. */
 function usable({ protocol, plan }: Method) {
   return plan?.protocol === protocol ? plan : undefined;
 }
 
-/** The reason why the exchange would not use the protocol. */
 function unusedBecause({ protocol, plan, error }: Method): string | undefined {
   if (error) return error.message;
   if (plan === undefined || plan.protocol === protocol) return undefined;
@@ -156,7 +155,7 @@ function Duchies({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null;
   return (
     <p className="hint">
-      Computed by <bdi>{names.map(idOf).join(', ')}</bdi>, the{' '}
+      Computed by <bdi>{listed(names.map(partyName).sort())}</bdi>, the{' '}
       <Term word="duchies">
         <b>Duchy</b>
         An independent server that helps count people across publishers without seeing who they are. No single

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Icon } from '../../../parts/Icon.tsx';
 
-/** One numbered part of the form. */
 export function Step({
   id,
   number,
@@ -31,7 +30,6 @@ export function Step({
   );
 }
 
-/** Leads to a part of the form. */
 export function GoTo({ id, children }: { id: string; children: ReactNode }) {
   const go = () => {
     const section = document.getElementById(`ask-${id}`);
@@ -39,7 +37,7 @@ export function GoTo({ id, children }: { id: string; children: ReactNode }) {
     section?.focus({ preventScroll: true });
   };
   return (
-    <button type="button" className="as-link" onClick={go}>
+    <button type="button" className="bare link" onClick={go}>
       {children}
     </button>
   );

@@ -1,5 +1,5 @@
 /** The event groups that a consumer can ask about. */
-import type { EventGroup } from '@measurement-exchange/contract';
+import type { EventGroup, Population } from '@measurement-exchange/contract';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useResource } from '../../../live/useResource.ts';
@@ -8,18 +8,19 @@ import { idOf } from '../../../session/roles.ts';
 import type { Session } from '../../../session/session.ts';
 
 export interface Catalogue {
-  /** Event groups by their ID. */
   groups: ReadonlyMap<string, EventGroup>;
-  /** False if there are more event groups than the form lists. */
+  /** False if more event groups exist than the form lists. */
   isWhole: boolean;
-  /** The number of people in the default population, if there is one. */
+  /** The number of people in the default population. Undefined if there is no default population. */
   people: number | undefined;
+  /** The values of each attribute of the default population, such as `sex`. */
+  attributes: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The form lists as many event groups. The catalog page leads to the others. */
+/** The maximum number of event groups in the form. The catalog page lists all of them. */
 const MAX_LISTED = 1000;
 
-/** Reads the first event groups, and those with the wanted IDs. */
+/** Reads the first MAX_LISTED event groups, and any other event groups with the wanted IDs. */
 export function useCatalogue(wanted: readonly string[]): UseQueryResult<Catalogue> {
   return useResource('eventGroups', ['catalogue', ...wanted], (session, signal) =>
     readCatalogue(session, wanted, signal),
@@ -42,19 +43,27 @@ async function readCatalogue(
       .catch(() => undefined);
     if (group?.state === 'ACTIVE') groups.set(id, group);
   }
+  const population = populations.find((population) => population.default);
   return {
     groups,
     isWhole: nextPageToken === undefined,
-    people: populations.find((population) => population.default)?.size,
+    people: population?.size,
+    attributes: attributesOf(population),
   };
 }
 
-/** A publisher with its event groups. */
+function attributesOf({ subpopulations = [] }: Partial<Population> = {}): Catalogue['attributes'] {
+  const all = subpopulations.flatMap(({ attributes }) => attributes);
+  const byName = Map.groupBy(all, ({ name }) => name);
+  return Object.fromEntries(
+    [...byName].map(([name, of]) => [name, [...new Set(of.map(({ value }) => value))]]),
+  );
+}
+
 export interface Asked extends Publisher {
   groups: EventGroup[];
 }
 
-/** Returns the event groups by publisher, in the order of the publishers' names. */
 export function useByPublisher(groups: readonly EventGroup[]): Asked[] {
   const publisher = usePublishers();
   return useMemo(() => {

@@ -1,4 +1,4 @@
-/** Plans the measurement while the form is filled in. Nothing is sent to publishers. */
+/** Plans the measurement while the user fills in the form. Nothing is sent to publishers. */
 import type { Protocol } from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
@@ -8,34 +8,47 @@ import { useSession } from '../../../session/session.ts';
 import { countsPeople } from './form.ts';
 
 export interface Planned {
-  /** The newest plan. It may be of an earlier state of the form: see `isCurrent`. */
+  /** The newest plan. If `isCurrent` is false, it belongs to an earlier state of the form. */
   plan: Plan | undefined;
   error: Error | null;
-  /** Whether the plan or the error is of the form as it is now. */
+  /** True if the plan or the error belongs to the current state of the form. */
   isCurrent: boolean;
-  /** When the plan was made, in milliseconds since 1970. */
+  /** The time of the plan, in epoch milliseconds. */
   time: number;
   retry: () => void;
 }
 
-/** The time without a change after which the form is planned. */
+/** The measurement is planned once the form has not changed for this long. */
 const PLAN_AFTER_MS = 250;
-/** The other ways to count are planned later, because they are less urgent. */
+/** The other protocols are planned after this pause, because their plans are less urgent. */
 const OTHERS_AFTER_MS = 600;
+/** A rejected plan is made again, because its cause may go away: a publisher renews its key, or the exchange is back. */
+const AGAIN_AFTER_MS = 5_000;
 
 export function usePlan(request: MeasurementRequest | undefined, assumed: number): Planned {
   const key = keyOf(request, assumed);
   const settled = useSettled(key, PLAN_AFTER_MS);
   const planning = usePlanning();
-  const { data, error, isPlaceholderData, isFetching, dataUpdatedAt, refetch } = useQuery({
+  const { data, isPlaceholderData, dataUpdatedAt, refetch } = useQuery({
     ...planning(settled),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data && isRejected(state.data) ? AGAIN_AFTER_MS : false),
   });
-  const isCurrent = key !== undefined && key === settled && !isPlaceholderData && !isFetching;
-  return { plan: data, error, isCurrent, time: dataUpdatedAt, retry: () => void refetch() };
+  const isCurrent = key !== undefined && key === settled && data !== undefined && !isPlaceholderData;
+  return { ...NOT_PLANNED, ...data, isCurrent, time: dataUpdatedAt, retry: () => void refetch() };
 }
 
-/** The protocols that count people of several publishers once, and the one that does not. */
+interface Outcome {
+  plan: Plan | undefined;
+  error: Error | null;
+}
+
+const NOT_PLANNED: Outcome = { plan: undefined, error: null };
+
+const isRejected = ({ plan }: Outcome) =>
+  plan === undefined || plan.rejection !== undefined || plan.findings.length > 0;
+
+/** The protocols that can count people across publishers, and `direct`, which cannot. */
 const CHOICES: Protocol[] = [
   'honestMajorityShareShuffle',
   'reachOnlyLiquidLegionsV2',
@@ -43,14 +56,10 @@ const CHOICES: Protocol[] = [
   'direct',
 ];
 
-/** One way to count, as planned. */
-export interface Method {
+export interface Method extends Outcome {
   protocol: Protocol;
-  plan: Plan | undefined;
-  error: Error | null;
 }
 
-/** Plans the measurement with each protocol of its type. */
 export function useMethods(request: MeasurementRequest | undefined, assumed: number): Method[] {
   const planning = usePlanning();
   const choices = request && countsPeople(request.type) && request.dataProviders.length > 1 ? CHOICES : [];
@@ -59,18 +68,25 @@ export function useMethods(request: MeasurementRequest | undefined, assumed: num
   const key = useSettled(keyOf(request, assumed), OTHERS_AFTER_MS);
   const keys = protocols.map((protocol) => withProtocol(key, protocol));
   const results = useQueries({
-    queries: keys.map((key) => ({ ...planning(key), placeholderData: keepPreviousData<Plan> })),
+    queries: keys.map((key) => ({ ...planning(key), placeholderData: keepPreviousData<Outcome> })),
   });
-  return protocols.map((protocol, i) => ({ protocol, plan: results[i]!.data, error: results[i]!.error }));
+  return protocols.map((protocol, i) => ({ protocol, ...NOT_PLANNED, ...results[i]!.data }));
 }
 
-/** Returns the options of a query that plans. A query that nobody waits for any more is aborted. */
+/** Returns a function that creates query options for a plan. A query that is no longer needed is aborted. */
 function usePlanning() {
   const { companion, principal } = useSession();
   return (key: string | undefined) => ({
     queryKey: [principal, 'plans', key],
-    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Plan> =>
-      companion!.plan(JSON.parse(key!), { signal }),
+    // An error is a result, too, so that it stays on the page while the plan is made again.
+    queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Outcome> => {
+      try {
+        return { plan: await companion!.plan(JSON.parse(key!), { signal }), error: null };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { plan: undefined, error: error as Error };
+      }
+    },
     enabled: key !== undefined,
     retry: false,
     staleTime: 60_000,
@@ -78,7 +94,7 @@ function usePlanning() {
   });
 }
 
-/** The title and the reference change nothing in a plan. */
+/** Leaves out the title and the reference, because they do not affect the plan. */
 function keyOf(request: MeasurementRequest | undefined, assumed: number): string | undefined {
   if (request === undefined) return undefined;
   const { title: _, referenceId: __, ...planned } = request;
@@ -91,8 +107,8 @@ function withProtocol(key: string | undefined, protocol: Protocol): string | und
   return JSON.stringify({ request: { ...request, protocol }, assumed });
 }
 
-/** Returns the value after it has not changed for a while. An undefined value takes effect at once. */
-function useSettled<T>(value: T, ms: number): T {
+/** Returns the value once it has not changed for `ms` milliseconds. An undefined value takes effect immediately. */
+export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms);

@@ -5,12 +5,14 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OpenedQuestion } from '../../../companion/methods.ts';
 import { A } from '../../../parts/A.tsx';
-import { count } from '../../../parts/format.ts';
+import { count, privacyText } from '../../../parts/format.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
+import { protocolWords } from '../../../parts/protocols.ts';
 import { ErrorNote, NeedsKey, Skeleton } from '../../../parts/states.tsx';
+import { Term } from '../../../parts/Term.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
-import { daysOf, protocolWords, typeWords } from '../words.ts';
+import { daysOf, typeWords } from '../words.ts';
 import { EventGroups, filtersOf } from './EventGroups.tsx';
 import { usePopulation } from './usePopulation.ts';
 
@@ -26,7 +28,7 @@ export function Asked({
   const decoded = measurement.measurementSpec && decodeMeasurementSpec(measurement.measurementSpec.message);
   const spec = decoded && 'spec' in decoded ? decoded.spec : undefined;
   const asked = question.data?.question;
-  const protocol = protocolWords(measurement.protocolConfig);
+  const protocol = measurement.protocolConfig && protocolWords(measurement.protocolConfig);
   return (
     <section className="card">
       <header>
@@ -55,7 +57,8 @@ export function Asked({
           <Fact name="Protocol">
             {protocol && (
               <>
-                {protocol.name} <span className="sub">{protocol.meaning}</span>
+                <Term word={protocol.label}>{protocol.name}</Term>{' '}
+                {measurement.protocolConfig?.direct && <span className="sub">{protocol.how}</span>}
               </>
             )}
           </Fact>
@@ -136,18 +139,9 @@ function privacyWords(spec: PlainSpec): string | undefined {
             : undefined;
   const width = spec.vidSamplingInterval?.width ?? 1;
   const sample = width === 1 ? 'everybody sampled' : `${Number((width * 100).toPrecision(4))} % sampled`;
-  return params ? `ε ${short(params.epsilon)}, δ ${short(params.delta)} · ${sample}` : undefined;
+  return params ? `${privacyText(params)} · ${sample}` : undefined;
 }
 
-/** Such as `0.1`, or `10⁻⁹` for what is very small. */
-function short(value: number): string {
-  const [digits, power] = value.toExponential(2).split('e');
-  if (value === 0 || Number(power) > -4) return String(Number(value.toPrecision(4)));
-  const raised = [...power!].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? '⁻').join('');
-  return Number(digits) === 1 ? `10${raised}` : `${Number(digits)} · 10${raised}`;
-}
-
-/** The population that the duchies count, which the consumer may read. */
 function PopulationFact({ measurement }: { measurement: Measurement }) {
   const name = measurement.protocolConfig?.honestMajorityShareShuffle?.population;
   const { data } = usePopulation(measurement);

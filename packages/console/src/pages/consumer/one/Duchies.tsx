@@ -1,8 +1,8 @@
-/** The duchies that compute a measurement, with their stages. */
+/** The stages of the duchies that compute a measurement. */
 import type { Measurement } from '@measurement-exchange/contract';
 import { Lanes } from '../../../parts/Lanes.tsx';
 import { capital, useNames } from '../../../parts/names.ts';
-import { protocolWords } from '../words.ts';
+import { protocolWords } from '../../../parts/protocols.ts';
 import { type Computation, lanesOf } from './stages.ts';
 
 const NUMBERS = ['no', 'one', 'two', 'three', 'four', 'five', 'six'];
@@ -17,7 +17,7 @@ export function Duchies({
   if (protocolConfig === undefined) return null;
   const drawn = lanesOf({ protocolConfig, state, ...about }, nameOf, now);
   if (drawn === undefined) return null;
-  const { name, meaning } = protocolWords(protocolConfig)!;
+  const { label, how } = protocolWords(protocolConfig);
   const amount = NUMBERS[drawn.lanes.length] ?? String(drawn.lanes.length);
   return (
     <section className="card">
@@ -25,8 +25,8 @@ export function Duchies({
         <h2>
           {capital(amount)} duchies {state === 'SUCCEEDED' ? 'computed' : 'compute'} it
         </h2>
-        <span className="sm muted">{name}</span>
-        <p>Each duchy is run by another organization, and none of them sees who the people are. {meaning}</p>
+        <span className="sm muted">{label}</span>
+        <p>Each duchy is run by another organization, and none of them sees who the people are. {how}</p>
       </header>
       <div className="in-card">
         <Lanes {...drawn} />

@@ -1,4 +1,4 @@
-/** The requests to the publishers, with their states. */
+/** The requests to the publishers, and their states. */
 import type { Explanation, Requisition } from '@measurement-exchange/contract';
 import { RequestChip } from '../../../parts/Chip.tsx';
 import { ago, longDuration, moment } from '../../../parts/format.ts';
@@ -26,7 +26,7 @@ export function Publishers({
             <th>Publisher</th>
             <th>State</th>
             {isSeen && <th>Last seen</th>}
-            <th>What it says</th>
+            <th>Answer</th>
           </tr>
         </thead>
         <tbody>
@@ -45,7 +45,7 @@ export function Publishers({
                     {lastSeen && ago(lastSeen, now)}
                   </td>
                 )}
-                <td data-l="Says">{wordsOf(requisition)}</td>
+                <td data-l="Answer">{wordsOf(requisition)}</td>
               </tr>
             );
           })}
@@ -74,7 +74,7 @@ function wordsOf({ state, deferral, refusal, createTime, updateTime, fulfillment
   const warnings = fulfillmentContext?.warnings ?? [];
   return (
     <>
-      in {longDuration(Date.parse(updateTime) - Date.parse(createTime))}
+      after {longDuration(Date.parse(updateTime) - Date.parse(createTime))}
       {warnings.map((warning) => (
         <bdi key={warning} className="sub">
           {warning}

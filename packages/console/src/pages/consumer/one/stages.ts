@@ -1,4 +1,4 @@
-/** The stages of the duchies, from the protocol and from what the duchies report. */
+/** Describes the stages of the duchies, based on the protocol and on the duchies' reports. */
 import {
   type Progress,
   type ProtocolConfig,
@@ -8,44 +8,19 @@ import {
 import { longDuration } from '../../../parts/format.ts';
 import type { Lane, StageCell } from '../../../parts/Lanes.tsx';
 import { listed, type NameOf } from '../../../parts/names.ts';
+import { stageWords } from '../../../parts/stageWords.ts';
 
-interface StageWords {
-  /** The heading of a column. */
-  stage: string;
-  /** The words for a duchy in this stage: `Beta is shuffling`. */
-  doing: string;
-  /** The words for a duchy after it: `Beta shuffled`. */
-  done: string;
-}
-
-const STAGES: Record<string, StageWords> = {
-  INITIALIZED: { stage: 'Keys', doing: 'making keys', done: 'made keys' },
-  SETUP_PHASE: { stage: 'Set up', doing: 'setting up', done: 'set up' },
-  SHUFFLE_PHASE: { stage: 'Shuffle, add noise', doing: 'shuffling', done: 'shuffled' },
-  AGGREGATION_PHASE: { stage: 'Count', doing: 'counting', done: 'counted' },
-  EXECUTION_PHASE: { stage: 'Combine, decrypt', doing: 'combining', done: 'combined' },
-  EXECUTION_PHASE_ONE: { stage: 'Round 1', doing: 'computing round 1', done: 'computed round 1' },
-  EXECUTION_PHASE_TWO: { stage: 'Round 2', doing: 'computing round 2', done: 'computed round 2' },
-  EXECUTION_PHASE_THREE: { stage: 'Round 3', doing: 'computing round 3', done: 'computed round 3' },
-};
-
-export function stageWords(stage: string): StageWords {
-  return STAGES[stage] ?? { stage, doing: `in ${stage}`, done: `finished ${stage}` };
-}
-
-/** A duchy's work on one stage, from its reports. */
 export interface StageWork {
   attempt: number;
-  /** From 0 to 1, or undefined if the duchy does not say. */
+  /** From 0 to 1. Undefined if the duchy does not report progress. */
   share: number | undefined;
   isDone: boolean;
   sinceMs: number;
-  /** The time that the rest of the stage takes at the same speed. */
+  /** The estimated remaining time. Undefined if there is too little progress for an estimate. */
   leftMs: number | undefined;
   lastReport: Progress;
 }
 
-/** Returns the work of a duchy on a stage, or undefined if it has reported nothing about it. */
 export function workOf(
   reports: readonly Progress[],
   duchy: string,
@@ -71,7 +46,6 @@ export function workOf(
   };
 }
 
-/** The first stage of a duchy that is not done, or undefined if no stage is left. */
 export function nextStage(
   protocolConfig: ProtocolConfig,
   reports: readonly Progress[],
@@ -88,11 +62,9 @@ export interface Computation {
   state: string;
   requisitions: readonly Requisition[];
   reports: readonly Progress[];
-  /** The parties that the measurement waits for. */
   waitsFor: readonly string[];
 }
 
-/** The columns and lanes of a computation, or undefined if no duchies take part. */
 export function lanesOf(
   computation: Computation,
   nameOf: NameOf,
@@ -103,11 +75,13 @@ export function lanesOf(
   const stages = [...new Set(steps.map(({ stage }) => stage))];
   const duchies = [...new Set(steps.map(({ duchy }) => duchy))];
   const aggregator = steps.at(-1)!.duchy;
+  const receivers = computation.requisitions.map(({ fulfillingDuchy }) => fulfillingDuchy);
+  const isReceiver = (duchy: string) => receivers.includes(undefined) || receivers.includes(duchy);
   const lanes = duchies.map((duchy) => {
     const own = steps.filter((step) => step.duchy === duchy).map(({ stage }) => stage);
     return {
       duchy: nameOf(duchy),
-      role: duchy === aggregator ? 'signs the result' : 'receives data',
+      role: duchy === aggregator ? 'signs the result' : isReceiver(duchy) ? 'receives data' : 'computes',
       cells: [
         receiveCell(computation, duchy),
         ...stages.map((stage) =>

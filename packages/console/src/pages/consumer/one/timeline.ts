@@ -1,4 +1,4 @@
-/** The history of a measurement, in words. */
+/** Describes the history of a measurement. */
 import {
   PROGRESS_CODES,
   type Progress,
@@ -7,14 +7,14 @@ import {
 } from '@measurement-exchange/contract';
 import { counted, longDuration } from '../../../parts/format.ts';
 import { listed, type NameOf } from '../../../parts/names.ts';
-import { stageWords } from './stages.ts';
+import { stageWords } from '../../../parts/stageWords.ts';
 
 export interface Moment {
   time: string;
   tone: 'done' | 'bad' | 'wait';
-  /** The parties that acted. Empty if the sentence is about the measurement. */
+  /** The names of the parties that acted. Empty if the sentence is about the measurement. */
   who: string;
-  /** The rest of the sentence. */
+  /** The sentence, without the names in `who`. */
   text: string;
   detail?: string | undefined;
 }
@@ -46,7 +46,6 @@ const DUCHY: Record<string, Words> = {
   failed: { tone: 'bad', text: 'gave up' },
 };
 
-/** Returns what happened, oldest first. */
 export function momentsOf(
   { transitions, progress = [] }: Timeline,
   requisitions: readonly Requisition[],
@@ -80,15 +79,17 @@ function momentOf(
   return of(DUCHY[cause], nameOf(duchy));
 }
 
-/** A report of a duchy: a stage that is done, or a problem. Mere progress is shown in the lanes. */
+/** Stages whose end is also a transition: the duchy has made its keys, or received all data. */
+const SAID: ReadonlySet<string> = new Set(['INITIALIZED', 'INITIALIZATION_PHASE', 'CONFIRMATION_PHASE']);
+
+/** Describes a finished stage or a problem. The lanes show all other progress. */
 function reportMoment(
   { duchy, stage, attempt, time, message, progress }: Progress,
   nameOf: NameOf,
 ): Moment[] {
   const { doing, done } = stageWords(stage);
   const who = nameOf(duchy);
-  // The transition of the duchy tells that it has its keys.
-  if (stage === 'INITIALIZED' && progress === 1) return [];
+  if (progress === 1 && SAID.has(stage)) return [];
   if (progress === 1) return [{ time, tone: 'done', who, text: done }];
   if (message === PROGRESS_CODES.RUNNING) return [];
   if (message.startsWith(PROGRESS_CODES.RETRIED)) {
@@ -100,7 +101,7 @@ function reportMoment(
 
 const TOGETHER_MS = 5000;
 
-/** Joins what several parties did one after the other: `Alpha, Beta and Gamma made keys`. */
+/** Merges equal consecutive moments of several parties: `Alpha, Beta and Gamma made keys`. */
 function together(moments: Moment[]): Moment[] {
   const groups: Moment[][] = [];
   for (const moment of moments) {
@@ -117,11 +118,10 @@ function together(moments: Moment[]): Moment[] {
   return groups.map((group) => ({
     ...group[0]!,
     time: group.at(-1)!.time,
-    who: listed([...new Set(group.map(({ who }) => who))]),
+    who: listed([...new Set(group.map(({ who }) => who))].sort()),
   }));
 }
 
-/** Adds the time since the moment before. */
 function withPauses(moments: Moment[]): Moment[] {
   return moments.map((moment, i) => {
     const before = moments[i - 1];
@@ -131,5 +131,4 @@ function withPauses(moments: Moment[]): Moment[] {
   });
 }
 
-/** Moments that somebody may want to look into. */
 export const problemsOf = (moments: readonly Moment[]) => moments.filter(({ tone }) => tone !== 'done');

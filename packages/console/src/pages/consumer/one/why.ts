@@ -1,4 +1,4 @@
-/** Why a measurement waits, or why it ended, in words for the consumer. */
+/** Explains to the consumer why a measurement waits. */
 import type {
   Explanation,
   Progress,
@@ -11,7 +11,8 @@ import type { ChipTone } from '../../../parts/Chip.tsx';
 import { ago, duration, longMoment } from '../../../parts/format.ts';
 import type { IconName } from '../../../parts/Icon.tsx';
 import { inWords, listed, type NameOf } from '../../../parts/names.ts';
-import { nextStage, stageWords, workOf } from './stages.ts';
+import { stageWords } from '../../../parts/stageWords.ts';
+import { nextStage, workOf } from './stages.ts';
 
 export interface Why {
   tone: Exclude<ChipTone, undefined>;
@@ -19,22 +20,20 @@ export interface Why {
   chip: string;
   title: string;
   text: string;
-  /** The words of a party, to be quoted. */
+  /** A quotation of the publisher's own text. */
   quote?: string;
-  /** The advice for the reader. */
   todo: string;
   lastSeen?: string;
   deadline?: string;
-  /** From 0 to 1. */
+  /** The progress of a stage, from 0 to 1. */
   share?: number;
-  /** The words of the API. */
   code: string;
 }
 
 export interface Circumstances {
   requisitions: readonly Requisition[];
   reports: readonly Progress[];
-  /** Names the stages of the duchies. */
+  /** The protocol determines the stages of the duchies. */
   protocolConfig?: ProtocolConfig | undefined;
   nameOf: NameOf;
   now: number;
@@ -42,7 +41,7 @@ export interface Circumstances {
 
 const NOTHING = 'Nothing for you to do.';
 
-/** Explains an open measurement: the most severe wait first. */
+/** Explains why an open measurement waits. The exchange lists the most severe reason first. */
 export function whyItWaits(explanation: Explanation, about: Circumstances): Why | undefined {
   const [wait, ...others] = explanation.waitingFor;
   if (wait === undefined) return undefined;
@@ -77,17 +76,17 @@ const CALM: WaitCode[] = [
   'CONFIRMATION_MISSING',
   'STAGE_RUNNING',
 ];
-/** A publisher that sends its data to duchies is late after this time, as the exchange says for all others. */
+/** An upload to a duchy is late after this time. For all other waits, the exchange itself reports a delay. */
 const LATE_MS = 10 * 60_000;
 
-/** Whether a wait is the usual course of things, in which nobody has to act. */
+/** Returns true if the wait is normal, so that nobody has to act. */
 export function isCalm({ code, since }: Wait, now: number): boolean {
   return CALM.includes(code) && (code !== 'UPLOAD_MISSING' || now - Date.parse(since) < LATE_MS);
 }
 
 type Words = Pick<Why, 'title' | 'text' | 'todo'> & Partial<Pick<Why, 'quote' | 'share'>>;
 
-/** The sentences of the exchange, with names for people. */
+/** Uses the exchange's own text, with display names instead of resource names. */
 const told =
   (title: string) =>
   (wait: Wait, _who: string, { nameOf }: Circumstances): Words => ({
@@ -148,7 +147,7 @@ const WORDS: Record<WaitCode, (wait: Wait, who: string, about: Circumstances) =>
   REVOCATION_RUNNING: titled(() => 'A certificate was revoked, so this measurement is going to fail'),
 };
 
-/** Such as `Beta is shuffling: 64 %, about 40 s left`. */
+/** Returns a title such as `Beta is shuffling: 64 %, about 40 s left`. */
 function stageTitle(
   { party }: Wait,
   who: string,

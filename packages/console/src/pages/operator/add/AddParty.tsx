@@ -1,4 +1,4 @@
-/** Adds a party in one form: what `mex admin onboard` does, with the same checks. */
+/** The page that registers a new party. It runs the same checks as `mex admin onboard`. */
 import {
   isFingerprint,
   isSameFingerprint,
@@ -6,7 +6,7 @@ import {
   onboard,
 } from '@measurement-exchange/sdk/onboarding';
 import { type FormEvent, useState } from 'react';
-import { A } from '../../../parts/A.tsx';
+import { CommandLine } from '../../../parts/CommandLine.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { ErrorNote } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
@@ -32,14 +32,7 @@ export default function AddParty() {
   }
   return (
     <>
-      <PageHead
-        title="Add a party"
-        meta={[
-          <A key="p" to="/parties">
-            All parties
-          </A>,
-        ]}
-      />
+      <PageHead title="Add a party" above={{ to: '/parties', text: 'Parties' }} />
       <section className="card narrow">
         <div className="in-card stack">
           {checked ? (
@@ -52,6 +45,12 @@ export default function AddParty() {
               hint="Paste or drop the party.json that mex identity made. It holds no secret."
               onText={(text) => void read(text)}
             />
+          )}
+          {!checked && (
+            <div className="stack tight">
+              <p className="sm soft">The party makes it with its keys, which stay there:</p>
+              <CommandLine command="mex identity dataProviders/hillside --display-name 'Hillside TV' --out hillside" />
+            </div>
           )}
           {error && <ErrorNote error={error} />}
           {checked && (
@@ -67,7 +66,6 @@ export default function AddParty() {
   );
 }
 
-/** The part of the form that needs a party file. */
 function Rest({ checked, onAdded }: { checked: CheckedFile; onAdded: (result: Onboarding) => void }) {
   const { client } = useSession();
   const refresh = useRefresh();

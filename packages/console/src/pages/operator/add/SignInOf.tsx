@@ -1,4 +1,5 @@
 import type { PartyFile } from '@measurement-exchange/sdk/onboarding';
+import { useSession } from '../../../session/session.ts';
 import { usePrincipals } from '../data.ts';
 
 export interface SignInFields {
@@ -8,7 +9,6 @@ export interface SignInFields {
   trustRoot: boolean;
 }
 
-/** The fields for the issuer and the subject of the party's tokens. A duchy has an address, too. */
 export function SignInOf({
   file,
   fields,
@@ -19,7 +19,9 @@ export function SignInOf({
   onChange: (fields: SignInFields) => void;
 }) {
   const { data: principals = [] } = usePrincipals();
-  const issuers = [...new Set(principals.map(({ issuer }) => issuer))];
+  const { servedBy } = useSession();
+  const known = servedBy.issuers?.map(({ issuer }) => issuer) ?? [];
+  const issuers = [...new Set([...principals.map(({ issuer }) => issuer), ...known])];
   const text = (field: 'issuer' | 'subject' | 'endpoint') => ({
     className: 'in mono',
     id: `add-${field}`,

@@ -1,4 +1,4 @@
-/** The audit log: who changed what and when, the latest first. */
+/** The audit log: all changes with their authors and times, latest first. */
 import type { AuditEntry } from '@measurement-exchange/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect } from 'react';
@@ -7,7 +7,7 @@ import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, ErrorNote, Skeleton } from '../../../parts/states.tsx';
 import { type Filters, useFilters } from '../../../parts/useFilters.ts';
 import { useSession } from '../../../session/session.ts';
-import { EVERY, WHOLE_LIST } from '../data.ts';
+import { EVERY, useDisplayNames, WHOLE_LIST } from '../data.ts';
 import '../operator.css';
 import { AuditRows } from './AuditRows.tsx';
 import { auditWords } from './words.ts';
@@ -21,7 +21,7 @@ export default function Audit() {
     (entry) => (who === '' || entry.principal === who) && (what === '' || entry.operation === what),
   );
   const isFiltered = who !== '' || what !== '';
-  // A filter that the exchange does not have reads on until it fills a screen.
+  // Read more pages until the filtered rows fill a screen, because the exchange does not support these filters.
   const readsOn = isFiltered && found.length < 50 && log.hasNextPage && !log.isFetching;
   useEffect(() => {
     if (readsOn) void log.fetchNextPage();
@@ -47,7 +47,7 @@ export default function Audit() {
         <footer>
           <span role="status">
             {count(found.length)}
-            {isFiltered ? ` of ${count(entries.length)} read` : ' read'}
+            {isFiltered ? ` of ${count(entries.length)}` : ''} {entries.length === 1 ? 'change' : 'changes'}
             {log.hasNextPage ? ', more below' : ''}
           </span>
           <span>Measurements have a timeline of their own</span>
@@ -57,7 +57,7 @@ export default function Audit() {
   );
 }
 
-/** Reads the log page by page. Only the name is a filter of the exchange. */
+/** Reads the log page by page. The exchange filters only by name. */
 function useAuditLog(name: string) {
   const { client, principal } = useSession();
   return useInfiniteQuery({
@@ -74,13 +74,14 @@ function useAuditLog(name: string) {
         })
         .page(),
     getNextPageParam: ({ nextPageToken }) => nextPageToken,
-    // Reading again reads every page again, so a long log that somebody scrolls through is left alone.
+    // Do not poll once further pages are loaded, because every page would be read again while the user scrolls.
     refetchInterval: ({ state }) =>
       state.data && state.data.pages.length > 1 ? false : EVERY.refetchInterval,
   });
 }
 
 function AuditFilters({ filters, entries }: { filters: Filters; entries: readonly AuditEntry[] }) {
+  const nameOf = useDisplayNames();
   const distinct = (values: string[], chosen: string) =>
     [...new Set([...values, chosen])].filter(Boolean).sort();
   const principals = distinct(
@@ -103,7 +104,9 @@ function AuditFilters({ filters, entries }: { filters: Filters; entries: readonl
         >
           <option value="">Anybody</option>
           {principals.map((principal) => (
-            <option key={principal}>{principal}</option>
+            <option key={principal} value={principal}>
+              {nameOf(principal)}
+            </option>
           ))}
         </select>
       </div>

@@ -1,11 +1,12 @@
 import type { AuditEntry } from '@measurement-exchange/contract';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { moment } from '../../../parts/format.ts';
 import { PartyLink } from '../PartyLink.tsx';
 import { auditWords } from './words.ts';
 
-/** The rows of the log. Only those in sight are in the page, because the log may be long. */
+/** The rows of the log. Only visible rows are in the document, because the log may be long. */
 export function AuditRows({ entries, onEnd }: { entries: readonly AuditEntry[]; onEnd: () => void }) {
   const list = useRef<HTMLOListElement>(null);
   const rows = useWindowVirtualizer({
@@ -21,7 +22,7 @@ export function AuditRows({ entries, onEnd }: { entries: readonly AuditEntry[]; 
     if (last >= entries.length - 20) onEnd();
   }, [last, entries.length]);
   return (
-    <ol ref={list} className="rows" style={{ height: rows.getTotalSize() }}>
+    <ol ref={list} className="log-rows" style={{ height: rows.getTotalSize() }}>
       {visible.map(({ key, index, start }) => (
         <AuditRow
           key={key}
@@ -54,7 +55,9 @@ function AuditRow({
         <span className="muted">
           by <PartyLink name={principal} />
         </span>
-        <span className="sub mono">{name}</span>
+        <span className="sub mono">
+          <Breakable text={name} />
+        </span>
       </div>
       <span className="xs muted mono" title="Request">
         {requestId}

@@ -1,10 +1,10 @@
 import type { AuditEntry } from '@measurement-exchange/contract';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { ago, moment } from '../../../parts/format.ts';
 import { Empty } from '../../../parts/states.tsx';
 import { PartyLink } from '../PartyLink.tsx';
 import { auditWords } from './words.ts';
 
-/** Changes as a timeline. The newest comes first. */
 export function AuditTimeline({ entries }: { entries: readonly AuditEntry[] }) {
   if (entries.length === 0) return <Empty title="No changes yet" />;
   return (
@@ -19,7 +19,9 @@ export function AuditTimeline({ entries }: { entries: readonly AuditEntry[] }) {
             <span className="muted">
               by <PartyLink name={principal} />
             </span>
-            <span className="sub mono">{name}</span>
+            <span className="sub mono">
+              <Breakable text={name} />
+            </span>
           </div>
         </li>
       ))}

@@ -1,4 +1,4 @@
-/** Audit entries in words. */
+/** Text about audit entries. */
 import { wordsOf } from '@measurement-exchange/contract';
 
 const WORDS: Record<string, string> = {
@@ -18,19 +18,22 @@ const WORDS: Record<string, string> = {
   createEventGroup: 'Added an event group',
   updateEventGroup: 'Changed an event group',
   deleteEventGroup: 'Deleted an event group',
+  createReport: 'Stored a report',
+  updateReport: 'Changed a report',
+  deleteReport: 'Deleted a report',
+  settleReport: 'Noted the new state of a report',
   createWebhook: 'Added a webhook',
   updateWebhook: 'Changed a webhook',
   deleteWebhook: 'Deleted a webhook',
   rotateWebhookSecret: 'Made a new secret for a webhook',
 };
 
-/** Returns `Suspended a party` for `suspendParty`. Operations without a sentence of their own are split into words. */
+/** Converts `suspendParty` to `Suspended a party`. An operation without its own text is split into words. */
 export function auditWords(operation: string): string {
   const words = WORDS[operation] ?? wordsOf(operation);
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-/** Returns the party that a resource belongs to, or undefined for a resource of the exchange. */
 export function ownerOf(name: string): string | undefined {
   const [collection, id] = name.split('/');
   return /^(measurementConsumers|dataProviders|duchies)$/.test(collection!)

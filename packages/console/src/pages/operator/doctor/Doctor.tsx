@@ -1,4 +1,4 @@
-/** The doctor: the last check of the database, and what to do about its findings. */
+/** The doctor's page: the findings of the latest database check, with advice. */
 import type { Doctor } from '@measurement-exchange/contract';
 import { useState } from 'react';
 import { CommandLine } from '../../../parts/CommandLine.tsx';
@@ -24,7 +24,7 @@ export default function DoctorPage() {
     <>
       <PageHead
         title="Doctor"
-        meta={['Checks the database for what must never be, without changing anything']}
+        meta={['Checks the database for what must never happen, without changing anything']}
         actions={
           <button type="button" className="btn main" disabled={isRunning} onClick={() => void run()}>
             <Icon name="doc" /> {isRunning ? 'Checking' : query.data?.endTime ? 'Run again' : 'Run now'}

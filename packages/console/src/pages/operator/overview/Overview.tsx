@@ -1,4 +1,4 @@
-/** The operator's first page: what needs somebody, then how much is going on. */
+/** The operator's home page: problems that need attention, then current activity. */
 import type { Count, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
@@ -12,7 +12,7 @@ import '../operator.css';
 import { PartyTable } from '../parties/PartyTable.tsx';
 import { type AttentionItem, attentionOf } from './attention.ts';
 
-const SHOWN_PARTIES = 10;
+const SHOWN_PARTIES = 12;
 const SHOWN_ITEMS = 8;
 
 export default function Overview() {
@@ -145,13 +145,13 @@ function Figures({
   );
   const open = { count: waiting!.count + computing!.count, more: Boolean(waiting!.more || computing!.more) };
   return (
-    <div className="cols c3">
+    <div className="cols c3 figures">
       <Figure label="Open measurements" value={countWords(open)}>
         {countWords(waiting!)} waiting, {countWords(computing!)} computing
       </Figure>
       <Figure label="Answered in 24 h" value={countWords(succeeded!)}>
-        {countWords(failed!)} failed, {countWords(measurements.refused)} of them refused,{' '}
-        {countWords(canceled!)} canceled
+        {countWords(failed!)} failed ({countWords(measurements.refused)} refused), {countWords(canceled!)}{' '}
+        canceled
       </Figure>
       <Figure label="Parties" value={count(health.length)}>
         {inCollection('measurementConsumers')} advertisers, {inCollection('dataProviders')} publishers,{' '}

@@ -1,45 +1,48 @@
 import type { PartyHealth } from '@measurement-exchange/contract';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { ago, moment } from '../../../parts/format.ts';
+import { VirtualTable } from '../../../parts/VirtualTable.tsx';
 import { ROLE_WORDS, roleOf } from '../../../session/roles.ts';
 import { countWords, openWords, statusOf } from '../health.ts';
 import { LifeBar } from '../LifeBar.tsx';
 import { PartyLink } from '../PartyLink.tsx';
 
-/** Parties with their health: counts and times, no contents. */
+/** A table of parties and their health. It shows counts and times, but no contents. */
 export function PartyTable({ health }: { health: readonly PartyHealth[] }) {
   return (
-    <table className="fold">
-      <thead>
-        <tr>
-          <th>Party</th>
-          <th>Role</th>
-          <th>State</th>
-          <th>Last seen</th>
-          <th>Certificate</th>
-          <th className="num">Open work</th>
-          <th className="num">Older than a day</th>
-        </tr>
-      </thead>
-      <tbody>
-        {health.map((party) => (
-          <PartyRow key={party.name} health={party} />
-        ))}
-      </tbody>
-    </table>
+    <VirtualTable className="rows parties" head={HEAD} rows={health} keyOf={({ name }) => name}>
+      {(party) => <PartyCells health={party} />}
+    </VirtualTable>
   );
 }
 
-function PartyRow({ health }: { health: PartyHealth }) {
+const HEAD = (
+  <>
+    <th>Party</th>
+    <th>Role</th>
+    <th>State</th>
+    <th>Last seen</th>
+    <th>Certificate</th>
+    <th className="num">Open work</th>
+    <th className="num">Older than a day</th>
+  </>
+);
+
+function PartyCells({ health }: { health: PartyHealth }) {
   const { name, displayName, lastSeen, certificate, openByAge } = health;
   const { older } = openByAge;
   return (
-    <tr>
+    <>
       <td>
         <PartyLink name={name} displayName={displayName} />
-        <span className="sub mono">{name}</span>
+        <span className="sub mono">
+          <Breakable text={name} />
+        </span>
       </td>
-      <td data-l="Role">{ROLE_WORDS[roleOf(name)]}</td>
+      <td data-l="Role" className="nowrap">
+        {ROLE_WORDS[roleOf(name)]}
+      </td>
       <td data-l="State">
         <HealthChip health={health} />
       </td>
@@ -55,7 +58,7 @@ function PartyRow({ health }: { health: PartyHealth }) {
       <td data-l="Older than a day" className={older.count > 0 ? 'num strong' : 'num muted'}>
         {countWords(older)}
       </td>
-    </tr>
+    </>
   );
 }
 

@@ -1,8 +1,10 @@
 import type { Certificate } from '@measurement-exchange/contract';
 import { type CertificateFacts, describeCertificate } from '@measurement-exchange/sdk/onboarding';
 import { useResource } from '../../../live/useResource.ts';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
-import { day } from '../../../parts/format.ts';
+import { fromTo } from '../../../parts/format.ts';
+import { subjectName } from '../../../parts/names.ts';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { WHOLE_LIST } from '../data.ts';
@@ -10,11 +12,10 @@ import { LifeBar } from '../LifeBar.tsx';
 
 interface Described {
   certificate: Certificate;
-  /** Undefined if the certificate cannot be read here. */
+  /** Undefined if the browser cannot parse the certificate. */
   facts: CertificateFacts | undefined;
 }
 
-/** The certificates of a party, the newest first. */
 export function Certificates({ party }: { party: string }) {
   const query = useResource('certificates', [party], async ({ client }, signal): Promise<Described[]> => {
     const list = await Array.fromAsync(client.listCertificates({ parent: party, ...WHOLE_LIST, signal }));
@@ -59,20 +60,18 @@ function CertificateTable({ certificates }: { certificates: Described[] }) {
         {certificates.map(({ certificate, facts }) => (
           <tr key={certificate.name}>
             <td>
-              <bdi>{facts?.subject ?? 'Not readable here'}</bdi>
-              <span className="sub mono">{idOf(certificate.name!)}</span>
+              <bdi className="ttl">{facts ? subjectName(facts.subject) : 'Not readable here'}</bdi>
+              <span className="sub mono nowrap">{idOf(certificate.name!)}</span>
             </td>
             <td data-l="State">
               <CertificateChip certificate={certificate} />
             </td>
             <td data-l="Fingerprint" className="mono xs">
-              {facts?.fingerprint}
+              {facts && <Breakable text={facts.fingerprint} />}
             </td>
             <td data-l="Time left">
               <LifeBar notAfter={certificate.notAfter} />
-              <span className="sub">
-                {day(certificate.notBefore)} – {day(certificate.notAfter)}
-              </span>
+              <span className="sub">{fromTo(certificate.notBefore, certificate.notAfter)}</span>
             </td>
           </tr>
         ))}

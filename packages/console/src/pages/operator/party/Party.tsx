@@ -1,11 +1,12 @@
-/** One party: whether it may call, its certificates, who speaks for it, and what was changed about it. */
+/** The page of one party: its state, certificates, sign-ins, and audit entries. */
+import type { Protocol } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useResource } from '../../../live/useResource.ts';
-import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { ago, day, moment } from '../../../parts/format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
+import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
 import { Loaded } from '../../../parts/states.tsx';
 import { idOf, ROLE_WORDS, roleOf } from '../../../session/roles.ts';
 import { EVERY, type Party, useHealth } from '../data.ts';
@@ -27,13 +28,13 @@ export default function PartyPage() {
   );
   return (
     <>
-      <p className="crumb">
-        <A to="/parties">Parties</A>
-      </p>
+      {query.data === undefined && <PageHead above={ABOVE} title={id} />}
       <Loaded query={query}>{(party) => <Details party={party} />}</Loaded>
     </>
   );
 }
+
+const ABOVE = { to: '/parties', text: 'Parties' };
 
 function Details({ party }: { party: Party }) {
   const name = party.name!;
@@ -42,6 +43,7 @@ function Details({ party }: { party: Party }) {
   return (
     <>
       <PageHead
+        above={ABOVE}
         title={party.displayName || idOf(name)}
         meta={[
           <PartyChip key="s" state={party.state} />,
@@ -80,7 +82,6 @@ export function PartyChip({ state }: { state: Party['state'] }) {
   );
 }
 
-/** When the party was last seen, and how much waits for it. */
 function Work({ name }: { name: string }) {
   const health = useHealth().data?.find((each) => each.name === name);
   if (health === undefined) return null;
@@ -113,7 +114,7 @@ function Facts({ party }: { party: Party }) {
   const endpoint = 'endpoint' in party ? party.endpoint : undefined;
   const capabilities = 'capabilities' in party ? party.capabilities : undefined;
   const protocols = Object.entries(capabilities ?? {}).flatMap(([key, can]) =>
-    can ? [key.replace('Supported', '')] : [],
+    can ? [PROTOCOL_WORDS[key.replace('Supported', '') as Protocol].label] : [],
   );
   return (
     <section className="card">
@@ -135,7 +136,7 @@ function Facts({ party }: { party: Party }) {
           {roleOf(party.name!) === 'provider' && (
             <>
               <dt>Protocols</dt>
-              <dd>{['direct', ...protocols].join(', ')}</dd>
+              <dd>{[PROTOCOL_WORDS.direct.label, ...protocols].join(', ')}</dd>
             </>
           )}
         </dl>

@@ -8,7 +8,6 @@ import { EVERY, WHOLE_LIST } from '../data.ts';
 
 const SHOWN = 8;
 
-/** The latest changes of a party, its certificates and its bindings. */
 export function PartyAudit({ party }: { party: string }) {
   const query = useResource(
     'auditEntries',
@@ -29,9 +28,7 @@ export function PartyAudit({ party }: { party: string }) {
               <AuditTimeline entries={entries.slice(0, SHOWN)} />
             </div>
             <footer>
-              <span>
-                {Math.min(SHOWN, entries.length)} of {entries.length}
-              </span>
+              <span>{entries.length > 0 && `${Math.min(SHOWN, entries.length)} of ${entries.length}`}</span>
               <A to={`/audit?name=${party}`}>Search the log</A>
             </footer>
           </>

@@ -14,7 +14,6 @@ interface Fields {
   isDefault: boolean;
 }
 
-/** Registers a population, or changes one. */
 export function PopulationForm({
   population,
   currentDefault,
@@ -115,7 +114,7 @@ function FormFields({
   return (
     <>
       <div className="field">
-        <label htmlFor="population-displayName">Name for people</label>
+        <label htmlFor="population-displayName">Display name</label>
         <input className="in" {...bind('displayName')} />
       </div>
       {isNew && (
@@ -123,19 +122,19 @@ function FormFields({
           <div className="field">
             <label htmlFor="population-id">ID</label>
             <input className="in mono" {...bind('id')} placeholder="adults" />
-            <span className="hint">Without one, the exchange assigns it</span>
+            <span className="hint">Leave it empty, and the exchange assigns one</span>
           </div>
           <div className="field">
             <label htmlFor="population-ranges">Ranges of VIDs</label>
             <textarea className="in mono" rows={2} {...bind('ranges')} placeholder="1-60000000" />
-            <span className="hint">First and last, one range in a line. They never change afterward</span>
+            <span className="hint">First and last, one range per line. They never change afterward</span>
           </div>
         </>
       )}
       <div className="field">
         <label htmlFor="population-modelLines">Model lines</label>
         <textarea className="in mono" rows={2} {...bind('modelLines')} />
-        <span className="hint">One in a line. Measurements that name one of them count these people</span>
+        <span className="hint">One per line. Measurements that name one of them count these people</span>
       </div>
     </>
   );

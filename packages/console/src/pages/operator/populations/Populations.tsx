@@ -1,4 +1,4 @@
-/** Populations: the virtual people that measurements can count across publishers. */
+/** Populations of virtual people, which measurements can count across publishers. */
 import type { Population } from '@measurement-exchange/contract';
 import { useState } from 'react';
 import { useResource } from '../../../live/useResource.ts';
@@ -24,12 +24,13 @@ export default function Populations() {
           'All publishers of a measurement must label people with the VIDs of its population, by the same model',
         ]}
       />
-      <div className="cols c75">
+      <div className="cols c75 top-aligned">
         <section className="card">
           <header>
             <h2>Registered</h2>
             <p>
-              The ranges of a population never change. Its name, model lines and whether it is the default do.
+              The ranges of a population never change. You can change its name, its model lines and the
+              default.
             </p>
           </header>
           <Loaded query={query}>
@@ -100,8 +101,12 @@ function PopulationTable({
                   : `${count(population.vidRanges.length)} ranges`}
               </span>
             </td>
-            <td data-l="Model lines" className="mono">
-              <bdi>{population.modelLines?.join(', ') || 'none'}</bdi>
+            <td data-l="Model lines">
+              {population.modelLines?.length ? (
+                <bdi className="mono">{population.modelLines.join(', ')}</bdi>
+              ) : (
+                <span className="muted">none</span>
+              )}
             </td>
             <td data-l="Since" className="nowrap">
               {population.createTime && day(population.createTime)}

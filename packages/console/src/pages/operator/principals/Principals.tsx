@@ -1,4 +1,4 @@
-/** Principals: which subject of which token issuer speaks for which party. */
+/** Principals: bindings of an issuer's subject to a party. */
 
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
@@ -17,7 +17,7 @@ export default function Principals() {
   return (
     <>
       <PageHead title="Principals" meta={['Whose tokens speak for whom']} />
-      <div className="cols c75">
+      <div className="cols c75 top-aligned">
         <section className="card">
           <header>
             <h2>Sign-ins</h2>

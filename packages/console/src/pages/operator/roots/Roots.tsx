@@ -1,9 +1,11 @@
-/** Trusted roots: the authorities whose certificates the exchange accepts, for one party or for all. */
+/** Trusted roots: the authorities whose certificates the exchange accepts, for one party or for all parties. */
 import type { TrustedRoot } from '@measurement-exchange/contract';
 import { describeCertificate } from '@measurement-exchange/sdk/onboarding';
 import { useState } from 'react';
 import { useResource } from '../../../live/useResource.ts';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { ConfirmDialog } from '../../../parts/Dialog.tsx';
+import { subjectName } from '../../../parts/names.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
@@ -82,11 +84,12 @@ function RootRow({ root, remove }: { root: TrustedRoot; remove: () => void }) {
       staleTime: Number.POSITIVE_INFINITY,
     },
   );
+  const subject = facts && subjectName(facts.subject);
   return (
     <tr>
       <td>
-        <bdi>{facts?.subject ?? root.name}</bdi>
-        <span className="sub mono">{facts?.fingerprint}</span>
+        <bdi className="ttl">{subject ?? root.name}</bdi>
+        <span className="sub mono">{facts && <Breakable text={facts.fingerprint} />}</span>
       </td>
       <td data-l="Trusted for">{root.party ? <PartyLink name={root.party} /> : 'Every party'}</td>
       <td data-l="Time left">
@@ -94,7 +97,7 @@ function RootRow({ root, remove }: { root: TrustedRoot; remove: () => void }) {
       </td>
       <td data-l="" className="num">
         <button type="button" className="btn sm danger" onClick={remove}>
-          Remove<span className="sr"> {facts?.subject}</span>
+          Remove<span className="sr"> {subject}</span>
         </button>
       </td>
     </tr>
@@ -128,7 +131,7 @@ function RemovalDialog({
   );
 }
 
-/** Counts the certificates that the root issued, where it is trusted for one party. */
+/** For a root of one party, shows the number of certificates that the root issued. */
 function RestsOnIt({ root }: { root: TrustedRoot }) {
   const { party } = root;
   const { data } = useResource(

@@ -1,8 +1,7 @@
-/** The changes of the party, newest first, as they happen. */
+/** The party's changes, newest first. The page is updated as changes happen. */
 import type { Change } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useQuestion } from '../../../companion/useOpened.ts';
 import { useNow } from '../../../live/useNow.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
@@ -12,9 +11,11 @@ import { pathOf } from '../../../parts/links.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Segment } from '../../../parts/Segment.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { idOf } from '../../../session/roles.ts';
+import { useSubject } from '../../../parts/useSubject.ts';
+import { idOf, type Role } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
 import type { Feed } from './feed.ts';
+import { grouped, ofSeveral } from './grouped.ts';
 import { useFeed } from './useFeed.ts';
 import './changes.css';
 
@@ -45,15 +46,12 @@ function Log({ feed: { changes, isCut } }: { feed: Feed }) {
               { to: '/changes', text: 'All', current: !kind },
               ...kinds.map((each) => ({
                 to: `/changes?kind=${each}`,
-                text: KIND_WORDS[each] ?? each,
+                text: each === 'PARTY' ? KIND_WORDS[each] : `${KIND_WORDS[each] ?? each}s`,
                 current: kind === each,
               })),
             ]}
           />
         </header>
-      )}
-      {isCut && (
-        <p className="in-card soft">The log is too long to list here. Changes since you opened this page:</p>
       )}
       {chosen.length === 0 ? (
         <Empty title="Nothing has changed yet">
@@ -61,8 +59,8 @@ function Log({ feed: { changes, isCut } }: { feed: Feed }) {
         </Empty>
       ) : (
         <ul className="att log">
-          {chosen.slice(0, shown).map((change) => (
-            <Row key={`${change.name} ${change.version}`} change={change} />
+          {grouped(chosen.slice(0, shown)).map((changes) => (
+            <Row key={`${changes[0]!.name} ${changes[0]!.version}`} changes={changes} />
           ))}
         </ul>
       )}
@@ -74,18 +72,27 @@ function Log({ feed: { changes, isCut } }: { feed: Feed }) {
           <span>{count(chosen.length - shown)} more</span>
         </footer>
       )}
+      {isCut && chosen.length <= shown && (
+        <footer>
+          <span>
+            The exchange keeps older ones, too: <code>mex watch --oldest</code>
+          </span>
+        </footer>
+      )}
     </section>
   );
 }
 
-function Row({ change }: { change: Change }) {
+function Row({ changes }: { changes: Change[] }) {
+  const change = changes[0]!;
   const now = useNow(10_000);
   const { what, happened, icon, tone } = changeWords(change);
+  const many = new Set(changes.map(({ name }) => name)).size;
   return (
     <li>
-      <Subject change={change} what={what} />
+      <Subject change={change} what={what} many={many} />
       <Chip tone={tone} icon={icon}>
-        {happened}
+        {many > 1 ? ofSeveral(happened) : happened}
       </Chip>
       <time dateTime={change.time} title={moment(change.time)}>
         {ago(change.time, now)}
@@ -94,19 +101,29 @@ function Row({ change }: { change: Change }) {
   );
 }
 
-/** The resource that changed. A consumer knows its measurements by their titles, and requests by their measurement. */
-function Subject({ change: { name, kind }, what }: { change: Change; what: string }) {
+/** The resource that changed. A consumer sees the measurement of a request. */
+function Subject({ change, what, many }: { change: Change; what: string; many: number }) {
+  const { name, kind } = change;
   const { role } = useSession();
-  const measurement = name.split('/').slice(0, 4).join('/');
-  const isAsked = role === 'consumer' && name.split('/')[2] === 'measurements';
-  const { data } = useQuestion(measurement, { enabled: isAsked });
-  const title = isAsked ? data?.question?.title : undefined;
+  const title = useSubject(change);
   const path = pathOf(name, role);
-  const words = title ? <bdi>{title}</bdi> : <bdi className="mono">{idOf(name)}</bdi>;
+  const isOwn = kind === 'CERTIFICATE' || kind === 'PARTY';
+  const shown = isOwn ? `Your ${what.toLowerCase()}` : title;
+  const words = shown ? <bdi>{shown}</bdi> : <bdi className="mono">{idOf(name)}</bdi>;
   return (
-    <div className="subject">
-      {title ? kind === 'REQUISITION' && 'Request of ' : `${what} `}
+    <div className="subject lines">
+      {leadOf(change, { what, many, isNamed: shown !== undefined, role })}
       {path ? <A to={path}>{words}</A> : words}
     </div>
   );
+}
+
+/** The words before the resource. A title says by itself that it is a measurement. */
+function leadOf(
+  { kind }: Change,
+  { what, many, isNamed, role }: { what: string; many: number; isNamed: boolean; role: Role },
+): string {
+  if (!isNamed || kind === 'EVENT_GROUP') return `${what} `;
+  if (role !== 'consumer' || kind !== 'REQUISITION') return '';
+  return many > 1 ? `${many} requests of ` : 'Request of ';
 }

@@ -1,7 +1,7 @@
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { expect, it } from 'vitest';
-import { MAX_KEPT, readFeed } from './feed.ts';
+import { MAX_KEPT, PAGE_SIZE, readFeed } from './feed.ts';
 
 const change = (version: number) => ({ name: 'x', kind: 'PARTY', version, time: '' }) as unknown as Change;
 
@@ -17,7 +17,8 @@ function logOf(length: number, first = 0) {
     from?: string;
     pageSize?: number;
   }) => {
-    const at = pageToken === undefined ? (from === 'NOW' ? log.length : log.first) : Number(pageToken);
+    const newest = Math.max(log.first, log.length - pageSize);
+    const at = pageToken === undefined ? (from === 'NEWEST' ? newest : log.first) : Number(pageToken);
     if (at < log.first) throw new ExchangeError('CHANGE_TOKEN_EXPIRED', 'It is no longer kept.');
     const end = Math.min(log.length, at + pageSize);
     return {
@@ -46,13 +47,15 @@ it('starts over where the log no longer has what followed', async () => {
   expect(versions(await readFeed(client, 'p', first, signal))).toEqual([11, 10]);
 });
 
-it('keeps the newest, and does not read a log that is too long', async () => {
-  const kept = await readFeed(logOf(MAX_KEPT + 10).client, 'p', undefined, signal);
-  expect(versions(kept)[0]).toBe(MAX_KEPT + 9);
-  expect(kept.changes).toHaveLength(MAX_KEPT);
+it('begins with the newest, says that there are older ones, and keeps a part of what follows', async () => {
+  expect((await readFeed(logOf(PAGE_SIZE - 1).client, 'p', undefined, signal)).isCut).toBe(false);
   const { log, client } = logOf(100_000);
   const cut = await readFeed(client, 'p', undefined, signal);
-  expect(cut).toMatchObject({ changes: [], isCut: true });
-  log.length++;
-  expect(await readFeed(client, 'p', cut, signal)).toMatchObject({ changes: [change(100_000)], isCut: true });
+  expect(cut.isCut).toBe(true);
+  expect(cut.changes).toHaveLength(PAGE_SIZE);
+  expect(versions(cut)[0]).toBe(99_999);
+  log.length += MAX_KEPT + 10;
+  const kept = await readFeed(client, 'p', cut, signal);
+  expect(versions(kept)[0]).toBe(100_000 + MAX_KEPT + 9);
+  expect(kept.changes).toHaveLength(MAX_KEPT);
 });

@@ -1,23 +1,21 @@
-/** Reads the log of a party's changes. The exchange lists it oldest first, and the page shows it newest first. */
+/** Reads the log of a party's changes. The exchange returns the oldest first, and the page shows the newest first. */
 import type { Change } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk/client';
 
-const PAGE_SIZE = 1000;
-/** A longer log is not read to its end, which would take seconds. */
-const MAX_PAGES = 50;
+/** The number of changes that the page begins with. */
+export const PAGE_SIZE = 1000;
 /** The number of changes that the page keeps. */
 export const MAX_KEPT = 5000;
 
 export interface Feed {
-  /** Newest first. */
   changes: readonly Change[];
-  /** Continues after the newest change. */
+  /** The page token for changes after the newest one. */
   token: string;
-  /** True if the log was too long to read, so that only changes since the page was opened are here. */
+  /** True if the log has older changes than these. */
   isCut: boolean;
 }
 
-/** Reads the changes since `earlier`, or the whole log. */
+/** Reads the changes since `earlier`, or the newest ones. */
 export async function readFeed(
   client: ExchangeClient,
   parent: string,
@@ -39,15 +37,15 @@ async function readOn(
   earlier: Feed | undefined,
   signal: AbortSignal,
 ): Promise<Feed> {
-  let changes = earlier?.changes ?? [];
-  let token = earlier?.token;
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const from = token === undefined ? { from: 'OLDEST' as const } : { pageToken: token };
+  let { changes, token, isCut }: Partial<Feed> = earlier ?? {};
+  for (;;) {
+    const from = token === undefined ? { from: 'NEWEST' as const } : { pageToken: token };
     const page = await client.listChanges({ parent, pageSize: PAGE_SIZE, signal, ...from });
+    isCut ??= page.changes.length === PAGE_SIZE;
     token = page.nextPageToken;
-    changes = [...page.changes.toReversed(), ...changes].slice(0, MAX_KEPT);
-    if (page.changes.length === 0) return { changes, token, isCut: earlier?.isCut ?? false };
+    const all = [...page.changes.toReversed(), ...(changes ?? [])];
+    changes = all.slice(0, MAX_KEPT);
+    isCut ||= all.length > MAX_KEPT;
+    if (page.changes.length < PAGE_SIZE) return { changes, token, isCut };
   }
-  const { nextPageToken } = await client.listChanges({ parent, from: 'NOW', signal });
-  return { changes: [], token: nextPageToken, isCut: true };
 }

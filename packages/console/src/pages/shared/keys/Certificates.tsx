@@ -1,10 +1,11 @@
-/** The party's certificates at the exchange, with the days that are left. */
+/** The party's certificates at the exchange, with the remaining days. */
 import type { Certificate } from '@measurement-exchange/contract';
 import { useEffect, useState } from 'react';
 import { useResource } from '../../../live/useResource.ts';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { CommandLine } from '../../../parts/CommandLine.tsx';
-import { count, day } from '../../../parts/format.ts';
+import { count, day, fromTo } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';
@@ -43,7 +44,6 @@ export function Certificates() {
   );
 }
 
-/** Warns early enough to renew the certificate. */
 function Ending({ certificate }: { certificate: Certificate | undefined }) {
   const { principal } = useSession();
   if (certificate === undefined) return null;
@@ -93,10 +93,10 @@ function Table({ certificates, preferred }: { certificates: Certificate[]; prefe
             <td data-l="State">
               <CertificateChip certificate={certificate} />
             </td>
-            <td data-l="Valid">
-              {day(certificate.notBefore)} – {day(certificate.notAfter)}
+            <td data-l="Valid" className="nowrap">
+              {fromTo(certificate.notBefore, certificate.notAfter)}
             </td>
-            <td data-l="Left">
+            <td data-l="Left" className="nowrap">
               {daysLeft(certificate.notAfter) < 0 ? 'ended' : inDays(daysLeft(certificate.notAfter))}
             </td>
           </tr>
@@ -138,5 +138,9 @@ function Fingerprint({ der }: { der: Uint8Array }) {
   useEffect(() => {
     void fingerprintOf(der).then(setText);
   }, [der]);
-  return text === undefined ? null : <code className="finger">{text}</code>;
+  return text === undefined ? null : (
+    <code className="finger">
+      <Breakable text={text} />
+    </code>
+  );
 }

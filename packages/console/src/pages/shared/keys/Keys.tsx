@@ -1,4 +1,4 @@
-/** The certificates of the party, and the parties that it trusts. */
+/** The party's certificates, and the parties that it trusts. */
 import { useResource } from '../../../live/useResource.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Loaded, NeedsKey } from '../../../parts/states.tsx';
@@ -25,16 +25,15 @@ function useAbout() {
   return useResource('certificates', ['about'], ({ companion }, signal) => companion!.about({}, { signal }));
 }
 
-/** The folder of the keys, or that these are demo keys. */
 function Place() {
   const { data } = useAbout();
   if (data === undefined) return null;
   return data.identity ? (
     <>
-      keys in <bdi className="mono">{data.identity}</bdi>
+      Keys in <bdi className="mono">{data.identity}</bdi>
     </>
   ) : (
-    'demo keys'
+    'Demo keys'
   );
 }
 

@@ -1,7 +1,9 @@
-/** The roots and the duchies that the party trusts, from its own machine. */
+/** The roots and duchies that the party trusts, as configured on its own machine. */
 import type { About } from '../../../companion/methods.ts';
+import { Breakable } from '../../../parts/Breakable.tsx';
 import { day } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
+import { partyName, subjectName } from '../../../parts/names.ts';
 import { useSession } from '../../../session/session.ts';
 import { daysLeft } from './days.ts';
 
@@ -52,13 +54,15 @@ function Roots({ roots }: Pick<About, 'roots'>) {
         {roots.map(({ party, subject, fingerprint, notAfter }) => (
           <tr key={`${party} ${fingerprint}`}>
             <td>
-              <bdi className="ttl">{subject}</bdi>
-              <code className="finger">{fingerprint}</code>
+              <bdi className="ttl">{subjectName(subject)}</bdi>
+              <code className="finger">
+                <Breakable text={fingerprint} />
+              </code>
             </td>
             <td data-l="Trusted for">
               {party ? <bdi className="mono">{party}</bdi> : 'Everybody without a root of their own'}
             </td>
-            <td data-l="Valid until">
+            <td data-l="Valid until" className="nowrap">
               {day(notAfter)}
               {daysLeft(notAfter) < 0 && <span className="sub bad">ended</span>}
             </td>
@@ -86,7 +90,7 @@ function Duchies({ duchies }: Pick<About, 'duchies'>) {
             {duchies.map((duchy) => (
               <li key={duchy} className="chip ok">
                 <Icon name="check" />
-                <bdi className="mono">{duchy}</bdi>
+                <bdi title={duchy}>{partyName(duchy)}</bdi>
               </li>
             ))}
           </ul>

@@ -1,4 +1,4 @@
-/** The form for a new webhook, which then shows its secret once. */
+/** The form for a new webhook. It shows the webhook's secret once. */
 import type { ChangeKind, Webhook } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
@@ -7,7 +7,6 @@ import { KIND_WORDS } from '../../../parts/changeWords.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import type { Role } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
-import '../../../parts/dialog.css';
 
 export function AddWebhook({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -15,7 +14,7 @@ export function AddWebhook({ onClose }: { onClose: () => void }) {
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className="confirm" aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       {created ? (
         <div className="stack">
           <h2 id={id}>Keep its secret now</h2>
@@ -102,9 +101,8 @@ function WebhookForm({ onCreated, onClose }: { onCreated: (webhook: Webhook) => 
   );
 }
 
-/** The kinds of changes that each role gets. */
 const KINDS: Record<Role, ChangeKind[]> = {
-  consumer: ['MEASUREMENT', 'REQUISITION', 'EVENT_GROUP', 'CERTIFICATE', 'PARTY'],
+  consumer: ['MEASUREMENT', 'REQUISITION', 'REPORT', 'EVENT_GROUP', 'CERTIFICATE', 'PARTY'],
   provider: ['REQUISITION', 'EVENT_GROUP', 'DESCRIPTOR', 'CERTIFICATE', 'PARTY'],
   duchy: ['COMPUTATION', 'CERTIFICATE', 'PARTY'],
   operator: [],

@@ -1,10 +1,9 @@
-/** One webhook: its state, its deliveries, and what can be done with it. */
+/** The page of one webhook: its state, its deliveries, and the possible actions. */
 import type { WebhookDelivery, Webhook as WebhookType } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useResource } from '../../../live/useResource.ts';
-import { A } from '../../../parts/A.tsx';
 import { ConfirmDialog } from '../../../parts/Dialog.tsx';
 import { count, moment } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
@@ -22,21 +21,25 @@ export default function Webhook() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { principal } = useSession();
   const name = `${principal}/webhooks/${id}`;
-  const webhook = useResource('webhooks', [name], ({ client }) => client.getWebhook({ name }), {
-    refetchInterval: 15_000,
-  });
+  const [isDeleting, setDeleting] = useState(false);
+  const webhook = useResource(
+    'webhooks',
+    [name],
+    ({ client }, signal) => client.getWebhook({ name, signal }),
+    { refetchInterval: 15_000, enabled: !isDeleting },
+  );
   const deliveries = useResource(
     'webhooks',
     [name, 'deliveries'],
-    ({ client }) => client.listWebhookDeliveries({ parent: name, pageSize: LISTED }).page(),
-    { refetchInterval: 5_000 },
+    ({ client }, signal) => client.listWebhookDeliveries({ parent: name, pageSize: LISTED, signal }).page(),
+    { refetchInterval: 5_000, enabled: !isDeleting },
   );
   const listed = deliveries.data?.deliveries ?? [];
   return (
     <Loaded query={webhook}>
       {(data) => (
         <>
-          <Head webhook={data} deliveries={listed} />
+          <Head webhook={data} deliveries={listed} setDeleting={setDeleting} />
           {data.state === 'PAUSED' && <Paused webhook={data} />}
           {data.skippedTime && <Skipped time={data.skippedTime} />}
           <section className="card">
@@ -54,34 +57,39 @@ export default function Webhook() {
   );
 }
 
-function Head({ webhook, deliveries }: { webhook: WebhookType; deliveries: WebhookDelivery[] }) {
+interface HeadProps {
+  webhook: WebhookType;
+  deliveries: WebhookDelivery[];
+  /** Reads nothing of the webhook while it is being deleted: the exchange would answer that it is gone. */
+  setDeleting: (isDeleting: boolean) => void;
+}
+
+function Head(head: HeadProps) {
+  const { webhook } = head;
   return (
-    <div className="stack tight">
-      <p className="crumb">
-        <A to="/webhooks">Webhooks</A>
-      </p>
-      <PageHead
-        title={webhook.description || webhook.url}
-        meta={[
-          <WebhookChip key="state" state={webhook.state} />,
-          <bdi key="url" className="mono">
-            {webhook.url}
-          </bdi>,
-          kindsText(webhook),
-          webhook.createTime && `added ${moment(webhook.createTime)}`,
-        ]}
-        actions={<Actions webhook={webhook} deliveries={deliveries} />}
-      />
-    </div>
+    <PageHead
+      above={{ to: '/webhooks', text: 'Webhooks' }}
+      title={webhook.description || webhook.url}
+      meta={[
+        <WebhookChip key="state" state={webhook.state} />,
+        <bdi key="url" className="mono">
+          {webhook.url}
+        </bdi>,
+        kindsText(webhook),
+        webhook.createTime && `added ${moment(webhook.createTime)}`,
+      ]}
+      actions={<Actions {...head} />}
+    />
   );
 }
 
-function Actions({ webhook, deliveries }: { webhook: WebhookType; deliveries: WebhookDelivery[] }) {
+function Actions(head: HeadProps) {
+  const { webhook } = head;
   const { client, principal } = useSession();
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
-  const [isDeleting, setDeleting] = useState(false);
+  const [asks, setAsks] = useState(false);
   const name = webhook.name!;
   const isPaused = webhook.state === 'PAUSED';
   const act = async (work: () => Promise<unknown>) => {
@@ -111,31 +119,27 @@ function Actions({ webhook, deliveries }: { webhook: WebhookType; deliveries: We
       >
         {isPaused ? 'Resume' : 'Pause'}
       </button>
-      <button type="button" className="btn danger" disabled={busy} onClick={() => setDeleting(true)}>
+      <button type="button" className="btn danger" disabled={busy} onClick={() => setAsks(true)}>
         Delete
       </button>
-      {isDeleting && (
-        <DeleteDialog webhook={webhook} deliveries={deliveries} onClose={() => setDeleting(false)} />
-      )}
+      {asks && <DeleteDialog {...head} onClose={() => setAsks(false)} />}
     </>
   );
 }
 
-function DeleteDialog({
-  webhook,
-  deliveries,
-  onClose,
-}: {
-  webhook: WebhookType;
-  deliveries: WebhookDelivery[];
-  onClose: () => void;
-}) {
+function DeleteDialog({ webhook, deliveries, setDeleting, onClose }: HeadProps & { onClose: () => void }) {
   const { client, principal } = useSession();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const waiting = deliveries.filter(({ state }) => state === 'PENDING').length;
+  const name = webhook.name!;
   const remove = async () => {
-    await client.deleteWebhook({ name: webhook.name! });
+    setDeleting(true);
+    await queries.cancelQueries({ queryKey: [principal, 'webhooks', name] });
+    await client.deleteWebhook({ name }).catch((error) => {
+      setDeleting(false);
+      throw error;
+    });
     await queries.invalidateQueries({ queryKey: [principal, 'webhooks'], exact: true });
     await navigate({ to: '/webhooks' as '.' });
   };

@@ -1,5 +1,5 @@
-/** A measurement as a row of a list. */
-import { memo, type Ref } from 'react';
+/** The cells of a measurement in a list. */
+import { memo } from 'react';
 import { useQuestion } from '../../../companion/useOpened.ts';
 import { A } from '../../../parts/A.tsx';
 import { MeasurementChip } from '../../../parts/Chip.tsx';
@@ -12,40 +12,35 @@ import { ResultCell } from './ResultCell.tsx';
 import type { Row } from './rows.ts';
 import { useSettled } from './useSettled.ts';
 
-export const COLUMNS = [
-  'Title',
-  'Publishers',
-  'Dates',
-  'State',
-  'Progress',
-  'Result (95 %)',
-  'Changed',
-] as const;
+/** The cells of the head. */
+export const HEAD = (
+  <>
+    <th>Title</th>
+    <th>Publishers</th>
+    <th>Dates</th>
+    <th>State</th>
+    <th>Progress</th>
+    <th className="num">Result (95 %)</th>
+    <th className="num">Changed</th>
+  </>
+);
 
 export interface Selection {
   isChosen: boolean;
   choose: (name: string, isChosen: boolean) => void;
 }
 
-export const MeasurementRow = memo(function MeasurementRow({
+export const MeasurementCells = memo(function MeasurementCells({
   row,
   now,
-  index,
-  rowRef,
   isChosen,
   choose,
-}: {
-  row: Row;
-  now: number;
-  /** The place in a list of which only a part is drawn. */
-  index?: number;
-  rowRef?: Ref<HTMLTableRowElement>;
-} & Partial<Selection>) {
+}: { row: Row; now: number } & Partial<Selection>) {
   const isSettled = useSettled();
   const { data } = useQuestion(row.name, { enabled: isSettled });
   const title = titleOf(row, data?.question);
   return (
-    <tr ref={rowRef} {...(index !== undefined && { 'data-index': index, 'aria-rowindex': index + 2 })}>
+    <>
       <td>
         <span className="pickable">
           {choose && (
@@ -56,11 +51,11 @@ export const MeasurementRow = memo(function MeasurementRow({
               onChange={({ target }) => choose(row.name, target.checked)}
             />
           )}
-          <span className="clip">
-            <A className="ttl clip" to={`/measurements/${idOf(row.name)}`}>
+          <span>
+            <A className="ttl lines" to={`/measurements/${idOf(row.name)}`}>
               <bdi>{title}</bdi>
             </A>
-            <span className="sub clip">{subtitle(row, title)}</span>
+            <span className="sub lines">{subtitle(row, title)}</span>
           </span>
         </span>
       </td>
@@ -82,7 +77,7 @@ export const MeasurementRow = memo(function MeasurementRow({
       <td className="num muted" data-l="Changed">
         {ago(row.updateTime, now)}
       </td>
-    </tr>
+    </>
   );
 });
 

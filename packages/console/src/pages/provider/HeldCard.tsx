@@ -1,21 +1,24 @@
 import type { HeldQuestion } from '@measurement-exchange/sdk/provider';
+import type { ReactNode } from 'react';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
 import { ago } from '../../parts/format.ts';
+import { partyName } from '../../parts/names.ts';
 import { idOf } from '../../session/roles.ts';
-import { useAgent } from './requests.ts';
 
-/** Says that the agent holds a request, if it does. */
-export function HeldNote({ requisition }: { requisition: string }) {
-  const { data } = useAgent();
-  if (data === undefined || 'missing' in data) return null;
-  const held = data.view.heldQuestions.find((each) => each.requisition === requisition);
-  return held ? <HeldCard held={held} /> : null;
+export function HeldLink({ held }: { held: HeldQuestion }) {
+  return (
+    <HeldCard held={held}>
+      <A className="btn" to={`/requests/${idOf(held.requisition)}`}>
+        Open the request
+      </A>
+    </HeldCard>
+  );
 }
 
-/** A request that waits until somebody confirms the references that it asks about. */
-export function HeldCard({ held, isLinked = false }: { held: HeldQuestion; isLinked?: boolean }) {
+/** Shows a request that the agent holds until an operator confirms the references in it. */
+export function HeldCard({ held, children }: { held: HeldQuestion; children: ReactNode }) {
   const references = held.references.join(', ');
   return (
     <section className="card why warn">
@@ -25,7 +28,7 @@ export function HeldCard({ held, isLinked = false }: { held: HeldQuestion; isLin
             Held for you
           </Chip>
           <span className="xs muted">
-            from <bdi>{idOf(held.measurementConsumer)}</bdi>, {ago(held.since)}
+            from <bdi>{partyName(held.measurementConsumer)}</bdi>, {ago(held.since)}
           </span>
         </div>
         <h2>
@@ -37,11 +40,7 @@ export function HeldCard({ held, isLinked = false }: { held: HeldQuestion; isLin
           you. <b>Nothing was charged or sent.</b> This shows the rows, and confirms them:
         </p>
         <CommandLine command="mex provider check --config provider.json --confirm" />
-        {isLinked && (
-          <p>
-            <A to={`/requests/${idOf(held.requisition)}`}>Open the request</A>
-          </p>
-        )}
+        <div className="acts">{children}</div>
       </div>
     </section>
   );

@@ -1,0 +1,13 @@
+/** Problems of a definition, beside the part of the form that they belong to. */
+import type { PlannedReport } from './useReportPlan.ts';
+
+/** Returns the problems whose path starts with `path`. */
+export function problemsAt({ problems = [], isCurrent }: PlannedReport, path: string): string[] {
+  if (!isCurrent) return [];
+  return problems
+    .filter(({ field }) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`))
+    .map(({ description }) => sentence(description));
+}
+
+export const sentence = (text: string) =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

@@ -1,0 +1,100 @@
+/** Shows the definition of a report, and the measurements that answer it. */
+import type { ReportDefinition } from '@measurement-exchange/reports';
+import { count } from '../../../parts/format.ts';
+import { Icon } from '../../../parts/Icon.tsx';
+import type { NeedView, SegmentView } from '../../../reports/types.ts';
+import { METRIC_WORDS, periodsWords } from '../../../reports/words.ts';
+import { idOf } from '../../../session/roles.ts';
+import { Card } from '../show/Card.tsx';
+
+export function Definition({
+  definition,
+  segments,
+  needs,
+}: {
+  definition: ReportDefinition;
+  segments: readonly SegmentView[];
+  needs: readonly NeedView[];
+}) {
+  const { sets = {}, figures, budget, groups = {} } = definition;
+  const answered = needs.filter(({ measured }) => measured !== undefined);
+  const alone = answered.filter(({ protocol }) => protocol === 'direct').length;
+  return (
+    <Card title="Definition" actions={<CopyDefinition definition={definition} />}>
+      <dl className="kv">
+        <dt>Segments</dt>
+        <dd>
+          {segments.map(({ name, eventGroups, filter }) => (
+            <div key={name}>
+              <b>{name}</b>: <span className="mono xs">{eventGroups.map(idOf).join(', ')}</span>
+              {filter && (
+                <>
+                  , where <code>{filter}</code>
+                </>
+              )}
+            </div>
+          ))}
+        </dd>
+        {Object.keys(sets).length > 0 && (
+          <>
+            <dt>Sets</dt>
+            <dd>
+              {Object.entries(sets).map(([name, expression]) => (
+                <div key={name}>
+                  <b>{name}</b>: <code>{expression}</code>
+                </div>
+              ))}
+            </dd>
+          </>
+        )}
+        <dt>Figures</dt>
+        <dd>
+          {figures.map(({ metric, of, periods = 'total', cumulative = false, groups: by }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two requests may be equal, and they keep their order
+            <div key={i}>
+              {[
+                `${METRIC_WORDS[metric]} of ${of.join(', ')}`,
+                periodsWords(periods, cumulative),
+                by && `by ${groups[by]?.by.join(' and ')}`,
+              ]
+                .filter(Boolean)
+                .join(', ')}
+            </div>
+          ))}
+        </dd>
+        <dt>Budget</dt>
+        <dd>
+          {budget.rho === undefined ? `epsilon ${budget.epsilon}` : `rho ${budget.rho}`} for each publisher
+          and day
+        </dd>
+        {needs.length > 0 && (
+          <>
+            <dt>Answered</dt>
+            <dd>
+              {count(answered.length)} of {count(needs.length)} numbers: {count(answered.length - alone)} by
+              duchies, {count(alone)} by publishers alone
+            </dd>
+          </>
+        )}
+      </dl>
+      {needs.length > 0 && answered.length === needs.length && (
+        <div className="note ok">
+          <Icon name="shield" />
+          <div>
+            <b>Verified where your keys are.</b> Every signature and certificate of {count(answered.length)}{' '}
+            numbers holds.
+          </div>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function CopyDefinition({ definition }: { definition: ReportDefinition }) {
+  const copy = () => void navigator.clipboard.writeText(`${JSON.stringify(definition, null, 2)}\n`);
+  return (
+    <button type="button" className="btn sm" onClick={copy}>
+      <Icon name="copy" /> Copy JSON
+    </button>
+  );
+}

@@ -1,0 +1,30 @@
+/** Computes the sizes of groups from the default population. */
+import type { Population } from '@measurement-exchange/contract';
+import { useResource } from '../../../live/useResource.ts';
+import type { SizeOf } from '../../../reports/charts.ts';
+
+export function useGroupSizes(): SizeOf | undefined {
+  const { data } = useResource(
+    'populations',
+    ['default'],
+    async ({ client }, signal) => {
+      const { populations } = await client.listPopulations({ pageSize: 1000, signal }).page();
+      return populations.find((population) => population.default) ?? null;
+    },
+    { staleTime: 300_000 },
+  );
+  return data ? sizesIn(data) : undefined;
+}
+
+/** Returns a function that adds up the subpopulations with all attributes of a group. */
+export function sizesIn({ subpopulations = [] }: Pick<Population, 'subpopulations'>): SizeOf {
+  return (group) => {
+    const matching = subpopulations.filter(({ attributes }) =>
+      Object.entries(group).every(([name, value]) =>
+        attributes.some((attribute) => attribute.name === name && attribute.value === value),
+      ),
+    );
+    const ranges = matching.flatMap(({ vidRanges }) => vidRanges);
+    return ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0) || undefined;
+  };
+}

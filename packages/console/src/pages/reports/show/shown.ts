@@ -1,0 +1,15 @@
+/** The properties of every part of a report's page. */
+import type { SizeOf } from '../../../reports/charts.ts';
+import type { ReportView } from '../../../reports/types.ts';
+import type { Label } from '../../../reports/words.ts';
+
+export interface Shown {
+  view: ReportView;
+  /** One for each segment. */
+  labels: readonly Label[];
+  nameOf: (party: string) => string;
+  /** The number of people in a group of the population. */
+  sizeOf?: SizeOf | undefined;
+}
+
+export type Labeled = Pick<Shown, 'view' | 'labels'>;

@@ -1,0 +1,12 @@
+import { Fragment } from 'react';
+
+/** An identifier or a fingerprint. It breaks only after a slash or a colon, or between words such as `liquidLegions`. */
+export function Breakable({ text }: { text: string }) {
+  return text.split(/(?<=[/:])|(?<=[a-z])(?=[A-Z])/).map((part, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts may be equal, and keep their order
+    <Fragment key={i}>
+      {i > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}

@@ -1,0 +1,60 @@
+/** Computes what pages show of a plan: its cost, its measurements, and the expected error of its figures. */
+import { DEVELOPMENT_BUDGET, MEASURES, type PrivacyAmount } from '@measurement-exchange/mpc/charges';
+import type { Plan, Rehearsal, RehearsedFigure } from '@measurement-exchange/reports';
+import type { ChargeView, ExpectedView, PlanView } from './types.ts';
+import { everythingOf, segmentsOf } from './view.ts';
+
+export function planView(plan: Plan, rehearsal: Rehearsal): PlanView {
+  const { definition } = plan;
+  return {
+    interval: definition.interval,
+    segments: segmentsOf(definition),
+    sets: definition.sets ?? {},
+    everything: everythingOf(definition),
+    figures: plan.figures.length,
+    needs: plan.needs.length,
+    measurements: rehearsal.measurements,
+    reused: rehearsal.reused,
+    charges: chargesOf(plan, rehearsal),
+    expected: expectedOf(rehearsal.figures),
+    advice: rehearsal.advice,
+  };
+}
+
+/** Returns each publisher's charge to its busiest day. A publisher without a charge is included with 0. */
+function chargesOf(plan: Plan, { charges }: Rehearsal): ChargeView[] {
+  const providers = new Set(plan.needs.flatMap(({ dataProviders }) => dataProviders));
+  return [...providers].map((dataProvider) => {
+    const own = charges.filter((charge) => charge.dataProvider === dataProvider);
+    return {
+      dataProvider,
+      days: new Set(own.map(({ day }) => day)).size,
+      share: Math.max(0, ...own.map(({ amount }) => shareOf(amount))),
+    };
+  });
+}
+
+function shareOf(amount: PrivacyAmount): number {
+  return Math.max(...MEASURES.map((measure) => amount[measure] / DEVELOPMENT_BUDGET[measure]));
+}
+
+/** Summarizes figures that differ only in period or group by the widest of their intervals. */
+function expectedOf(figures: readonly RehearsedFigure[]): ExpectedView[] {
+  const alike = Map.groupBy(figures, ({ figure: { request, of } }) =>
+    JSON.stringify([request.metric, of, request.periods, request.cumulative, request.groups]),
+  );
+  return [...alike.values()].map((of) => {
+    const { request, of: set } = of[0]!.figure;
+    const margins = of.flatMap(({ halfWidth }) => halfWidth ?? []);
+    return {
+      metric: request.metric,
+      of: set,
+      periods: request.periods ?? 'total',
+      isCumulative: request.cumulative ?? false,
+      ...(request.groups !== undefined && { groups: request.groups }),
+      count: of.length,
+      ...(margins.length > 0 && { margin: Math.max(...margins) }),
+      misses: of.some(({ misses }) => misses === true),
+    };
+  });
+}

@@ -1,0 +1,126 @@
+/** Views of a report and of its plan, as plain JSON for pages and files. */
+import type {
+  Estimate,
+  Fit,
+  Group,
+  LocalInterval,
+  Metric,
+  NeedType,
+  Period,
+  Periods,
+  Ratio,
+  Report,
+} from '@measurement-exchange/reports';
+
+export interface SegmentView {
+  name: string;
+  dataProviders: string[];
+  eventGroups: string[];
+  filter?: string;
+}
+
+/** A figure of the definition, for one set, period and group. It has no value if an answer is missing. */
+export interface FigureView extends Partial<Estimate> {
+  metric: Metric;
+  of: string;
+  period: Period;
+  periods: Periods;
+  isCumulative: boolean;
+  group: Group;
+  /** The keys of the needs whose answers are missing. */
+  missing: string[];
+  /** The people at each frequency, and at that frequency or above. Only for frequency figures. */
+  frequencies?: { people: Estimate; orMore: Estimate }[];
+  /** Only for frequency figures whose impressions are known, too. */
+  average?: Ratio;
+  /** The impressions beyond each person's first 1, 2, 3 and so on. Only with `average`. */
+  beyond?: Ratio[];
+}
+
+/** A number that was measured, or that must be. */
+export interface NeedView {
+  key: string;
+  type: NeedType;
+  /** The indexes of the segments whose union is measured. */
+  segments: number[];
+  period: Period;
+  group: Group;
+  dataProviders: string[];
+  /** The protocol of the duchies, or `direct` if one publisher answers alone. */
+  protocol: string;
+  measured?: number;
+  corrected?: number;
+  /** The measured minus the corrected number, in standard deviations. */
+  pull?: number;
+  measurement?: string;
+  state?: string;
+  reason?: string;
+}
+
+/** The people that a segment reached, and that none of the segments in the bit mask `after` reached. */
+export interface Added {
+  segment: number;
+  after: number;
+  people: Estimate;
+}
+
+export interface ReportView {
+  title: string;
+  interval: LocalInterval;
+  /** The whole interval, as instants. */
+  period: Period;
+  segments: SegmentView[];
+  sets: Record<string, string>;
+  /** The sets and segments that contain everybody who was reached. */
+  everything: string[];
+  population?: number;
+  state: Report['state'];
+  /** The people that any segment reached. */
+  everyone?: Estimate;
+  /** The people that each segment reached. Null if the answers do not determine it. */
+  alone: (Estimate | null)[];
+  /** The people that more than one segment reached. */
+  several?: Estimate;
+  overlap: { members: number[]; people: Estimate }[];
+  added: Added[];
+  figures: FigureView[];
+  /** The worst fit first. */
+  fits: Fit[];
+  needs: NeedView[];
+}
+
+/** The cost of a report at one publisher. */
+export interface ChargeView {
+  dataProvider: string;
+  days: number;
+  /** The charge to the day that is charged most, as a share of a usual daily budget. */
+  share: number;
+}
+
+/** The expected error of the figures that differ only in period or group. */
+export interface ExpectedView {
+  metric: Metric;
+  of: string;
+  periods: Periods;
+  isCumulative: boolean;
+  groups?: string;
+  count: number;
+  /** Half of the widest expected 95 % interval. Absent if all of these figures are answered already. */
+  margin?: number;
+  misses: boolean;
+}
+
+export interface PlanView {
+  interval: LocalInterval;
+  segments: SegmentView[];
+  sets: Record<string, string>;
+  everything: string[];
+  figures: number;
+  needs: number;
+  /** The number of measurements of each protocol. */
+  measurements: Record<string, number>;
+  reused: number;
+  charges: ChargeView[];
+  expected: ExpectedView[];
+  advice: string[];
+}

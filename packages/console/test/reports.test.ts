@@ -1,0 +1,209 @@
+/** The pages of computed reports in a real browser: usual, inconsistent, incomplete, noise, many segments, hostile names. */
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reportView } from '../src/reports/view.ts';
+import { capped, computed, inflated } from './computedReports.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** Pictures of every report, to be looked at. */
+const PICTURES = join(ROOT, 'node_modules/.cache/console-reports');
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; require-trusted-types-for 'script'";
+const PAGE =
+  '<!doctype html><html lang="en-US"><title>Report</title><meta name="viewport" content="width=device-width">' +
+  '<link rel="stylesheet" href="/reportGallery.css"><script type="module" src="/reportGallery.js"></script><div id="root"></div></html>';
+
+/** Every view, as JSON. */
+async function viewsOf(): Promise<Map<string, string>> {
+  const usual = await computed();
+  const lost = await computed({ change: ({ union }, of) => (union === 7 ? undefined : of) });
+  const small = await computed({ people: [0, 3, 2, 1, 2, 1, 1, 0] });
+  const parts = await computed({ parts: { figures: [{ metric: 'reach', of: ['streamly'] }] } });
+  const key = lost.plan.needs.find(({ union }) => union === 7)!.key;
+  const failed = {
+    measurement: 'measurementConsumers/acme/measurements/m1',
+    state: 'FAILED',
+    reason: 'Refused.',
+  };
+  const views = {
+    usual: reportView(usual.report),
+    inconsistent: reportView((await inflated()).report),
+    incomplete: reportView(lost.report, new Map([[key, failed]])),
+    noise: reportView(small.report),
+    single: reportView(parts.report),
+    capped: reportView((await capped()).report),
+    hostile: reportView(usual.report),
+  };
+  return new Map(Object.entries(views).map(([name, view]) => [`/${name}.json`, JSON.stringify(view)]));
+}
+
+describe.skipIf(lacksChromium)('reports in a browser', () => {
+  let browser: Browser;
+  let server: Server;
+  let axe: string;
+  beforeAll(async () => {
+    const entry = fileURLToPath(new URL('reportGallery.tsx', import.meta.url));
+    const { outputFiles } = await build({
+      ...{ entryPoints: [entry], bundle: true, write: false, outdir: '/', format: 'esm', jsx: 'automatic' },
+      define: { 'process.env.NODE_ENV': '"production"' },
+      target: 'es2024',
+    });
+    const files = new Map<string, Uint8Array | string>([
+      ...outputFiles.map(({ path, contents }) => [path, contents] as const),
+      ...(await viewsOf()),
+    ]);
+    server = createServer(({ url = '/' }, response) => {
+      const [path = '/'] = url.split('?');
+      const type = { js: 'text/javascript', css: 'text/css', json: 'application/json' }[
+        path.split('.').at(-1)!
+      ];
+      response.setHeader('content-type', `${type ?? 'text/html'}; charset=utf-8`);
+      response.setHeader('content-security-policy', POLICY);
+      response.end(files.get(path) ?? PAGE);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    browser = await launchChromium();
+    await rm(PICTURES, { recursive: true, force: true });
+    await mkdir(PICTURES, { recursive: true });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+  });
+
+  async function open(view: string, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/?view=${view}`);
+    await page.getByRole('heading', { name: 'Measured and corrected' }).waitFor();
+    return { page, problems };
+  }
+
+  async function violationsOf(page: Page): Promise<string[]> {
+    await page.evaluate(axe);
+    return page.evaluate(async () => {
+      const { axe } = globalThis as never as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`);
+    });
+  }
+
+  it.each(['usual', 'inconsistent', 'incomplete', 'noise', 'single', 'capped', 'hostile'])(
+    'the %s one fits phones and screens in both themes, and axe finds nothing',
+    async (view) => {
+      const found: string[] = [];
+      const looks = [
+        ...([
+          [390, 'light'],
+          [1440, 'dark'],
+        ] as const),
+        ...(view === 'usual'
+          ? ([
+              [360, 'dark'],
+              [768, 'light'],
+              [1440, 'light'],
+            ] as const)
+          : []),
+      ];
+      for (const [width, theme] of looks) {
+        const { page, problems } = await open(view, width, theme);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        if (wide > width) found.push(`scrolls sideways at ${width} px: ${wide} px`);
+        found.push(...(await violationsOf(page)), ...problems);
+        await page.screenshot({ path: join(PICTURES, `${view}-${width}-${theme}.png`), fullPage: true });
+        await page.close();
+      }
+      expect(found).toEqual([]);
+    },
+  );
+
+  it('an inconsistent one names the publisher at the top, with both columns', async () => {
+    const { page } = await open('inconsistent');
+    const first = page.locator('.report > *').first();
+    await first.getByText('chirper does not fit the others.').waitFor();
+    const row = page.getByRole('row', { name: /^Reach of chirper/ });
+    const [measured, corrected] = await row
+      .getByRole('cell')
+      .allTextContents()
+      .then((cells) => cells.slice(1, 3));
+    const number = (text: string) => Number(text.replaceAll(',', ''));
+    expect(number(measured!)).toBeGreaterThan(number(corrected!) * 1.05);
+    expect(await page.getByText('Inconsistent', { exact: true }).isVisible()).toBe(true);
+    await page.close();
+  });
+
+  it('an incomplete one names the measurement, and shows the other figures', async () => {
+    const { page } = await open('incomplete');
+    await page
+      .getByText(/has no answer\. ?Refused\./)
+      .or(page.getByText('Refused.'))
+      .first()
+      .waitFor();
+    expect(await page.getByRole('link', { name: 'Open the measurement' }).count()).toBe(1);
+    expect(await page.getByText('No answer').first().isVisible()).toBe(true);
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    expect(
+      await page
+        .getByRole('row', { name: /^Reach of streamly/ })
+        .getByRole('cell')
+        .nth(2)
+        .textContent(),
+    ).toMatch(/\d/);
+    await page.close();
+  });
+
+  it('one of noise says so', async () => {
+    const { page } = await open('noise');
+    await page.getByText(/figures are too small to tell from noise\./).waitFor();
+    expect(await page.getByText('Too small to tell from noise', { exact: true }).count()).toBeGreaterThan(1);
+    await page.close();
+  });
+
+  it('names are shown as text', async () => {
+    const { page } = await open('hostile');
+    expect(await page.locator('img').count()).toBe(0);
+    await page.close();
+  });
+
+  it('a cap, the order and the unit change by keyboard, without a new measurement', async () => {
+    const { page } = await open('capped');
+    const slider = page.getByRole('slider', { name: /What if everyone were capped at/ });
+    await slider.focus();
+    const saved = () => slider.getAttribute('aria-valuetext');
+    expect(await saved()).toMatch(/^3: [\d,]+ impressions fewer$/);
+    await page.keyboard.press('ArrowRight');
+    expect(await saved()).toMatch(/^4: /);
+    const added = page.getByRole('img', { name: /^What each adds/ });
+    expect(await added.getAttribute('aria-label')).toContain('people. streamly starts with');
+    await page.getByRole('button', { name: 'chirper earlier' }).focus();
+    await page.keyboard.press('Enter');
+    expect(await added.getAttribute('aria-label')).toContain('people. chirper starts with');
+    await page.getByRole('radio', { name: '% of reach' }).focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('img', { name: /^Who saw it where: share of all reached/ }).waitFor();
+    await page.close();
+  });
+
+  it('printed, it has no controls, and no card is cut', async () => {
+    const { page } = await open('usual');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('slider').isVisible()).toBe(false);
+    expect(await page.getByRole('button', { name: /^CSV/ }).first().isVisible()).toBe(false);
+    const pdf = await page.pdf({ format: 'A4', path: join(PICTURES, 'usual.pdf') });
+    expect(pdf.length).toBeGreaterThan(20_000);
+    await page.close();
+  });
+});
