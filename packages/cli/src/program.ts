@@ -13,6 +13,7 @@ const COMMANDS = {
   token: async () => (await import('./exchange/token.ts')).tokenCommand(),
   env: async () => (await import('./exchange/env.ts')).envCommand(),
   measure: async () => (await import('./party/measure.ts')).measureCommand(),
+  report: async () => (await import('./report/command.ts')).reportCommand(),
   measurements: async () => (await import('./party/measurements.ts')).measurementsCommand(),
   'event-groups': async () => (await import('./party/eventGroups.ts')).eventGroupsCommand(),
   populations: async () => (await import('./party/populations.ts')).populationsCommand(),
@@ -55,6 +56,7 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
   },
   'Measure:': {
     measure: 'ask providers for a figure, and print it with its interval',
+    report: 'all figures of a campaign from few measurements: define, plan, run, show, export, check',
     measurements: 'list, show, results, timeline, cancel',
     'event-groups': 'what can be measured: list, get, create, update, delete',
     populations: 'whom duchies can count across providers: list, show',
@@ -97,7 +99,7 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
 };
 
 /**
- * Creates the `mex` program. Loads only the commands that appear in `words`, the command line. For completion, loads all
+ * Creates the `mex` program with only the commands that appear in `words`, the command line. For completion, loads all
  * commands.
  */
 export async function createMex(words: readonly string[]): Promise<Command> {

@@ -198,7 +198,7 @@ describe('mex admin audit', () => {
       ['operator', 'suspendParty'],
     ]);
     expect(await mex('admin', 'audit', '--last', '1')).toMatch(
-      /^TIME.*\n\S+ +operator +suspendParty +duchies\/audited +\S+\n$/,
+      /^TIME.*\n\S+ \S+ +operator +suspendParty +duchies\/audited +\S+\n$/,
     );
     await expect(mex('admin', 'audit', '--last', '0')).rejects.toThrow('above 0');
   });

@@ -67,6 +67,7 @@ beforeAll(async () => {
   };
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const files = {
+    empty: '',
     text: 'This is no JSON, no certificate and no keyset.',
     'list.json': '[]',
     'columns.csv': 'a,b\n1,2\n',

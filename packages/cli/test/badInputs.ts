@@ -106,6 +106,10 @@ const FILTERS: BadInput[] = [
   { args: reach('--filter', 'age >'), says: /age >\n +\^\n {2}line 1, column 5: .*not valid CEL/ },
   { args: reach('--filter', 'age > 30 and true'), says: /column 10: .*unexpected a\b.*Nothing was created/ },
   { args: reach('--filter', '(age > 30'), says: /column 10: .*unexpected end of input/ },
+  { args: reach('--filter', ' '), says: /It is empty: leave out --filter to measure everybody/ },
+  { args: reach('--filter', 'age = 30'), says: /age = 30\n {8}\^\n {2}line 1, column 5: / },
+  { args: reach('--filter', 'age > “30”'), says: /\^\n {2}line 1, column 5: .*not valid CEL/ },
+  { args: reach('--filter', '('.repeat(5000)), says: /nests too deep\. Nothing was created/ },
   { args: reach('--filter', 'age > "x'), says: /\^\n {2}line 1, column \d+: / },
 ];
 
@@ -165,6 +169,12 @@ const ADDRESSES: BadInput[] = [
     args: ['whoami', '--url', 'ftp://exchange.example', '--token', 't'],
     says: /--url or MEX_URL\) must be the http/,
   },
+  { args: ['whoami', '--url', ''], says: /Say where the exchange is: .*--url, or MEX_URL/ },
+  { args: ['whoami'], env: { MEX_URL: '' }, says: /Say where the exchange is: .*--url, or MEX_URL/ },
+  {
+    args: ['whoami', '--url', 'http://me:secret@127.0.0.1:1', '--token', 't'],
+    says: /must be the http or https address of an exchange, and is http:\/\/…@127/,
+  },
   { args: ['whoami', '--url', 'AWAY', '--token', 't'], says: /ECONNREFUSED.*Does the exchange run there\?/ },
   { args: ['whoami', '--url', 'PLAIN_AS_HTTPS', '--token', 't'], says: /with TLS .* use http:\/\/127/ },
   { args: ['whoami', '--url', 'TLS_AS_HTTP', '--token', 't'], says: /If it serves https, use https:\/\/127/ },
@@ -198,6 +208,8 @@ const TOKENS: BadInput[] = [
     says: /127\.0\.0\.1:9/,
   },
   { args: ['whoami', '--token', 'two words'], says: /--token or MEX_TOKEN\) must be a bearer token/ },
+  { args: ['whoami'], env: { MEX_TOKEN: '' }, says: /--token or MEX_TOKEN\) must be a bearer token/ },
+  { args: ['whoami'], env: { MEX_PROFILE: '../x' }, says: /cannot name a profile: use letters, digits/ },
   { args: ['whoami', '--token', 'garbage'], says: /\(TOKEN_INVALID\)\n {2}Get a fresh token/ },
   { args: ['whoami', '--token', 'STRANGER'], says: /\(PRINCIPAL_UNKNOWN\)\n {2}Ask the operator to bind/ },
   {
@@ -243,6 +255,10 @@ const FILES: BadInput[] = [
     says: /is missing\. Ask the party for a new one/,
   },
   { args: ['keys', 'inspect', 'FOLDER/none'], says: /cannot be read \(ENOENT\): give / },
+  {
+    args: ['keys', 'inspect', 'FOLDER/empty'],
+    says: /has no key: ask its owner for the keyset again\. Give a/,
+  },
   { args: ['keys', 'inspect', 'FOLDER/text'], says: /text: / },
   {
     args: ['keys', 'create-keyset', '--private', 'FOLDER/new', '--public', 'FOLDER/text'],
@@ -263,6 +279,20 @@ const FILES: BadInput[] = [
     args: ['provider', 'status', '--ledger', 'FOLDER/none'],
     says: /is not there: mex provider run creates it/,
   },
+  {
+    args: ['provider', 'status', '--ledger', 'FOLDER'],
+    says: /is not a ledger.*give the file that the agent/,
+  },
+  { args: ['certificates', 'create', '', ...AS], says: /An empty path cannot be read .*give a certificate/ },
+  {
+    args: ['descriptors', 'create', 'FOLDER/text', '--as', 'streamly'],
+    says: /is not a schema: give a File/,
+  },
+  {
+    args: ['demo', '--report', 'FOLDER/none/x.html'],
+    says: /x\.html cannot be opened \(ENOENT\): .*check the path/,
+  },
+  { args: ['demo', '--csv', 'FOLDER'], says: /\(EISDIR\): it is a folder: name a file/ },
   { args: ['duchy', 'run'], says: /--config with its settings, or in development --as/ },
   {
     args: ['duchy', 'run', '--config', 'FOLDER/none.json'],
@@ -299,6 +329,8 @@ const SERVERS: BadInput[] = [
     args: ['serve', '--dev', '--port', 'TAKEN'],
     says: /is in use \(EADDRINUSE\): stop the program .*--port or PORT/,
   },
+  { args: ['serve', '--dev'], env: { PORT: '' }, says: /PORT is empty: give it a value, or unset it/ },
+  { args: ['serve', '--dev'], env: { MEX_DATA_DIR: '' }, says: /MEX_DATA_DIR is empty: give it a value/ },
   { args: ['serve', '--dev'], env: { HOST: '0.0.0.0' }, says: /loopback only: .*Unset HOST/ },
   {
     args: ['serve', '--dev'],

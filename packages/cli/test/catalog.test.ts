@@ -6,6 +6,7 @@ import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metad
 import { BRAND, BUDGET, schema } from '@measurement-exchange/testkit/schemas';
 import type { Party } from '@measurement-exchange/testkit/world';
 import { describe, expect, it } from 'vitest';
+import { idIn } from '../src/calls/caller.ts';
 import { lines, run } from './mexInProcess.ts';
 import { describeTo, path, useWorld, w } from './partyWorld.ts';
 
@@ -152,7 +153,7 @@ describe('mex event-groups', () => {
     );
     expect((await run('event-groups', 'list', '--as', 'globex')).out).toMatch(
       new RegExp(
-        `^measurementConsumers/globex/eventGroups/${id} +dataProviders/chirper +summer +ACTIVE +VIDEO, DISPLAY +2026-02-01 to 2026-03-01 +Globex: Hot wheels$`,
+        `^${id} +chirper +summer +ACTIVE +VIDEO, DISPLAY +2026-02-01 to 2026-03-01 +Globex: Hot wheels$`,
         'm',
       ),
     );
@@ -305,8 +306,8 @@ describe('mex event-groups', () => {
     const list = ['event-groups', 'list', '--as', 'acme', '--provider', 'chirper', '--decode'];
     const text = await run(...list);
     expect([text.err, text.error]).toEqual(['', undefined]);
-    expect(text.out).toMatch(new RegExp(`^${flood} .* unreadable: METADATA_TOO_LARGE$`, 'm'));
-    expect(text.out).toMatch(new RegExp(`^${small} .* flood.Rows$`, 'm'));
+    expect(text.out).toMatch(new RegExp(`^${idIn(flood)} .* unreadable: METADATA_TOO_LARGE$`, 'm'));
+    expect(text.out).toMatch(new RegExp(`^${idIn(small)} .* flood.Rows$`, 'm'));
     const json = await run(...list, '--json');
     expect([json.err, json.error]).toEqual(['', undefined]);
     const groups = new Map(lines(json.out).map((group) => [group.name, group]));

@@ -31,10 +31,7 @@ describe('mex computations', () => {
   it('lists those of the duchy, and says for whom each waits', async () => {
     const list = await mex('computations', 'list', '--token', token);
     expect(list).toMatch(
-      new RegExp(
-        `^duchies/b/computations/${id} +PENDING_FULFILLMENT +SECOND_WORKER +\\S.*dataProviders/streamly`,
-        'm',
-      ),
+      new RegExp(`^${id} +PENDING_FULFILLMENT +SECOND_WORKER +\\S.*dataProviders/streamly`, 'm'),
     );
     expect(lines(await mex('computations', 'list', '--json', '--token', token))).toMatchObject([
       { name: `duchies/b/computations/${id}`, state: 'PENDING_FULFILLMENT' },
@@ -76,7 +73,7 @@ describe('mex computations', () => {
     };
     await ok(post(exchange, { token } as never, `duchies/b/computations/${id}:log`, report));
     const timeline = await mex('measurements', 'timeline', measurement, '--as', 'acme');
-    expect(timeline).toMatch(/duchies\/b +SETUP +2 +25 % +WAITS_FOR_PEER at duchies\/a: The other duchy/);
+    expect(timeline).toMatch(/duchies\/b +SETUP +2 +25 %\s+WAITS_FOR_PEER at duchies\/a: The other duchy/);
     expect(timeline).toMatch(new RegExp(`computations/${id} +CREATED → READY`));
   });
 

@@ -68,7 +68,7 @@ describe.skipIf(lacksChromium)('the console at an exchange', () => {
     // The page renews a token 30 s before its end, so this one is renewed for each call.
     provider.lifetime = 20;
     await signIn(page, 'alice');
-    await page.locator('.who', { hasText: 'acme' }).first().waitFor();
+    await page.locator('.who', { hasText: 'Acme' }).first().waitFor();
     await expect.poll(() => provider.grants).toContain('refresh_token');
     expect(provider.grants[0]).toBe('authorization_code');
     expect(errors).toEqual([]);

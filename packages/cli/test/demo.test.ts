@@ -54,6 +54,21 @@ describe('mex demo', () => {
     expect(people!.result.standardDeviation).toBe(0);
   });
 
+  it('ends with one report of all of it, from the measurements that exist', () => {
+    const { campaign, measurements } = report;
+    expect(campaign.state).toBe('COMPLETE');
+    expect(campaign.figures.map(({ metric, of }) => `${metric} ${of}`)).toEqual(
+      ['frequency', 'impressions'].flatMap((metric) =>
+        ['all', 'streamly', 'chirper', 'dailynews'].map((of) => `${metric} ${of}`),
+      ),
+    );
+    const { truth } = reachesTogether(report)[0]!;
+    const { value, standardDeviation } = campaign.figures[0]!.estimate!;
+    expect(Math.abs(value - truth)).toBeLessThan(5 * standardDeviation + 1);
+    // Nothing was asked for the report alone.
+    expect(measurements).toHaveLength(12);
+  });
+
   it('counts everybody once whom several providers reached, unlike the sum of their figures', () => {
     const alone = report.measurements.flatMap(({ title, figures }) =>
       title.endsWith(' alone') ? figures : [],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Timeline } from '@measurement-exchange/contract';
+import type { ReportDocument } from '@measurement-exchange/reports';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -35,6 +36,7 @@ const GROUPS = new Map(PROVIDERS.map((name) => [name, [`${name}/eventGroups/g`]]
 const report: DemoReport = {
   ...{ exchange: 'http://127.0.0.1:1', seed: 1, seconds: 12.3 },
   impressions: AUDIENCES,
+  campaign: campaignOf(),
   measurements: scenarios(AUDIENCES, GROUPS, 600_000).map(({ title, about, request, refusal }, i) => {
     const measurement: DemoMeasurement = {
       ...{ title, ...(about && { about }), name: `measurementConsumers/acme/measurements/lleh43ua6mkc${i}` },
@@ -50,6 +52,34 @@ const report: DemoReport = {
     return { ...measurement, figures, ...(together && { protocol }) };
   }),
 };
+
+/** A report of the campaign with made-up figures. */
+function campaignOf(): ReportDocument {
+  const estimate = (value: number) => ({
+    ...{
+      value,
+      raw: value + 3,
+      low: value - 90,
+      high: value + 90,
+      standardDeviation: 45,
+      noiseDominated: false,
+    },
+  });
+  const segments = ['streamly', 'chirper', 'dailynews'];
+  const period = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
+  return {
+    ...{ title: 'Acme Cola, autumn', state: 'COMPLETE', segments, population: 600_000, fits: [] },
+    interval: { start: '2026-10-01', end: '2026-10-29', timeZone: 'UTC' },
+    figures: ['all', ...segments].map((of, i) => ({
+      ...{ metric: 'frequency', cumulative: false, of, period, group: {}, missing: [] },
+      estimate: estimate(420_000 - 90_000 * i),
+      frequencies: [{ frequency: 1, people: estimate(200_000), orMore: estimate(420_000) }],
+    })),
+    derived: [
+      ...[{ name: 'average frequency' as const, of: 'all', period, group: {}, value: estimate(3.2) }],
+    ],
+  };
+}
 
 function figuresFor(
   of: string,
@@ -91,6 +121,9 @@ function timelineOf(i: number): Timeline {
   return { transitions };
 }
 
+const WEAK =
+  'The people of the demo are made up, so its privacy parameters are weaker than real people need: a daily budget';
+
 it('prints a table for each question in 80 columns, and the figure of all publishers at the end', () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   printReport(report, { report: file, csv: join(folder, 'figures.csv') });
@@ -99,6 +132,12 @@ it('prints a table for each question in 80 columns, and the figure of all publis
   for (const { title } of report.measurements) expect(out).toContain(title);
   const wide = out.split('\n').filter((line) => line.length > 80 && !line.includes(folder));
   expect(wide).toEqual([]);
+  expect(out.replace(/\s+/g, ' ')).toContain(
+    `${WEAK} of delta 0.0001 and rho 0.7, and an epsilon of 2 for sketches.`,
+  );
+  expect(out).toMatch(
+    /one report, in which no figure contradicts another {2}COMPLETE\n[\s\S]* {2}all +420,000 +419,910 … 420,090 +3\.20\n/,
+  );
   for (const { protocol } of reachesTogether(report)) expect(out).toContain(`counted once by ${protocol}\n`);
   expect(out).toMatch(
     /\n\nAll publishers together reached [\d,]+ people, each counted once\n\(95 %: [\d,]+ to [\d,]+; truth [\d,]+\)\.\nAdding up their figures would have claimed [\d,]+, [+−-]\d+ %\.\n$/,
@@ -135,6 +174,7 @@ describe.skipIf(lacksChromium)('the report in a browser', () => {
     const { result } = reachesTogether(report)[0]!;
     expect(await title.textContent()).toContain(`${result.value.toLocaleString('en-US')} people`);
     expect((await title.boundingBox())!.y).toBeLessThan(100);
+    expect(await page.locator('main').textContent()).toContain(WEAK);
     const { scrollWidth, wide } = await page.evaluate(() => ({
       scrollWidth: document.documentElement.scrollWidth,
       wide: [...document.querySelectorAll('body *')]

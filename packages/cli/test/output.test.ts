@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { explain, printJson, printTable, visible } from '../src/terminal/output.ts';
 
 /** What changes the direction of text, and what a terminal obeys. */
@@ -62,4 +62,36 @@ it('shows at most 20,000 characters of an error, on its lines', () => {
   const explained = explain(new Error('a line\n'.repeat(100_000)));
   expect(explained.length).toBeLessThanOrEqual(20_001);
   expect(explained.startsWith('a line\na line\n')).toBe(true);
+});
+
+it('continues on the next line with the columns that do not fit into the terminal, or into 120 characters', () => {
+  const table = () =>
+    printTable(
+      ['A', 'B', 'C', 'D'],
+      [
+        ['aaaa', 'bbbb', 'cccc', 'dd'],
+        ['a', 'b'],
+      ],
+    );
+  const { columns } = process.stdout;
+  onTestFinished(() => {
+    process.stdout.columns = columns;
+  });
+  const at = (width: number) => {
+    process.stdout.columns = width;
+    return printed(table);
+  };
+  const wide = 'A     B     C     D\naaaa  bbbb  cccc  dd\na     b\n';
+  expect(at(0)).toBe(wide);
+  const long = 'x'.repeat(58);
+  expect(printed(() => printTable(['A', 'B'], [[long, `${long}xx`]]))).toBe(
+    `A${' '.repeat(59)}B\n${long}  ${long}xx\n`,
+  );
+  expect(printed(() => printTable(['A', 'B'], [[long, `${long}xxx`]]))).toBe(
+    `A\n  B\n${long}\n  ${long}xxx\n`,
+  );
+  expect(at(20)).toBe(wide);
+  expect(at(19)).toBe('A     B     C\n  D\naaaa  bbbb  cccc\n  dd\na     b\n');
+  expect(at(12)).toBe('A     B\n  C     D\naaaa  bbbb\n  cccc  dd\na     b\n');
+  expect(at(3)).toBe('A\n  B\n  C\n  D\naaaa\n  bbbb\n  cccc\n  dd\na\n  b\n');
 });

@@ -330,12 +330,12 @@ it("the README's example of the contract runs", async () => {
 it(
   'the SDK alone brings neither the exchange nor its database nor a query engine, and works',
   async () => {
-    const project = await install('sdk', ['contract', 'consent', 'mpc', 'sdk']);
+    const project = await install('sdk', ['contract', 'consent', 'mpc', 'reports', 'sdk']);
     const lockfile = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
     const names = Object.keys(lockfile.packages).map((path) => path.replace(/^.*node_modules\//, ''));
     expect(names).toEqual(
       expect.arrayContaining(
-        ['contract', 'consent', 'mpc', 'sdk'].map((name) => `@measurement-exchange/${name}`),
+        ['contract', 'consent', 'mpc', 'reports', 'sdk'].map((name) => `@measurement-exchange/${name}`),
       ),
     );
     expect(
@@ -346,7 +346,8 @@ it(
     import * as identity from '@measurement-exchange/sdk/identity';
     console.log(typeof createClient, typeof identity.createIdentity);
     // A provider reads its events with DuckDB, which it installs itself.
-    await import('@measurement-exchange/sdk/provider').catch((error) => console.log(error.message));
+    import { openEvents } from '@measurement-exchange/sdk/provider';
+    await openEvents({ files: ['events.csv'] }).catch((error) => console.log(error.message));
   `;
     const said = await runModule(project, code);
     expect(said).toMatch(/^function function\nCannot find package '@duckdb\/node-api'/);

@@ -60,6 +60,31 @@ describe('mex populations', () => {
     await expect(mex('admin', 'populations', 'create', '--range', '9-1')).rejects.toThrow('vidRanges[0].end');
   });
 
+  it('may have people with attributes', async () => {
+    const subpopulations = [
+      {
+        attributes: [
+          { name: 'age', value: '18-34' },
+          { name: 'sex', value: 'F' },
+        ],
+        vidRanges: [{ start: 1, end: 10 }],
+      },
+      { attributes: [{ name: 'age', value: '35+' }], vidRanges: [{ start: 11, end: 30 }] },
+    ];
+    await writeFile(path('people.json'), JSON.stringify(subpopulations));
+    const create = ['admin', 'populations', 'create', '--subpopulations', path('people.json')];
+    const made = await mexJson(...create);
+    expect(made).toMatchObject({ subpopulations, vidRanges: [{ start: 1, end: 30 }], size: 30 });
+    expect(await mex('populations', 'show', made.name, '--as', 'acme')).toMatch(
+      /^ +attributes +person\.age \(18-34, 35\+\); person\.sex \(F\)$/m,
+    );
+    expect((await mexJson(...create, '--range', '1-50')).size).toBe(50);
+    await writeFile(path('people.json'), JSON.stringify([...subpopulations, subpopulations[0]]));
+    await expect(mex(...create)).rejects.toThrow('1-10 and 1-10 must not overlap');
+    await writeFile(path('people.json'), '[{"vidRanges": []}]');
+    await expect(mex(...create)).rejects.toThrow('people.json: subpopulations[0].');
+  });
+
   it('are changed in what is given', async () => {
     const update = (...options: string[]) => mexJson('admin', 'populations', 'update', 'many', ...options);
     expect(await update('--display-name', 'Many')).toMatchObject({ displayName: 'Many', default: false });

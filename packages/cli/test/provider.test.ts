@@ -1,47 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+/** `mex provider run --as`: the agent of a demo party. */
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
-import { createClient, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
-import { openLedger } from '@measurement-exchange/sdk/provider';
-import { ROOT, spawnMex } from '@measurement-exchange/testkit/process';
-import { DAYS, eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
+import { spawnMex } from '@measurement-exchange/testkit/process';
+import { DAYS, eventsCsv } from '@measurement-exchange/testkit/providerWorld';
 import { isStress } from '@measurement-exchange/testkit/rounds';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { readPartyFile } from '../src/files/partyFile.ts';
-import { told } from './environment.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { lines, mex, mexJson, run } from './mexInProcess.ts';
-import { describeTo, path, useWorld, w } from './partyWorld.ts';
+import { describeTo, path, w } from './partyWorld.ts';
+import { ask, askFor, demo, eventGroup, stateOf, useProviderWorld } from './providerWorld.ts';
 import { STREAMS, useProxy } from './proxy.ts';
 
-useWorld();
+useProviderWorld();
 const proxy = useProxy(() => w.exchange);
-
-const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
-let eventGroup: string;
-beforeAll(async () => {
-  await writeFile(path('events.csv'), eventsCsv());
-  eventGroup = await describeTo(w.acme, w.streamly, 'spring');
-});
-
-const askFor = (
-  consumer: typeof w.consumer,
-  provider: string,
-  name: string,
-  epsilon: number,
-  filter?: string,
-) =>
-  consumer.create({
-    type: 'reach',
-    dataProviders: [{ name: provider, eventGroups: [{ name, interval, ...(filter && { filter }) }] }],
-    privacy: { epsilon, delta: 0 },
-  });
-const ask = (epsilon = 1, filter?: string) =>
-  askFor(w.consumer, w.streamly.name, eventGroup, epsilon, filter);
-const stateOf = async ({ name }: { name?: string }) =>
-  (await w.acme.client.getMeasurement({ name: name! })).state;
-const demo = ['provider', 'run', '--as', 'streamly', '--events'];
 
 describe('mex provider run --as', () => {
   it('fulfills open requisitions with only events, logs its progress, and charges the ledger', async () => {
@@ -56,7 +26,9 @@ describe('mex provider run --as', () => {
     expect(budget).toContain('Limit for each reference and day: epsilon 10, delta 0.000001, rho 1\n');
     expect(budget).toMatch(new RegExp(`spring +${DAYS[0]} +${DAYS[2]} +3 +1 +0 +0 +90 %\n`));
     expect(budget).toMatch(/measurementConsumers\/acme +1 +1 +0 +0\n/);
-    expect(budget).toMatch(new RegExp(`${measurement.name} +spring +${DAYS[0]} +${DAYS[2]} +1 +0 +0\n`));
+    expect(budget).toMatch(
+      new RegExp(`${measurement.name}\\s+spring\\s+${DAYS[0]}\\s+${DAYS[2]}\\s+1\\s+0\\s+0\n`),
+    );
     expect(budget).toContain('About 9 more like the last one fit into the budget.\n');
   });
 
@@ -139,9 +111,11 @@ describe('mex provider run --as', () => {
     }
     expect((await running).error).toBeUndefined();
     const status = await mex('provider', 'status', '--as', 'streamly');
-    expect(status).toMatch(/^The agent has been running since .* It polled the exchange \d+ s ago\.\n/);
+    expect(status).toMatch(
+      /^No agent runs: the last one ended \d+ s ago\. Start it with mex provider run\.\n/,
+    );
     expect(status).toMatch(/fulfilled 1, refused 0, failed attempts 0\.\nNo requisition is open\.\n/);
-    expect(status).toMatch(/measurementConsumers\/acme\/measurements\/\S+ +result\n/);
+    expect(status).toMatch(/measurementConsumers\/acme\/measurements\/\S+\s+result\n/);
   });
 
   it.each([
@@ -183,6 +157,8 @@ describe('mex provider run --as', () => {
       expect((await mexJson('provider', 'budget', '--as', 'streamly')).faults).toEqual([]);
       const measurement = await ask();
       await vi.waitUntil(async () => (await stateOf(measurement)) === 'SUCCEEDED', 90_000);
+      const status = await mex('provider', 'status', '--as', 'streamly');
+      expect(status).toMatch(/^The agent has been running since .* It polled the exchange \d+ s ago\.\n/);
       expect(await agent.kill()).toBe(0);
       expect(agent.output()).toContain('fulfilled in');
     } finally {
@@ -216,346 +192,6 @@ describe.runIf(isStress)('mex provider run and a hostile consumer', () => {
     } finally {
       await agent.kill('SIGKILL');
       await w.acme.client.cancelMeasurement({ name: slow.name! }).catch(() => {});
-    }
-  });
-});
-
-const FINGERPRINT = Buffer.alloc(32).toString('base64');
-/** Settings of a computation by these duchies, with other changes at the end. */
-function computedBy(...duchies: (string | object)[]) {
-  const names = duchies.filter((duchy) => typeof duchy === 'string');
-  const rooted = names.map((name) => [name, { rootFile: 'root.pem' }]);
-  const changes = duchies.find((duchy) => typeof duchy === 'object');
-  const shareShuffle = { duchies: Object.fromEntries(rooted), populations: [FINGERPRINT], ...changes };
-  return { protocols: { honestMajorityShareShuffle: shareShuffle } };
-}
-
-describe('mex provider run --config', () => {
-  it('serves a provider with keys of its own, whose token and events are files', async () => {
-    const name = 'dataProviders/lakeside';
-    const issuer = await createDevIssuer({
-      keyFile: devKeyFile(w.exchange.dataDir),
-      baseUrl: w.exchange.url,
-    });
-    await mex('identity', name, '--out', path('lakeside'));
-    const subject = [
-      '--issuer',
-      `${w.exchange.url}/dev`,
-      '--subject',
-      name,
-      ...(await told(path('lakeside'))),
-    ];
-    await mex('admin', 'onboard', path('lakeside/party.json'), ...subject, '--trust-root');
-    await writeFile(path('token'), `${await issuer.mint(name)}\n`);
-    await writeFile(path('demo-root.pem'), w.root.certificatePem);
-    const config = {
-      url: w.exchange.url,
-      tokenFile: 'token',
-      identity: 'lakeside',
-      roots: ['measurementConsumers/acme=demo-root.pem'],
-      ledger: 'lakeside.ledger',
-      budget: { epsilon: 1e6, delta: 0, rho: 0 },
-      events: { files: 'events.csv', columns: { attributes: ['age'] } },
-      references: { spring: { measurementConsumers: ['measurementConsumers/acme'] } },
-      concurrency: 1,
-    };
-    await writeFile(path('provider.json'), JSON.stringify(config));
-
-    const client = createClient({ baseUrl: w.exchange.url, token: await issuer.mint(name) });
-    const group = await describeTo(w.acme, { ...w.streamly, name, client }, 'spring');
-    const { rootPem } = await readPartyFile(path('lakeside/party.json'));
-    const trust = createTrustStore([{ pem: w.root.certificatePem }, { party: name, pem: rootPem! }]);
-    const consumer = createConsumer({ client: w.acme.client, credentials: w.acme, trust });
-
-    const measurement = await askFor(consumer, name, group, 1e5);
-    const once = ['provider', 'run', '--config', path('provider.json'), '--once'];
-    const unconfirmed = await run(...once);
-    expect(unconfirmed.error).toBeUndefined();
-    expect(unconfirmed.out).toContain(
-      'confirmed that the events have spring: questions about them are held.',
-    );
-    expect(unconfirmed.out).toMatch(/held, nothing is charged: .*"spring".*mex provider check/);
-    const status = await mex('provider', 'status', '--config', path('provider.json'));
-    expect(status).toMatch(
-      /Held, about references that nobody has confirmed: 1\n.*requisitions.*\n.*acme since .*: spring\n/,
-    );
-    expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toEqual([]);
-
-    const confirmed = await mex('provider', 'check', '--config', path('provider.json'), '--confirm');
-    expect(confirmed).toMatch(
-      /spring +5050 +3 +2026-07-01 +2026-07-03 +acme +confirmed\nConfirmed: spring\./,
-    );
-    const { error, out } = await run(...once);
-    expect([error, out]).toEqual([undefined, expect.stringContaining('fulfilled')]);
-    expect(out).not.toContain('confirm');
-    expect(await mex('provider', 'status', '--config', path('provider.json'))).toContain(
-      'No question is held.',
-    );
-    const result = await consumer.open(await w.acme.client.getMeasurement({ name: measurement.name! }));
-    expect(result.dataProviders[0]!.reach!.value).toBe(PEOPLE);
-    expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toHaveLength(3);
-
-    const { references, ...open } = config;
-    const reject = async (settings: object) => {
-      await writeFile(path('open.json'), JSON.stringify(settings));
-      return (await run('provider', 'run', '--config', path('open.json'), '--once')).error!.message;
-    };
-    expect(await reject(open)).toContain('"references": {"spring": {"measurementConsumers"');
-    expect(await reject({ ...open, references, events: { files: 'events.csv' } })).toContain('"attributes"');
-  });
-
-  it.each<[string, object, string]>([
-    ['an unknown setting', { legder: 'x' }, 'legder is not a known field.'],
-    [
-      'a setting of another kind',
-      { budget: { epsilon: '1', delta: 0, rho: 0 } },
-      'budget.epsilon must be a number',
-    ],
-    ['a part of the budget left out', { budget: { epsilon: 1 } }, 'budget.delta is required.'],
-    [
-      'an unknown column',
-      { events: { files: 'x', columns: { user: 'x' } } },
-      'events.columns.user is not a known field.',
-    ],
-    [
-      'a reference that nobody may ask about',
-      { references: { spring: {} } },
-      'references[spring].measurementConsumers is required.',
-    ],
-    [
-      'a consumer that is none',
-      { references: { spring: { measurementConsumers: ['acme'] } } },
-      'references[spring].measurementConsumers[0] must match measurementConsumers/{measurementConsumer}.',
-    ],
-    [
-      'an event group with two references',
-      {
-        references: Object.fromEntries(
-          ['spring', 'summer'].map((reference) => [
-            reference,
-            {
-              measurementConsumers: ['measurementConsumers/acme'],
-              eventGroups: ['dataProviders/lakeside/eventGroups/x'],
-            },
-          ]),
-        ),
-      },
-      'references lists dataProviders/lakeside/eventGroups/x twice',
-    ],
-    ['unknown noise', { noise: 'NONE' }, 'noise must be one of DISCRETE_GAUSSIAN, GEOMETRIC.'],
-    [
-      'a computation without duchies',
-      { protocols: { honestMajorityShareShuffle: { populations: [FINGERPRINT] } } },
-      'protocols.honestMajorityShareShuffle.duchies is required.',
-    ],
-    [
-      'a computation by two duchies',
-      computedBy('duchies/alpha', 'duchies/beta'),
-      'duchies must have at least 3 members',
-    ],
-    [
-      'a duchy that is none',
-      computedBy('duchies/alpha', 'duchies/beta', 'gamma'),
-      'honestMajorityShareShuffle.duchies[gamma] the key must match duchies/{duchy}',
-    ],
-    [
-      'a population that is none',
-      computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { populations: ['populations/x'] }),
-      'populations must be fingerprints of populations, as mex populations show prints them.',
-    ],
-    [
-      'noise that no duchy adds',
-      computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { noiseMechanisms: ['LAPLACE'] }),
-      'noiseMechanisms[0] must be one of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
-    ],
-    [
-      'a ring of one duchy',
-      { protocols: { liquidLegions: { duchies: { 'duchies/alpha': { rootFile: 'root.pem' } } } } },
-      'liquidLegions.duchies must have at least 2 members',
-    ],
-    [
-      'a protocol on sketches that there is not',
-      { protocols: { liquidLegions: { duchies: {}, protocols: ['honestMajorityShareShuffle'] } } },
-      'liquidLegions.protocols[0] must be one of reachOnlyLiquidLegionsV2, liquidLegionsV2.',
-    ],
-    ['no data', {}, 'Say which data to use'],
-    ['no identity', { events: { files: 'x' } }, 'Say who you are'],
-    ['no trusted roots', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],
-  ])('rejects %s', async (_what, config, message) => {
-    await writeFile(path('bad.json'), JSON.stringify(config));
-    const { error } = await run('provider', 'run', '--config', path('bad.json'), '--once');
-    expect(error!.message).toContain(message);
-  });
-
-  it('accepts the settings in the quickstart', async () => {
-    const quickstart = await readFile(join(ROOT, 'docs/quickstart/provider.md'), 'utf8');
-    const [, settings] = /```json\n(.*?)```/s.exec(quickstart)!;
-    await writeFile(path('quickstart.json'), settings!);
-    const { error } = await run('provider', 'run', '--config', path('quickstart.json'), '--once');
-    expect(error!.message).toMatch(/acme\.pem.*ENOENT/);
-  });
-
-  it('reports what is wrong with the file itself', async () => {
-    expect((await run('provider', 'run', '--config', path('none.json'))).error!.message).toContain('ENOENT');
-    await writeFile(path('bad.json'), '{');
-    expect((await run('provider', 'run', '--config', path('bad.json'))).error!.message).toContain(
-      'is not JSON',
-    );
-  });
-
-  it('is not for consumers', async () => {
-    const { error } = await run('provider', 'run', '--as', 'acme', '--events', path('events.csv'), '--once');
-    expect(error!.message).toContain('measurementConsumers/acme is no data provider');
-  });
-});
-
-describe('mex provider check', () => {
-  const config = async (references: object) => {
-    const columns = { attributes: ['age'] };
-    const settings = { ledger: 'checked.ledger', events: { files: 'events.csv', columns }, references };
-    await writeFile(path('checked.json'), JSON.stringify(settings));
-    return ['provider', 'check', '--config', path('checked.json')];
-  };
-  const acme = { measurementConsumers: ['measurementConsumers/acme'] };
-
-  it('shows what the settings name and the events lack, and confirms that by its name alone', async () => {
-    const check = await config({ sprng: acme, autumn: { ...acme, served: true } });
-    const shown = await mex(...check, '--confirm');
-    expect(shown).toMatch(/spring +5050 +3 .* nobody +not confirmed\n/);
-    expect(shown).toMatch(/sprng +0 +0 +acme +not confirmed\n/);
-    expect(shown).toMatch(/autumn +0 +0 +acme +declared\n/);
-    expect(shown).toContain('sprng has no rows');
-    expect(shown).toContain('Questions about 1 of them are held');
-    expect(shown).not.toContain('Confirmed:');
-    expect((await run(...check, '--confirm', 'spring')).error!.message).toContain('nobody may ask about it');
-
-    const { references, confirmed } = await mexJson(...check, '--confirm', 'sprng');
-    expect(confirmed).toEqual(['sprng']);
-    const served = references.map((each: { reference: string; served: string }) => [
-      each.reference,
-      each.served,
-    ]);
-    expect(served).toEqual([
-      ['spring', 'NO'],
-      ['sprng', 'CONFIRMED'],
-      ['autumn', 'DECLARED'],
-    ]);
-  });
-
-  it('describes the events, their columns, the VIDs outside of the population, and what questions cost', async () => {
-    const population = {
-      subpopulations: [
-        {
-          vidRanges: [
-            { start: 1, end: 40 },
-            { start: 60, end: 200 },
-          ],
-        },
-      ],
-    };
-    await writeFile(path('population.json'), JSON.stringify(population));
-    await writeFile(path('partly.csv'), eventsCsv().replace(/\n\d+,/, '\n,'));
-    const settings = {
-      ledger: 'described.ledger',
-      budget: { epsilon: 1, delta: 1e-6, rho: 0.1 },
-      events: { files: 'partly.csv' },
-      population: 'population.json',
-    };
-    await writeFile(path('described.json'), JSON.stringify(settings));
-    const described = ['provider', 'check', '--config', path('described.json')];
-    const shown = await mex(...described);
-    expect(shown).toContain('Files 1, rows 5,050, people 99, 2026-07-01 to 2026-07-03\n');
-    expect(shown).toMatch(/vid +person +BIGINT +1\n/);
-    expect(shown).toMatch(/age +int +0 +\d+\n/);
-    expect(shown).toContain('1 rows have no vid, and are never counted.');
-    expect(shown).toMatch(/19 of 99 VIDs are outside of the population .*population\.json/);
-    expect(shown).toMatch(/A reach question with epsilon 0\.1 and delta 1e-9 costs rho 0\.\d+ on each day: /);
-    const { events, questions } = await mexJson(...described);
-    expect(events).toMatchObject({ rows: 5050, people: 99, peopleOutside: 19 });
-    expect(questions[1].cost.rho).toBeGreaterThan(questions[0].cost.rho);
-  });
-
-  it('needs events and a ledger', async () => {
-    expect((await run('provider', 'check', '--events', path('events.csv'))).error!.message).toContain(
-      'Say which ledger',
-    );
-    await writeFile(path('none.json'), JSON.stringify({ population: 'x.json' }));
-    const { error } = await run('provider', 'check', '--config', path('none.json'));
-    expect(error!.message).toContain('Say which events to look at');
-  });
-
-  it('is not needed in development for what the files have, and holds what they lack', async () => {
-    const summer = await describeTo(w.acme, w.streamly, 'summer');
-    const measurement = await askFor(w.consumer, w.streamly.name, summer, 0.01);
-    const answered = await ask(0.01);
-    const { out } = await run(...demo, path('events.csv'), '--once', '--json');
-    const types = lines(out).map(({ type }) => type);
-    expect(types.filter((type) => type !== 'progress').toSorted()).toEqual([
-      'fulfilled',
-      'held',
-      'received',
-      'received',
-    ]);
-    expect(await stateOf(answered)).toBe('SUCCEEDED');
-    expect(await stateOf(measurement)).toBe('AWAITING_REQUISITION_FULFILLMENT');
-    const { heldQuestions } = await mexJson('provider', 'status', '--as', 'streamly');
-    expect(heldQuestions).toMatchObject([{ references: ['summer'] }]);
-    await w.acme.client.cancelMeasurement({ name: measurement.name! });
-  });
-});
-
-describe('mex provider budget', () => {
-  it('shows what does not add up, and ends with 1', async () => {
-    await ask();
-    await run(...demo, path('events.csv'), '--once', '--ledger', path('spoiled.ledger'));
-    const database = new DatabaseSync(path('spoiled.ledger'));
-    database.exec('UPDATE totals SET epsilon = 1');
-    database.close();
-    const { error, out } = await run('provider', 'budget', '--ledger', path('spoiled.ledger'));
-    expect(error).toMatchObject({
-      exitCode: 1,
-      message: expect.stringContaining('is not the sum of its charges'),
-    });
-    expect(out).toContain('spring');
-  });
-
-  it('reports where it did not find a ledger', async () => {
-    expect((await run('provider', 'budget', '--ledger', path('no.ledger'))).error!.message).toContain(
-      'is not there',
-    );
-    expect((await run('provider', 'budget')).error!.message).toContain('Say which ledger');
-  });
-});
-
-describe('mex provider status', () => {
-  const status = (...options: string[]) =>
-    mex('provider', 'status', '--ledger', path('status.ledger'), ...options);
-
-  it('shows which uploads duchies reject, how often, and what they said', async () => {
-    const ledger = openLedger(path('status.ledger'), { epsilon: 1, delta: 0, rho: 0 });
-    try {
-      expect(await status()).toContain('No requisition has a response yet.');
-      const requisition = 'dataProviders/lakeside/requisitions/r1';
-      ledger.begin(requisition, []);
-      ledger.commit(requisition, { upload: { duchy: 'duchies/alpha', fulfillment: '{}' } });
-      expect(await status()).toMatch(
-        /direct results 0, uploads to duchies 1, refusals 0\.\nTIME.*\n.*\nNo question is held\.\nNo upload is rejected by/,
-      );
-      const countedAt = Date.parse('2026-10-01T12:00:00Z');
-      ledger.rejections.set(requisition, { count: 3, countedAt, why: 'It says \u001b[2J no.' });
-      const text = await status();
-      expect(text).toContain(
-        `${requisition}\n    rejected 3 times, last at 2026-10-01T12:00:00.000Z: It says `,
-      );
-      expect(text).not.toContain('\u001b[2J');
-      expect(JSON.parse(await status('--json'))).toMatchObject({
-        responses: { results: 0, uploads: 1, refusals: 0 },
-        rejectedUploads: [
-          { requisition, duchy: 'duchies/alpha', count: 3, countedAt: '2026-10-01T12:00:00.000Z' },
-        ],
-      });
-    } finally {
-      ledger.close();
     }
   });
 });

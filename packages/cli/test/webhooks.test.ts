@@ -74,8 +74,8 @@ it('shows the type and the body of deliveries, and sends one of them again', asy
   const [{ webhookId, type, body }] = await deliveries();
   expect([type, body]).toEqual(['webhook.test', received[0]!.body]);
   const { out } = await webhooks('deliveries', created.name, '--body');
-  expect(out).toMatch(/^ID .* BODY\n/);
-  expect(out).toContain(`${webhookId}  webhook.test  ${created.name}`);
+  expect(out).toMatch(/^ID [\s\S]* BODY\n/);
+  expect(out).toContain(`${webhookId}  webhook.test  DELIVERED`);
   expect(out).toContain(body);
   const sent = await webhooks('resend', created.name, webhookId);
   expect(sent.out).toMatch(

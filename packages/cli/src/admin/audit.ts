@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type CallOptions, positiveInteger, remote, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { printJson, printTable } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 
 export function auditCommand(): Command {
   return remote(
@@ -21,8 +22,8 @@ export function auditCommand(): Command {
       }
       if (options.json) return printJson({ auditEntries: entries });
       printTable(
-        ['TIME', 'WHO', 'WHAT', 'NAME', 'REQUEST ID'],
-        entries.map((e) => [e.time, e.principal, e.operation, e.name, e.requestId]),
+        ['TIME (UTC)', 'WHO', 'WHAT', 'NAME', 'REQUEST ID'],
+        entries.map((e) => [shortTime(e.time), e.principal, e.operation, e.name, e.requestId]),
       );
     });
 }

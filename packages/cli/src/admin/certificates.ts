@@ -4,6 +4,7 @@ import { findParty } from '../calls/party.ts';
 import { connect } from '../connection/client.ts';
 import { readCertificate } from '../files/keyFiles.ts';
 import { inDays, release, revoke, stateOf } from '../party/certificates.ts';
+import { shortTime } from '../terminal/times.ts';
 
 export function certificatesCommand(): Command {
   return group('certificates', 'the certificates of parties (also with the token of the party itself)', [
@@ -33,8 +34,8 @@ function list(): Command {
       const client = await connect(options);
       const parent = await findParty(client, party);
       await showList(options, 'certificates', client.listCertificates({ parent, ...WHOLE_LIST }), {
-        headings: ['NAME', 'STATE', 'EXPIRES IN', 'NOT BEFORE', 'NOT AFTER'],
-        row: (c) => [c.name, stateOf(c), inDays(c), c.notBefore, c.notAfter],
+        headings: ['NAME', 'STATE', 'EXPIRES IN', 'VALID FROM (UTC)', 'UNTIL (UTC)'],
+        row: (c) => [c.name, stateOf(c), inDays(c), shortTime(c.notBefore), shortTime(c.notAfter)],
         none: `${parent} has no certificate: mex admin certificates add ${parent} certificate.pem`,
       });
     },

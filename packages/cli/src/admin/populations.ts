@@ -1,5 +1,13 @@
 /** `mex admin populations`: creates populations, and sets which measurements count the people in each population. */
-import { decode, PopulationInput, type VidRange, type Violation } from '@measurement-exchange/contract';
+import {
+  decode,
+  type JsonObject,
+  type PopulationInput,
+  PopulationUpdate,
+  type VidRange,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { canonicalRanges } from '@measurement-exchange/contract/population';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
@@ -27,6 +35,7 @@ function create(): Command {
   return remote('create [id]', 'make a population; its ranges never change')
     .option('--range <start-end...>', 'VIDs from start to end, both included: 1-1000000', parseRange)
     .option('--ranges <file>', 'a JSON file instead: [{"start": 1, "end": 1000000}, …]')
+    .option('--subpopulations <file>', 'a JSON file with the attributes of its people, see below')
     .option('--display-name <text>', 'the name people know it by')
     .option('--model-line <name...>', 'measurements of these model lines count its people')
     .option('--default', 'measurements without a model line count its people')
@@ -35,13 +44,17 @@ function create(): Command {
       `
 All data providers must label people with VIDs of these ranges, by the same model.
 
-  mex admin populations create adults --range 1-60000000 --default`,
+  mex admin populations create adults --range 1-60000000 --default
+
+With --subpopulations, filters can select people by their attributes (person.age == "18-34"), and a report can have a figure
+for each group. The file is a list; no VID is in two of its entries. Without --range, they are the whole population.
+
+  [{"attributes": [{"name": "age", "value": "18-34"}], "vidRanges": [{"start": 1, "end": 1000000}]}, …]`,
     )
-    .action(async (id: string | undefined, options: Changes & { range?: VidRange[]; ranges?: string }) => {
-      const vidRanges = await rangesOf(options);
+    .action(async (id: string | undefined, options: Changes & People) => {
       const population = await (await connect(options)).createPopulation({
         ...given({ populationId: id }),
-        body: { ...changesOf(options), vidRanges },
+        body: { ...changesOf(options), ...(await peopleOf(options)) },
       });
       showResource(options, population, describePopulation);
     });
@@ -53,17 +66,48 @@ function parseRange(text: string, before: VidRange[] = []): VidRange[] {
   return [...before, { start: Number(start), end: Number(end) }];
 }
 
-async function rangesOf({ range, ranges }: { range?: VidRange[]; ranges?: string }): Promise<VidRange[]> {
-  if ((range === undefined) === (ranges === undefined)) {
-    throw new Error('Give the VIDs of its people: either --range 1-1000000, or --ranges with a file.');
+interface People {
+  range?: VidRange[];
+  ranges?: string;
+  subpopulations?: string;
+}
+
+type PeopleInput = Pick<PopulationInput, 'vidRanges' | 'subpopulations'>;
+
+async function peopleOf({ range, ranges, subpopulations: file }: People): Promise<PeopleInput> {
+  if (range !== undefined && ranges !== undefined) throw rangesNeeded();
+  const listed = await readRanges(ranges);
+  if (file === undefined) return { vidRanges: range ?? listed ?? fail(rangesNeeded()) };
+  const subpopulations = await readJson(file, 'a JSON file of subpopulations');
+  const read = decodePeople(file, { subpopulations }).subpopulations!;
+  return { vidRanges: range ?? listed ?? allRangesOf(file, read), subpopulations: read };
+}
+
+const rangesNeeded = () =>
+  new Error('Give the VIDs of its people: either --range 1-1000000, or --ranges with a file.');
+
+async function readRanges(file: string | undefined): Promise<VidRange[] | undefined> {
+  if (file === undefined) return undefined;
+  return decodePeople(file, { vidRanges: await readJson(file, 'a JSON file of ranges') }).vidRanges;
+}
+
+function allRangesOf(file: string, subpopulations: readonly { vidRanges: VidRange[] }[]): VidRange[] {
+  try {
+    return canonicalRanges(subpopulations.flatMap(({ vidRanges }) => vidRanges));
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}.`);
   }
-  if (range !== undefined) return range;
+}
+
+function decodePeople(file: string, people: JsonObject): PopulationUpdate {
   const violations: Violation[] = [];
-  const vidRanges = await readJson(ranges!, 'a JSON file of ranges');
-  const input = decode(PopulationInput, { vidRanges }, violations);
-  if (input === undefined)
-    throw new Error(`${ranges}: ${violations[0]!.field} ${violations[0]!.description}.`);
-  return input.vidRanges;
+  const input = decode(PopulationUpdate, people, violations);
+  if (input !== undefined) return input;
+  throw new Error(`${file}: ${violations[0]!.field} ${violations[0]!.description}.`);
+}
+
+function fail(error: Error): never {
+  throw error;
 }
 
 function update(): Command {

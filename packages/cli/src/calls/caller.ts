@@ -13,7 +13,6 @@ export interface Caller {
   principal: string;
 }
 
-/** The folder with a party's keys, and the files with the roots it trusts. */
 export interface KeyOptions {
   identity?: string;
   root?: string[];
@@ -36,12 +35,11 @@ export function isOf(kind: PartyCollection, name: string): boolean {
   return name.startsWith(`${kind}/`);
 }
 
-/** Throws unless the caller is the kind of party that the command is for. */
 export function requireKind(kind: PartyCollection, { principal }: Caller, what: string): void {
   if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
 }
 
-/** Throws unless the caller is a party. The operator owns no resources. */
+/** Throws if the caller is the operator, because the operator owns no resources. */
 export function requireParty({ principal }: Caller, what: string): void {
   if (parsePartyName(principal) !== undefined) return;
   throw notFor(principal, what, 'consumers, data providers and duchies', '…');
@@ -57,6 +55,11 @@ function notFor(principal: string, what: string, whom: string, as: string): Erro
 /** Expands the ID of one of the caller's resources to its full name. Returns full names unchanged. */
 export function nameBelow(principal: string, collection: string, text: string): string {
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
+}
+
+/** Returns the ID at the end of a name. Commands accept it for the caller's own resources. */
+export function idIn(name: string): string {
+  return name.split('/').at(-1)!;
 }
 
 /**
@@ -76,8 +79,8 @@ export function ownCommand<O extends CallOptions>(
 }
 
 /**
- * Formats a command that the user can run next. It uses the same exchange and caller as the current command, but never
- * contains the token. Pass `keys` if the next command needs them.
+ * Formats a command that the user can run next, with the exchange and caller of the current command. It never contains the
+ * token.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const profile = as === undefined ? process.env.MEX_PROFILE || undefined : undefined;
@@ -100,12 +103,10 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0, or `all`.');
 }
 
-/** Returns a page size that is no larger than the number of rows to show. */
 export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
   return { pageSize: Math.min(limit, 1000) };
 }
 
-/** Prints a list page by page: as a table, or as JSON with one resource per line. */
 export async function showPages<T, Page extends { nextPageToken?: string }>(
   options: ListOptions,
   pages: AsyncIterable<Page>,

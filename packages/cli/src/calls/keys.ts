@@ -1,4 +1,5 @@
 /** Adds options to commands that need a party's keys, and loads these keys. */
+import { correctInThread } from '@measurement-exchange/reports/node';
 import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type Acting, loadCredentials } from '../connection/credentials.ts';
@@ -19,7 +20,7 @@ export function withKeys(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** Returns whether the options, or the chosen profile, name a party whose keys are on this machine. */
+/** Returns whether the options or the chosen profile name a party whose keys are on this machine. */
 export async function hasKeys({ as, identity }: ActingOptions): Promise<boolean> {
   if (as !== undefined || identity !== undefined) return true;
   const profile = await chosenProfile();
@@ -38,5 +39,5 @@ export async function consumerOf(options: ActingOptions): Promise<Acting & { con
       `${name} is not a measurement consumer: consumers create measurements and read results, providers fulfill them.`,
     );
   }
-  return { ...acting, consumer: createConsumer(acting) };
+  return { ...acting, consumer: createConsumer({ ...acting, correctReport: correctInThread }) };
 }

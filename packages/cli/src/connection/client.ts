@@ -22,18 +22,16 @@ export interface ClientOptions extends TokenOptions {
 /** The maximum number of attempts for a call. It is low because a person is waiting for the response. */
 const MAX_ATTEMPTS = 3;
 
-/** The exchange that a command calls, and the token that it sends. */
 export interface Access {
   baseUrl: string;
   token: () => Promise<string>;
-  /** True if a program runs unattended. Such a program can retry more often than a person would wait. */
+  /** True for a program that runs unattended. It can keep retrying for longer than a person would wait. */
   isProgram: boolean;
 }
 
 /**
  * Returns the first address and token found in the options, the environment, the chosen profile, or the development
- * exchange in the data directory. The token of a profile or of the development exchange is never sent to any other
- * exchange.
+ * exchange. A stored token is sent only to the exchange that it belongs to.
  */
 export async function accessOf(options: ClientOptions): Promise<Access> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
@@ -42,7 +40,7 @@ export async function accessOf(options: ClientOptions): Promise<Access> {
   const profile = options.as === undefined ? await chosenProfile() : undefined;
   const named = options.url ?? process.env.MEX_URL ?? profile?.url;
   const url = named ?? dev?.baseUrl;
-  if (url === undefined) {
+  if (!url) {
     throw new Error(
       'Say where the exchange is: mex login, --url, or MEX_URL (or start one here: npm start).',
     );
@@ -75,7 +73,6 @@ export function warn(message: string): void {
   note(visible(message));
 }
 
-/** Advice for the user, by error reason. */
 const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token with mex login, or (in development: mex token <name>) set MEX_TOKEN.',
   PERMISSION_DENIED:
@@ -110,7 +107,6 @@ const SETTINGS: Record<string, string> = {
   token: 'The token (--token or MEX_TOKEN)',
 };
 
-/** Replaces the name of an SDK setting in an error message with the name of the user's option. */
 function named(error: TypeError): TypeError {
   const [, setting = '', problem] =
     /^(\w+): (.*?)(?:, or a function that returns one)?\.?$/s.exec(error.message) ?? [];

@@ -1,13 +1,12 @@
 /** Chooses the token that a command sends to the exchange. */
 import { readFile } from 'node:fs/promises';
 import type { SignIn } from '@measurement-exchange/server/signIn';
-import { type DevFile, findDevParty, readDevFile } from '../files/devFile.ts';
+import { type DevFile, devFileReader, findDevParty } from '../files/devFile.ts';
 import { withoutSlash } from '../signIn/addresses.ts';
 import { clientCredentials, signInOfEnvironment } from '../signIn/clientCredentials.ts';
 import { loginToken } from '../signIn/logins.ts';
 import type { NamedProfile } from '../signIn/profiles.ts';
 
-/** The operator's name. */
 export const OPERATOR = 'operator';
 
 export interface TokenOptions {
@@ -16,7 +15,6 @@ export interface TokenOptions {
   as?: string;
   /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
   tokenFile?: string;
-  /** How an agent or a duchy signs in at an OpenID issuer. */
   signIn?: SignIn;
 }
 
@@ -31,7 +29,6 @@ interface Place {
 
 interface Chosen {
   token: string | (() => Promise<string>);
-  /** True if a program runs unattended. Such a program can retry more often than a person would wait. */
   isProgram?: boolean;
 }
 
@@ -60,7 +57,7 @@ function profileToken(place: Place): Chosen['token'] | undefined {
   return isSameExchange && profile.issuer !== undefined ? () => loginToken(profile) : undefined;
 }
 
-/** Returns the token of a demo party or of the operator. It is reread on every call, because the exchange renews it. */
+/** Returns the current token of a demo party or of the operator. */
 function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'] {
   if (baseUrl !== dev?.baseUrl) {
     throw new Error(
@@ -72,7 +69,8 @@ function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'
   const tokenOf = (file: DevFile) =>
     as === undefined || as === OPERATOR ? file.operator.token : findDevParty(file, as).token;
   tokenOf(dev);
-  return async () => tokenOf(await readDevFile(dataDir));
+  const current = devFileReader(dataDir);
+  return async () => tokenOf(await current());
 }
 
 export function readText(path: string): Promise<string> {

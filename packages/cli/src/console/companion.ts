@@ -1,6 +1,8 @@
-/** The console's methods that need a party's keys or files. They run on the machine that has them. */
+/** The console's methods that need a party's keys or files. They run on the machine that has the keys. */
+
 import type { CompanionMethod, CompanionMethods } from '@measurement-exchange/console/companion';
 import type { Static } from '@measurement-exchange/contract/schema';
+import { correctInThread } from '@measurement-exchange/reports/node';
 import { createConsumer, type MeasurementRequest } from '@measurement-exchange/sdk';
 import type { Acting } from '../connection/credentials.ts';
 import { about } from './companion/about.ts';
@@ -9,6 +11,7 @@ import { CompanionFailure, failureOf } from './companion/failure.ts';
 import { INPUTS, readInput } from './companion/input.ts';
 import { agent, budget, type CompanionOptions } from './companion/ledgers.ts';
 import { createQuestions, readMetadata } from './companion/questions.ts';
+import { CompanionReports } from './companion/reports.ts';
 import { createRequisitions } from './companion/requisitions.ts';
 import { createResults } from './companion/results.ts';
 import { createTitleSearch } from './companion/titles.ts';
@@ -18,12 +21,13 @@ export type { CompanionOptions } from './companion/ledgers.ts';
 
 const DEFAULT_MATCHES = 20;
 
-/** The methods of the companion. Each takes any JSON value, checks it, and throws only `CompanionFailure`. */
+/**
+ * The companion's methods. Each method checks its input, which may be any JSON value, and throws only `CompanionFailure`.
+ */
 export type Companion = {
   [M in CompanionMethod]: (input: unknown) => Promise<ReturnType<CompanionMethods[M]>>;
 };
 
-/** The same methods after their input was checked. */
 type Checked = {
   [M in CompanionMethod]: (
     input: Static<(typeof INPUTS)[M]>,
@@ -35,7 +39,7 @@ export function createCompanionMethods(acting: Acting, options: CompanionOptions
   const { name } = acting.credentials;
   const checked: Checked = {
     about: () => about(acting),
-    ...consumerMethods(acting),
+    ...consumerMethods(acting, options),
     ...providerMethods(acting, options),
   };
   const methods = Object.entries(checked).map(([method, run]) => {
@@ -51,19 +55,35 @@ export function createCompanionMethods(acting: Acting, options: CompanionOptions
   return Object.fromEntries(methods);
 }
 
-type ConsumerMethod = 'questions' | 'searchTitles' | 'plan' | 'create' | 'result' | 'eventGroupMetadata';
+type ReportMethod =
+  | 'planReport'
+  | 'createReport'
+  | 'runReport'
+  | 'report'
+  | 'reportDefinitions'
+  | 'exportReport';
+type ConsumerMethod =
+  | 'questions'
+  | 'searchTitles'
+  | 'plan'
+  | 'create'
+  | 'result'
+  | 'eventGroupMetadata'
+  | ReportMethod;
 type ProviderMethod = 'requisition' | 'budget' | 'agent';
 
-function consumerMethods(acting: Acting): Pick<Checked, ConsumerMethod> {
+function consumerMethods(acting: Acting, options: CompanionOptions): Pick<Checked, ConsumerMethod> {
   const { client, credentials } = acting;
   if (!credentials.name.startsWith('measurementConsumers/')) {
     const refuse = refusal(credentials.name, 'a measurement consumer');
     return {
       ...{ questions: refuse, searchTitles: refuse, plan: refuse },
       ...{ create: refuse, result: refuse, eventGroupMetadata: refuse },
+      ...{ planReport: refuse, createReport: refuse, runReport: refuse },
+      ...{ report: refuse, reportDefinitions: refuse, exportReport: refuse },
     };
   }
-  const consumer = createConsumer(acting);
+  const consumer = createConsumer({ ...acting, correctReport: correctInThread });
   const asking = { ...acting, consumer };
   const questions = createQuestions(client, consumer);
   const searchTitles = createTitleSearch(client, credentials.name, questions);
@@ -75,6 +95,18 @@ function consumerMethods(acting: Acting): Pick<Checked, ConsumerMethod> {
     create: ({ request }) => create(asking, request as MeasurementRequest),
     result: ({ name }) => result(name),
     eventGroupMetadata: ({ names }) => readMetadata(consumer, names),
+    ...reportMethods(new CompanionReports(consumer, options.signal)),
+  };
+}
+
+function reportMethods(reports: CompanionReports): Pick<Checked, ReportMethod> {
+  return {
+    planReport: ({ definition }) => reports.plan(definition),
+    createReport: ({ definition }) => reports.create(definition),
+    runReport: ({ name }) => reports.run(name),
+    report: ({ name }) => reports.open(name),
+    reportDefinitions: ({ names }) => reports.definitions(names),
+    exportReport: ({ name, format }) => reports.export(name, format),
   };
 }
 

@@ -14,6 +14,7 @@ export class CompanionCalls {
   private readonly load: () => Promise<Acting>;
   private readonly options: CompanionOptions;
   private methods: Promise<Companion> | undefined;
+  private readonly ended = new AbortController();
 
   constructor(load: () => Promise<Acting>, options: CompanionOptions = {}) {
     this.load = load;
@@ -35,11 +36,16 @@ export class CompanionCalls {
     }
   }
 
+  /** Ends work that continues after its call has returned. */
+  close(): void {
+    this.ended.abort();
+  }
+
   private loaded(): Promise<Companion> {
     const loading = async () => {
-      // Import the methods only here, because they load what decrypts and verifies.
+      // Import the methods only here, because they load the code for decryption and verification.
       const { createCompanionMethods } = await import('./companion.ts');
-      return createCompanionMethods(await this.load(), this.options);
+      return createCompanionMethods(await this.load(), { ...this.options, signal: this.ended.signal });
     };
     this.methods ??= loading().catch((error) => {
       this.methods = undefined;
@@ -49,7 +55,7 @@ export class CompanionCalls {
   }
 }
 
-/** Does not accept names that every object has, such as `constructor`. */
+/** Rejects names that every object has, such as `constructor`. */
 function isMethod(methods: Companion, method: string): method is CompanionMethod {
   return Object.hasOwn(methods, method);
 }

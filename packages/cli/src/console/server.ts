@@ -26,24 +26,25 @@ export interface ConsoleOptions {
 
 export interface RunningConsole {
   url: string;
-  /** Returns an address that opens the console in one browser. */
   newLink(): string;
   stop(): Promise<void>;
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<RunningConsole> {
   let serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  // The header size allows a URL with 50 names.
+  // Allow a URL that contains 50 resource names.
   const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
     serve(request, response).catch((error) => sendRefusal(request, response, refusalOf(error)));
   });
   const url = await listen(server, options.port ?? 0);
   const guard = new Guard(url);
-  serve = handlerOf(guard, options);
+  const companions = companionsOf(options);
+  serve = handlerOf(guard, options, companions);
   return {
     url,
     newLink: () => guard.newLink(),
     async stop() {
+      for (const companion of companions.values()) companion.close();
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
@@ -52,8 +53,8 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
 }
 
 /**
- * Listens on loopback. Browsers send cookies to every port of a host, so the console has an address of its own where the
- * system has more than one for loopback, as Linux and Windows do.
+ * Listens on a random loopback address if the system has several, as Linux and Windows do. Browsers send a host's cookies
+ * to all of its ports, so on 127.0.0.1 other local servers would receive the console's cookie.
  */
 async function listen(server: Server, port: number): Promise<string> {
   const own = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
@@ -69,11 +70,18 @@ async function listen(server: Server, port: number): Promise<string> {
   return `http://${bound.address}:${bound.port}`;
 }
 
-function handlerOf(guard: Guard, { identities, files, companion }: ConsoleOptions) {
-  const byId = new Map(identities.map((identity) => [identity.id, identity]));
-  const companions = new Map(
+function companionsOf({ identities, companion }: ConsoleOptions): Map<string, CompanionCalls> {
+  return new Map(
     identities.flatMap(({ id, acting }) => (acting ? [[id, new CompanionCalls(acting, companion)]] : [])),
   );
+}
+
+function handlerOf(
+  guard: Guard,
+  { identities, files }: ConsoleOptions,
+  companions: ReadonlyMap<string, CompanionCalls>,
+) {
+  const byId = new Map(identities.map((identity) => [identity.id, identity]));
   const about = JSON.stringify(describe(identities));
   const identityOf = ({ headers }: IncomingMessage): Identity => {
     const id = headers['mex-identity'] ?? (identities.length === 1 ? identities[0]!.id : undefined);
@@ -110,7 +118,7 @@ function handlerOf(guard: Guard, { identities, files, companion }: ConsoleOption
     }
     if (pathname === '/console.json') return sendJson(response, 200, about);
     if (pathname === '/docs') {
-      // The API reference is the exchange's own, and opens there.
+      // Redirect to the exchange, which serves the API reference.
       return void response.writeHead(302, { location: `${identities[0]!.baseUrl}/docs` }).end();
     }
     sendFile(files, pathname, request, response);
@@ -132,7 +140,6 @@ function describe(identities: Identity[]): ServedBy {
   };
 }
 
-/** The address must be a path, as browsers send it. */
 function addressOf({ url = '' }: IncomingMessage): URL {
   const address = url.startsWith('/') ? URL.parse(`http://console${url}`) : null;
   if (address !== null) return address;

@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, rm, writeFile } from 'node:fs/promises';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient } from '@measurement-exchange/sdk';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { missingConsole } from '../console/load.ts';
-import { startDemoDuchies } from '../duchy/demoDuchies.ts';
+import { startDemoDuchiesTogether } from '../duchy/demoDuchies.ts';
 import { type DevFile, readDevFile } from '../files/devFile.ts';
 import { count } from '../terminal/numbers.ts';
 import { Failed, printJson } from '../terminal/output.ts';
@@ -30,7 +31,7 @@ export function demoCommand(): Command {
     .option('--report <file>', 'where the HTML report goes', 'mex-demo.html')
     .option('--csv <file>', 'where all figures go as CSV', 'mex-demo.csv')
     .option('--seed <n>', 'another seed, another audience', Number, 1)
-    .option('--population <n>', 'how many people there are', Number, 600_000)
+    .option('--population <n>', 'how many people there are', Number, 150_000)
     .option('--json', 'print the figures as JSON')
     .addHelpText(
       'after',
@@ -53,7 +54,8 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
-  // The charts belong to the console, which is optional. Find out before anything is measured.
+  for (const path of [options.report, options.csv]) await requireWritable(path);
+  // The charts belong to the console, which is an optional package. Check that it is installed before measuring anything.
   const { renderReport } = await import('./report.ts').catch(missingConsole);
   const { renderCsv } = await import('./csv.ts');
   await using opened = new AsyncDisposableStack();
@@ -65,7 +67,14 @@ async function demo(options: Options): Promise<void> {
   if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
 }
 
-/** Runs all measurements. If this function starts an exchange, disposing of `opened` stops it. */
+/** Throws if the file cannot be written. Otherwise, the demo would find out only after all measurements. */
+async function requireWritable(path: string): Promise<void> {
+  const isNew = !existsSync(path);
+  await (await open(path, 'a')).close();
+  if (isNew) await rm(path);
+}
+
+/** Runs all measurements. If this function starts an exchange, disposing of `opened` stops that exchange. */
 async function measured({ seed, population }: Options, opened: AsyncDisposableStack): Promise<DemoReport> {
   const startedAt = performance.now();
   using stopped = new StopSignal();
@@ -114,7 +123,7 @@ async function startExchange(config: Config, opened: AsyncDisposableStack): Prom
   opened.defer(() => own.stop());
   const dev = await readDevFile(config.dataDir);
   const names = dev.duchies.map(({ name }) => name);
-  const duchies = startDemoDuchies({ dataDir: config.dataDir, names, log: warnings });
+  const duchies = startDemoDuchiesTogether({ dataDir: config.dataDir, names, log: warnings });
   opened.defer(() => duchies.stop());
   return dev;
 }
@@ -138,7 +147,7 @@ async function requirePopulation({ baseUrl, operator }: DevFile, people: number)
   throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
-/** Returns the file, or undefined if the exchange that wrote it is no longer running. */
+/** Returns `dev`, or undefined if the exchange that wrote this file is no longer running. */
 async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
   const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,

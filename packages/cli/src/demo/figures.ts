@@ -1,5 +1,6 @@
 /** The demo's results as plain data, for the table, the JSON output, and the report. */
 import type { Timeline } from '@measurement-exchange/contract';
+import type { ReportDocument } from '@measurement-exchange/reports';
 import type { Estimate } from '@measurement-exchange/sdk';
 import { count, percent } from '../terminal/numbers.ts';
 
@@ -11,8 +12,8 @@ export interface Figure {
   result: Estimate;
   inside95: boolean;
   /**
-   * Whether the result is within five standard deviations of the true value. A count may differ by 1 more, because it is
-   * rounded.
+   * Whether the result is within five standard deviations of the true value. For a count, a further difference of 1 is
+   * allowed, because counts are rounded.
    */
   within5Sigma: boolean;
   /** The sum of the providers' own figures. Set only for figures of all providers together. */
@@ -67,6 +68,8 @@ export interface DemoReport {
   seconds: number;
   impressions: { dataProvider: string; impressions: number }[];
   measurements: DemoMeasurement[];
+  /** All of the campaign in one report, whose figures agree with each other. */
+  campaign: ReportDocument;
 }
 
 export const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);

@@ -5,19 +5,14 @@ import { startAgents } from '../publishers/agents.ts';
 import type { Audience, PopulationSpec } from '../publishers/audience.ts';
 import { clientOf } from '../publishers/client.ts';
 import { createEventGroups } from '../publishers/eventGroups.ts';
+import { BUDGET } from './privacy.ts';
 
 export interface StartedProviders {
   /** The names of each data provider's event groups. */
   eventGroups: Map<string, string[]>;
-  /** Ends the agents, and deletes the event groups. */
+  /** Stops the agents, and deletes the event groups. */
   stop(): Promise<void>;
 }
-
-/**
- * Each provider's privacy budget per event group reference and day. Only the measurement that the demo expects to be
- * refused exceeds it.
- */
-const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.2 };
 
 export async function startProviders(options: {
   dev: DevFile;
@@ -38,7 +33,7 @@ export async function startProviders(options: {
     const client = clientOf(dev, dataProvider);
     const names = await createEventGroups(client, dataProvider, consumer);
     opened.defer(async () => {
-      for (const name of names) await client.deleteEventGroup({ name });
+      await Promise.all(names.map((name) => client.deleteEventGroup({ name })));
     });
     eventGroups.set(dataProvider, names);
   }

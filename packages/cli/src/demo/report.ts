@@ -11,6 +11,8 @@ import {
   residualChart,
   toText,
 } from '@measurement-exchange/console/charts';
+import { reportCharts, stateText } from '../report/html.ts';
+import { style } from '../report/style.ts';
 import { count } from '../terminal/numbers.ts';
 import {
   type DemoMeasurement,
@@ -24,7 +26,7 @@ import {
   textOf,
   truthIs,
 } from './figures.ts';
-import { style } from './style.ts';
+import { ABOUT_PRIVACY } from './privacy.ts';
 
 export function renderReport(report: DemoReport): string {
   const { measurements, impressions } = report;
@@ -44,12 +46,13 @@ ${section(
   `<p>${count(total)} synthetic impressions (seed ${report.seed}) at three publishers. The advertiser asked; each publisher
 computed from its own file, alone with noise of its own, or as a share of its counts that three duchies compute with and none
 of them can read; and only the advertiser could decrypt the results. The truth, which no party of the exchange knows, was
-computed from the files afterward. All of it took ${report.seconds.toFixed(1)} s.</p>`,
+computed from the files afterward. All of it took ${report.seconds.toFixed(1)} s. ${escapeText(ABOUT_PRIVACY)}</p>`,
 )}
 ${section('People counted once, by protocol', byProtocol(report))}
 ${section('Reach by provider', reachCharts(measurements))}
 ${section('How often people were reached', frequencyCharts(measurements))}
 ${section('How far from the truth', deviations(measurements))}
+${section('All of it in one report', campaignCharts(report))}
 ${section('What happened when', timelines(measurements))}
 ${section('Every figure', table(measurements))}
 ${section('What was refused', refusals(measurements))}
@@ -58,7 +61,7 @@ ${section('What was refused', refusals(measurements))}
 `;
 }
 
-/** The marks of the charts. */
+/** The legend of the charts: each mark and its meaning. */
 const KEY = [
   ['<rect class="f1" width="18" height="11"/>', 'released result'],
   ['<path class="wh" d="M1 5.5h16M1 2v7M17 2v7"/>', '95 % interval'],
@@ -90,6 +93,12 @@ function headline(report: DemoReport): string {
 <p>95 % interval: ${rangeText(result.interval, count)}. Truth: ${count(truth)}. Many people saw the campaign at several publishers: adding up
 the publishers’ own figures would have claimed ${count(claimed)}, ${signedPercent(claimed / truth - 1)}. No publisher shared its data.</p>
 ${figure(chart)}`;
+}
+
+/** Returns the charts of the report, in which no figure contradicts another. */
+function campaignCharts({ campaign }: DemoReport): string {
+  const about = 'The same results, corrected so that no figure contradicts another, as mex report does.';
+  return `<p>${about} ${escapeText(stateText(campaign))}</p>${reportCharts(campaign)}`;
 }
 
 function byProtocol(report: DemoReport): string {

@@ -16,6 +16,7 @@ import { wholeTimeline } from '../party/timeline.ts';
 import { type Audience, createAudiences, populationSpec, truthOf } from '../publishers/audience.ts';
 import { ADVERTISER, advertiserOf } from '../publishers/client.ts';
 import { count } from '../terminal/numbers.ts';
+import { reportOf } from './campaignReport.ts';
 import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER } from './figures.ts';
 import { startProviders } from './providers.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
@@ -28,14 +29,16 @@ interface DemoOptions {
   dataDir: string;
   seed: number;
   population: number;
-  /** Ends the demo early. The demo then cancels its measurements and deletes its event groups before it rejects. */
+  /** Ends the demo early. Before its promise rejects, the demo cancels its measurements and deletes its event groups. */
   signal: AbortSignal;
   steps: Steps;
 }
 
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
-/** How often the demo polls for changes that the exchange does not announce, such as the duchies' progress. */
+/** How often agents poll for changes that the exchange does not announce. */
 const POLL_MS = 500;
+/** How often the demo asks for the duchies' progress. The exchange announces results at once. */
+const PROGRESS_MS = 1_000;
 
 const ignore = () => {};
 
@@ -71,7 +74,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   starting.done(`started the agents of ${audiences.length} providers`);
   signal.throwIfAborted();
   const all = scenarios(audiences, providers.eventGroups, population);
-  const asked = askAll(advertiserOf(dev), all, options);
+  const advertiser = advertiserOf(dev);
+  const asked = askAll(advertiser, all, options);
   opened.defer(() => asked.end());
   const measurements: DemoMeasurement[] = [];
   /** The figures of measurements that include only one provider. */
@@ -84,8 +88,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     const { about } = scenario;
     measurements.push({ ...facts, ...(about && { about }), figures, ...(protocol && { protocol }) });
   }
+  const reporting = steps.start('report');
+  const names = measurements.filter(({ state }) => state === 'SUCCEEDED').map(({ name }) => name);
+  const campaign = await reportOf(advertiser.consumer, providers.eventGroups, names);
+  reporting.done(`corrected ${campaign.figures.length} figures into one report`);
   return {
     exchange: dev.baseUrl,
+    campaign,
     seed,
     seconds: (performance.now() - startedAt) / 1000,
     impressions: audiences.map(({ dataProvider, impressions }) => ({ dataProvider, impressions })),
@@ -143,10 +152,12 @@ async function ask(
   const { name } = (await consumer.create(request)) as { name: string };
   open.add(name);
   const onChange = (progress: Progress) => step.at(stageOf(progress));
-  const outcome = await consumer.wait(name, { pollMs: POLL_MS, signal, onChange }).catch((error: unknown) => {
-    if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
-    throw error;
-  });
+  const outcome = await consumer
+    .wait(name, { pollMs: PROGRESS_MS, signal, onChange })
+    .catch((error: unknown) => {
+      if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
+      throw error;
+    });
   open.delete(name);
   const timeline = await wholeTimeline(client.getMeasurementTimeline({ name }));
   if (outcome instanceof MeasurementFailed) {

@@ -3,7 +3,8 @@ import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from '../publishers/audience.ts';
 import { campaignOf } from '../publishers/eventGroups.ts';
 import { shortName } from './figures.ts';
-import { ABOUT_FREQUENCY, ABOUT_REACH, PRIVACY as SKETCH_PRIVACY, sampleOf } from './sketches.ts';
+import { SKETCHED, TOO_CLOSE, USUAL } from './privacy.ts';
+import { ABOUT_FREQUENCY, ABOUT_REACH, sampleOf } from './sketches.ts';
 
 export interface Scenario {
   title: string;
@@ -12,22 +13,19 @@ export interface Scenario {
   request: MeasurementRequest;
   /** The request's filter as an SQL condition, for computing the true figures. */
   where?: string;
-  /** The justification of the refusal, if the demo expects one. */
+  /** The justification for the refusal, if the demo expects a refusal. */
   refusal?: string;
   /**
-   * Set if only one provider is measured. The report adds these figures up and compares the sum with the combined figure.
+   * Set if only one provider is measured. The report adds up the figures of all these measurements, and compares the sum
+   * with the combined figure.
    */
   alone?: true;
 }
 
-const MAXIMUM_FREQUENCY = 8;
-const IMPRESSION_CAP = 10;
+export const MAXIMUM_FREQUENCY = 8;
+export const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
-/** Privacy parameters for noise with a standard deviation of 50 people in a reach. */
-const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
-/** Privacy parameters for noise with a standard deviation of one person. They cost more than the daily budget. */
-const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
-/** The maximum frequency for sketches. A low maximum leaves more people for each frequency, and is faster to compute. */
+/** The maximum frequency for sketches. A low maximum means more people at each frequency, and a faster computation. */
 const SKETCHED_FREQUENCY = 3;
 
 /** Returns the demo's measurements. `eventGroups` maps each provider to the names of its event groups. */
@@ -43,7 +41,7 @@ export function scenarios(
   const reachAndFrequency = (names: string[]): MeasurementRequest => ({
     type: 'reachAndFrequency',
     dataProviders: at(names),
-    privacy: PRIVACY,
+    privacy: USUAL,
     maximumFrequency: MAXIMUM_FREQUENCY,
   });
   return [
@@ -57,7 +55,7 @@ export function scenarios(
       request: {
         type: 'reach',
         dataProviders: at([first], `gender == 'F' && device == 'phone'`),
-        privacy: PRIVACY,
+        privacy: USUAL,
         vidSampling: { start: 0, width: 0.5 },
       },
       where: `gender = 'F' AND device = 'phone'`,
@@ -67,7 +65,7 @@ export function scenarios(
       request: {
         type: 'impression',
         dataProviders: at(everyone),
-        privacy: PRIVACY,
+        privacy: USUAL,
         maximumFrequencyPerUser: IMPRESSION_CAP,
       },
     },
@@ -76,7 +74,7 @@ export function scenarios(
       request: {
         type: 'duration',
         dataProviders: at([first, second]),
-        privacy: PRIVACY,
+        privacy: USUAL,
         maximumWatchDurationSeconds: WATCH_CAP_SECONDS,
       },
     },
@@ -87,15 +85,15 @@ export function scenarios(
         dataProviders: [
           {
             name: third,
-            population: { filter: `gender == 'F' && age_group != '18-34'`, interval: CAMPAIGN },
+            population: { filter: `sex == 'F' && age != '18-34'`, interval: CAMPAIGN },
           },
         ],
       },
-      where: `gender = 'F' AND age_group != '18-34'`,
+      where: `sex = 'F' AND age != '18-34'`,
     },
     {
       title: 'A filter on what no provider knows',
-      request: { type: 'reach', dataProviders: at([second], `income > 100000`), privacy: PRIVACY },
+      request: { type: 'reach', dataProviders: at([second], `income > 100000`), privacy: USUAL },
       refusal: 'SPEC_INVALID',
     },
     {
@@ -112,7 +110,7 @@ export function scenarios(
       request: {
         type: 'reach',
         dataProviders: at(everyone),
-        privacy: SKETCH_PRIVACY,
+        privacy: SKETCHED,
         vidSampling,
         protocol: 'reachOnlyLiquidLegionsV2',
       },
@@ -122,7 +120,7 @@ export function scenarios(
       about: ABOUT_FREQUENCY,
       request: {
         ...reachAndFrequency(everyone),
-        privacy: SKETCH_PRIVACY,
+        privacy: SKETCHED,
         maximumFrequency: SKETCHED_FREQUENCY,
         vidSampling,
         protocol: 'liquidLegionsV2',

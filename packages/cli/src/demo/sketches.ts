@@ -1,22 +1,13 @@
-/** Parameters of the demo's sketches. They are as accurate as possible while counting takes only seconds. */
+/** Parameters of the demo's sketches. They make results as accurate as possible in a computation of a few seconds. */
+import { HIDING } from './privacy.ts';
 
 /**
- * A low decay rate makes a sketch more accurate, but it then holds fewer people. The demo therefore measures a sample of
- * the population that fits.
+ * A sketch with a low decay rate is more accurate, but holds fewer people. The demo therefore measures a sample of the
+ * population that fits into the sketch.
  */
-const SKETCH = { decayRate: 1, maxSize: 600 };
-const PEOPLE_IN_SAMPLE = 1200;
-
-/**
- * Privacy parameters for measurements with sketches. They add less noise than usual, because each register represents many
- * people, which amplifies noise.
- */
-export const PRIVACY = { epsilon: 1, delta: 1e-7 };
-/**
- * Privacy parameters for the noise that hides unreleased values from the aggregator. With these, duchies add fewer noise
- * registers.
- */
-const HIDING = { histogramPrivacyParams: PRIVACY, publisherPrivacyParams: PRIVACY };
+const SKETCH = { decayRate: 1, maxSize: 300 };
+const PEOPLE_IN_SAMPLE = 600;
+const NOISE = { histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING };
 
 /** Returns the sampling interval that selects as many people as fit into a sketch. */
 export function sampleOf(population: number): { start: number; width: number } {
@@ -27,7 +18,7 @@ export function sampleOf(population: number): { start: number; width: number } {
 export function withSketches<P extends object>(protocols: P): P {
   const entries = Object.entries(protocols).map(([name, config]) => [
     name,
-    'maxSize' in config ? { ...config, ...SKETCH, ...HIDING } : config,
+    'maxSize' in config ? { ...config, ...SKETCH, ...NOISE } : config,
   ]);
   return Object.fromEntries(entries) as P;
 }
@@ -37,5 +28,5 @@ export const ABOUT_REACH =
   'registers. The sketches of the demo are small, so that counting them takes seconds, and the interval is wide. ' +
   'Sketches of 100,000 registers are 0.9 % off, and take minutes.';
 export const ABOUT_FREQUENCY =
-  'Sketches that also tell how often people were reached. Only registers with exactly one person tell it: about 200 here, ' +
+  'Sketches that also tell how often people were reached. Only registers with exactly one person tell it: about 100 here, ' +
   'so the shares are rough.';

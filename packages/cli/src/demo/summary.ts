@@ -15,6 +15,7 @@ import {
   textOf,
   truthIs,
 } from './figures.ts';
+import { ABOUT_PRIVACY } from './privacy.ts';
 
 export function printReport(report: DemoReport, files: { report: string; csv: string }): void {
   for (const measurement of report.measurements) printMeasurement(measurement);
@@ -23,6 +24,7 @@ export function printReport(report: DemoReport, files: { report: string; csv: st
     ['  protocol', ...COLUMNS],
     reachesTogether(report).map((reach) => [`  ${reach.protocol}`, ...cellsOf(reach)]),
   );
+  printCampaign(report);
   const figures = figuresOf(report);
   const inside = figures.filter(({ inside95 }) => inside95).length;
   const near = figures.filter(({ within5Sigma }) => within5Sigma).length;
@@ -30,10 +32,30 @@ export function printReport(report: DemoReport, files: { report: string; csv: st
 ${inside} of ${figures.length} figures have the truth inside of their 95 % interval,
 ${near} within five standard deviations. It took ${report.seconds.toFixed(1)} s.
 
+${wrapped(ABOUT_PRIVACY)}
+
   Charts   ${resolve(files.report)}
   Figures  ${resolve(files.csv)}
 
 ${headline(report)}`);
+}
+
+/** Prints the report, in which no figure contradicts another. Only figures of the whole campaign are printed. */
+function printCampaign({ campaign }: DemoReport): void {
+  const { title, state, figures, derived } = campaign;
+  print(`\n${paint('bold', `${title}: one report, in which no figure contradicts another`)}  ${state}`);
+  const frequencies = derived.filter(({ name }) => name === 'average frequency');
+  const people = figures.filter(({ metric }) => metric === 'frequency');
+  const rows = people.map(({ of, estimate }) => {
+    const average = frequencies.find((figure) => figure.of === of)?.value;
+    return [
+      `  ${of}`,
+      estimate ? count(estimate.value) : 'missing',
+      estimate ? `${count(estimate.low)} … ${count(estimate.high)}` : '',
+      average ? average.value.toFixed(2) : '',
+    ];
+  });
+  printTable(['  reach of', 'people', '95 % interval', 'times each'], rows);
 }
 
 const COLUMNS = ['truth', 'result', '95 % interval', 'truth is'];

@@ -5,7 +5,8 @@ import { given } from '../calls/command.ts';
 import { explained } from '../connection/client.ts';
 import { loadCredentials } from '../connection/credentials.ts';
 import { parsePort } from '../terminal/numbers.ts';
-import { StopSignal } from '../terminal/stopSignal.ts';
+import { note } from '../terminal/output.ts';
+import { runUntilStopped } from '../terminal/stopSignal.ts';
 import { openDuchyDatabase } from './database.ts';
 import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
 
@@ -30,21 +31,24 @@ export function duchyRunCommand(): Command {
 }
 
 async function run(options: RunOptions): Promise<void> {
+  await runUntilStopped((opened) => start(options, opened));
+}
+
+/** Runs several demo duchies in this process until it is stopped. They share nothing but the process. */
+export async function runDemoDuchies(names: string[]): Promise<void> {
+  await runUntilStopped(async (opened) => void (await Promise.all(names.map((as) => start({ as }, opened)))));
+}
+
+async function start(options: RunOptions, opened: AsyncDisposableStack): Promise<void> {
   const { as, only, port, operationsPort } = options;
   const config = await duchySettings(options);
   const { createLog, readSecretsKey, startDuchy } = await loadDuchy();
   const log = createLog(config.logLevel);
   const secretsKey = await readSecretsKey(config);
   const { credentials, trust, client } = await acting(config, as, (message) => log.warn(message));
-  await using opened = new AsyncDisposableStack();
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const portOf = async () =>
     port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
-  // Handle signals before the duchy starts, because a parent process may stop it as soon as it listens.
-  const stopped = opened.use(new StopSignal());
-  // `disconnect` means that the parent process, which opened the IPC channel, has ended.
-  process.once('disconnect', stopped.stop);
-  opened.defer(() => void process.off('disconnect', stopped.stop));
   const running = await startDuchy({
     config,
     credentials,
@@ -58,9 +62,8 @@ async function run(options: RunOptions): Promise<void> {
     operations: { ...config.operations, ...(operationsPort !== undefined && { port: operationsPort }) },
   });
   opened.defer(() => running.stop());
-  await stopped.wait();
-  // Let the process exit while the IPC channel is still open.
-  process.channel?.unref();
+  if (process.stderr.isTTY)
+    note(`${credentials.name} runs at ${running.url ?? running.operationsUrl}. Ctrl-C stops it.`);
 }
 
 async function acting(

@@ -54,6 +54,7 @@ function suggestions(config: Config, url: string, { parties, publishers }: Devel
   const [from, to] = [CAMPAIGN.start, CAMPAIGN.end].map((time) => time.slice(0, 10));
   return [
     `${mex} measure reach --as ${idOf(consumer)} ${providers} --from ${from} --to ${to}`,
+    ...(parties.duchies.length > 0 ? [`${mex} report run --as ${idOf(consumer)}`] : []),
     `${mex} measurements list --as ${idOf(consumer)}`,
   ];
 }

@@ -1,4 +1,4 @@
-/** The console as the exchange serves it. It opens no keys, except those of the demo parties in development mode. */
+/** Serves the console from the exchange. It uses no private keys, except those of the demo parties in development mode. */
 import type { ServedBy } from '@measurement-exchange/console/companion';
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
 import { ExchangeError, parseJsonBytes, toPlainJson } from '@measurement-exchange/contract';
@@ -14,7 +14,7 @@ type Issuers = NonNullable<ServedBy['issuers']>;
 
 export async function consolePages({ issuers }: Pick<Config, 'issuers'>): Promise<AddPages> {
   const files = await loadConsole(issuers.map(({ issuer }) => new URL(issuer).origin));
-  // The exchange accepts ID tokens whose audience is the client, so the audience is the client's ID.
+  // Use the audience as the client ID, because the audience of an ID token is the ID of the client that requested it.
   const clients = issuers.map(({ issuer, audience }) => ({
     ...{ issuer, clientId: audience, name: new URL(issuer).host },
   }));
@@ -49,10 +49,13 @@ function demoIssuer({
   };
 }
 
-/** The companion of the demo parties. The bearer token says whose keys are used. */
+/** Serves the companion of the demo parties. The caller's token determines whose keys are used. */
 function registerCompanion(app: App, { callerOf, development }: PageContext): void {
   const companions = new Map<string, CompanionCalls>();
   const callers = new WeakMap<object, string>();
+  app.addHook('onClose', () => {
+    for (const companion of companions.values()) companion.close();
+  });
   app.post<{ Params: { method: string } }>('/companion/:method', {
     async onRequest(request) {
       if (development() === undefined)
@@ -76,7 +79,7 @@ function registerFiles(app: App, { development }: PageContext, files: ConsoleFil
     const [path = '/'] = request.originalUrl.split('?');
     const found = files.respond({ path, accept, acceptEncoding: acceptEncoding?.toString() });
     if (found === undefined) throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
-    // The development issuer knows one address only, and people type the other one.
+    // Redirect from `localhost` to the address that the development issuer uses, because sign-in works only there.
     const own = URL.parse(development()?.issuer.issuer ?? '');
     if (own !== null && request.host === `localhost:${own.port}`) {
       return reply.redirect(`${own.origin}${request.originalUrl}`, 302);

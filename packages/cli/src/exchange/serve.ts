@@ -5,7 +5,7 @@ import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
-import { publishersCommand } from '../publishers/command.ts';
+import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { parsePort } from '../terminal/numbers.ts';
 import { print } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
@@ -17,7 +17,14 @@ export function serveCommand(): Command {
     .option('--dev', 'development mode: demo parties, a built-in token issuer, loopback only')
     .option('--port <port>', 'listen here instead of PORT', parsePort)
     .option('--json', 'log lines as JSON also in development mode')
-    .addCommand(publishersCommand(), { hidden: true })
+    .addCommand(
+      keptCommand('publishers', async () => (await import('../publishers/run.ts')).runPublishers),
+      { hidden: true },
+    )
+    .addCommand(
+      keptCommand('duchies', async () => (await import('../duchy/run.ts')).runDemoDuchies),
+      { hidden: true },
+    )
     .action(async (options: { dev?: boolean; port?: number; json?: boolean }) => {
       const given = loadConfig(process.env, {
         ...(options.dev ? { mode: 'development' } : {}),
@@ -48,7 +55,18 @@ export function serveCommand(): Command {
     });
 }
 
-/** Loads the console if it is on. A development exchange can serve requests without it. */
+/**
+ * Creates the command of a separate process of a development exchange. Its code is loaded only when it runs, because the
+ * exchange does not need it.
+ */
+function keptCommand(what: string, load: () => Promise<(names: string[]) => Promise<void>>): Command {
+  return new Command(what)
+    .description(`run demo ${what} until it is stopped`)
+    .argument('<name...>', 'their names')
+    .action(async (names: string[]) => (await load())(names));
+}
+
+/** Loads the console if the settings turn it on. A development exchange can also start without the console. */
 async function consoleOf(config: Config, log: Logger): Promise<AddPages | undefined> {
   const isDevelopment = config.mode === 'development';
   if (!(config.console ?? isDevelopment)) return undefined;
@@ -95,7 +113,6 @@ async function startPrograms({ dataDir }: Config, { development }: Running, log:
   const { parties, publishers = [] } = development ?? {};
   const duchies = parties?.duchies.map(({ name }) => name) ?? [];
   if (duchies.length > 0) {
-    const { startDemoDuchies } = await import('../duchy/demoDuchies.ts');
     started.push(startDemoDuchies({ dataDir, names: duchies, log }));
   }
   if (publishers.length > 0) {
@@ -106,8 +123,8 @@ async function startPrograms({ dataDir }: Config, { development }: Running, log:
 }
 
 /**
- * Lets the heap triple in size before each major garbage collection. By default, V8 collects when the heap has grown by a
- * fifth. With about 30 MB of long-lived objects, that happened several times a second under load.
+ * Lets the heap triple in size before each major garbage collection. By default, V8 collects after a growth of a fifth,
+ * which happened several times a second under load.
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');

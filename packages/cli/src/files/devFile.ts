@@ -12,7 +12,6 @@ export type DevParty = DemoParties['duchies'][number] & { token: string };
 export interface DevFile extends Record<PartyCollection, DevParty[]> {
   baseUrl: string;
   operator: { token: string };
-  /** The root that issued all demo parties' certificates. */
   rootCertificatePem: string;
 }
 
@@ -26,12 +25,30 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
   }
 }
 
-/** Reads `dev.json` from the data directory that the environment sets. */
-export function readOwnDevFile(): Promise<DevFile> {
-  return readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
+const REREAD_MS = 1_000;
+
+/**
+ * Returns a function that reads `dev.json` at most once a second. Each call of the exchange needs a token from it, which
+ * the exchange renews there.
+ */
+export function devFileReader(dataDir: string): () => Promise<DevFile> {
+  let file: Promise<DevFile> | undefined;
+  let readAt = 0;
+  return () => {
+    const now = performance.now();
+    if (file === undefined || now - readAt > REREAD_MS) [file, readAt] = [readDevFile(dataDir), now];
+    return file;
+  };
 }
 
-/** Finds a demo party by name, such as `dataProviders/streamly`, or by its ID alone. */
+export function readOwnDevFile(): Promise<DevFile> {
+  return readDevFile(ownDataDir());
+}
+
+export function ownDataDir(): string {
+  return loadConfig(process.env, { mode: 'development' }).dataDir;
+}
+
 export function findDevParty(dev: DevFile, name: string): DevParty {
   const parties = [...dev.measurementConsumers, ...dev.dataProviders, ...dev.duchies];
   const party = parties.find((p) => p.name === name || p.name.endsWith(`/${name}`));

@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, parseJson } from '@measurement-exchang
 /** Reads a file, or standard input for `-`. `what` completes the error message "give …". */
 export async function readBytes(file: string, what: string): Promise<Buffer> {
   return readFile(file === '-' ? '/dev/stdin' : file).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read (${error.code}): give ${what}.`);
+    throw new Error(`${file || 'An empty path'} cannot be read (${error.code}): give ${what}.`);
   });
 }
 

@@ -45,7 +45,7 @@ const INSPECTED = 'a Tink keyset (binary or base64), a certificate or a private 
 async function describeFile(file: string): Promise<KeyFacts[]> {
   const bytes = await readBytes(file, INSPECTED);
   return describeKeys(bytes).catch((error: Error) => {
-    throw new Error(`${file}: ${error.message}. Give ${INSPECTED}.`);
+    throw new Error(`${file}: ${error.message.replace(/\.$/, '')}. Give ${INSPECTED}.`);
   });
 }
 

@@ -32,7 +32,7 @@ function list(): Command {
       await calls.showPages(options, listing.pages(), (page) => page.computations, {
         headings: ['NAME', 'STATE', 'ROLE', 'MEASURES', 'WAITS FOR', 'UPDATED (UTC)'],
         row: (c) => [
-          c.name,
+          calls.idIn(c.name!),
           c.state,
           c.role,
           typeWords(c.protocolConfig.measurementType),
@@ -69,7 +69,6 @@ function show(): Command {
   );
 }
 
-/** Returns the parties whose action the computation is waiting for. */
 function waitsFor({ state, participants, requisitions }: Computation): string | undefined {
   const duchies = Object.entries(participants);
   if (state === 'PENDING_PARAMS') {

@@ -159,11 +159,16 @@ The type is a message of the schema, the file its bytes (- for standard input).
     });
 }
 
+/** The first byte of every binary FileDescriptorSet: the tag of its only field. */
+const FIRST_TAG = 0x0a;
+
 /** Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, which binary never does. */
 async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);
   if (bytes.length === 0) throw new Error(`${file} is empty: give ${SET}.`);
-  return /^\s*\{/.test(bytes.toString('latin1', 0, 100)) ? readJson(file, SET) : toBase64(bytes);
+  if (/^\s*\{/.test(bytes.toString('latin1', 0, 100))) return readJson(file, SET);
+  if (bytes[0] !== FIRST_TAG) throw new Error(`${file} is not a schema: give ${SET}.`);
+  return toBase64(bytes);
 }
 
 interface FileJson {

@@ -69,8 +69,8 @@ function list(): Command {
       await calls.showPages(options, pages, (page): DecodedEventGroup[] => page.eventGroups, {
         headings: ['NAME', whose, 'REFERENCE', 'STATE', 'MEDIA', 'AVAILABLE', 'CAMPAIGN', 'METADATA'],
         row: (g) => [
-          g.name,
-          whose === 'PROVIDER' ? g.dataProvider : g.measurementConsumer,
+          calls.idIn(g.name!),
+          calls.idIn((whose === 'PROVIDER' ? g.dataProvider : g.measurementConsumer)!),
           g.eventGroupReferenceId,
           g.state,
           g.mediaTypes?.join(', '),
@@ -141,7 +141,6 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
   describeAttributes(g);
 }
 
-/** Describes what filters can use if the event group lists no attributes. */
 function filterFact({ attributes, state }: EventGroup): string | undefined {
   if (state === 'DELETED' || (attributes !== undefined && attributes.length > 0)) return undefined;
   return attributes === undefined ? 'the provider does not say what they can use' : 'can use no attributes';

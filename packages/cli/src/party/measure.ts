@@ -18,6 +18,7 @@ import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import {
   type Asked,
   inOptions,
+  parseFilter,
   parseNumber,
   parseProvider,
   parseSampling,
@@ -49,7 +50,11 @@ export function measureCommand(): Command {
     )
     .option('--from <time>', 'from this day (midnight UTC) or time on', parseTime)
     .option('--to <time>', 'up to and without this day or time', parseTime)
-    .option('--filter <cel>', "only events (of a population: people) that match, such as 'age > 30'")
+    .option(
+      '--filter <cel>',
+      "only events (of a population: people) that match, such as 'age > 30'",
+      parseFilter,
+    )
     .option(
       '--max-frequency <count>',
       'frequency: the last bar, this often or more (10); impressions: of one person',
@@ -96,7 +101,7 @@ export function measureCommand(): Command {
     )
     .option(
       '--expect <count>',
-      'what the figure may be: the plan says ± for it, where that depends on it (1,000,000)',
+      'what the figure may be: the plan says ± for it, where that depends on it (half of the population)',
       positiveInteger,
     )
     .addHelpText('after', HELP);
@@ -138,7 +143,6 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   }));
 }
 
-/** Asks the exchange for the plan of the measurement, and prints it. */
 async function planOf(
   { consumer }: { consumer: Consumer },
   { request, eventGroups }: Question,
@@ -203,7 +207,7 @@ const HELP = `
   mex measure reach --as acme --provider streamly --provider chirper --from 2026-01-01 --to 2026-02-01 \\
       --protocol reachOnlyLiquidLegionsV2
   mex measure impressions --as acme --provider streamly:spring-video --from 2026-01-01 --to 2026-02-01 --max-frequency 20
-  mex measure population --as acme --provider streamly --filter 'gender == "F"'
+  mex measure population --as acme --provider streamly --filter 'sex == "F"'
   mex measure --as acme --spec request.json --json
 
 Impressions and watch durations of several providers add up. Reaches do not: where the exchange has duchies that

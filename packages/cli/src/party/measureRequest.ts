@@ -17,7 +17,6 @@ import { given } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
 import { choicesIn, chosenGroups, idOf, type ProviderChoice, requireProviders } from './described.ts';
 
-/** Maps names on the command line to request types. */
 export const TYPES: Record<string, RequestType> = {
   reach: 'reach',
   frequency: 'reachAndFrequency',
@@ -45,7 +44,6 @@ export interface Asked {
   requestId?: string;
 }
 
-/** Reads the file given with `--spec`. */
 export async function readRequestFile(file: string): Promise<MeasurementRequest> {
   const json = await readJsonObject(file, 'a request as mex measure … --dry-run prints it');
   return toPlainJson(json) as MeasurementRequest;
@@ -62,6 +60,11 @@ export function parseProvider(text: string, earlier: ProviderChoice[] = []): Pro
   if (earlier.some((choice) => choice.name === name))
     throw new InvalidArgumentError(`${name} is given twice.`);
   return [...earlier, { name, ...(groups && { eventGroups: groups.split(',') }) }];
+}
+
+export function parseFilter(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It is empty: leave out --filter to measure everybody.');
 }
 
 export function parseSampling(text: string): { start: number; width: number } {
@@ -86,7 +89,6 @@ export function parseNumber(text: string): number {
   throw new InvalidArgumentError('It must be a number.');
 }
 
-/** Maps fields of a MeasurementRequest to the options that set them. */
 const OPTIONS: readonly [RegExp, string][] = [
   [/^frequencyPrivacy\.epsilon$/, '--frequency-epsilon'],
   [/^frequencyPrivacy\.delta$/, '--frequency-delta'],
@@ -103,7 +105,7 @@ const OPTIONS: readonly [RegExp, string][] = [
   [/\.filter$/, '--filter'],
 ];
 
-/** Names options instead of fields in an error about a request that was built from options. */
+/** Replaces field names with option names in an error about a request that was built from options. */
 export function inOptions(error: unknown): unknown {
   if (!(error instanceof ExchangeError)) return error;
   const lines = error.violations.map(({ field, description }) => {
@@ -115,13 +117,11 @@ export function inOptions(error: unknown): unknown {
     : new Error([...new Set(lines)].join('\n  '));
 }
 
-/** A request, and the exchange's descriptions of its event groups. */
 export interface Question {
   request: MeasurementRequest;
   eventGroups: EventGroup[];
 }
 
-/** Reads the request in a file. Throws an error that lists all providers and event groups that do not exist. */
 export async function questionIn(file: string, client: ExchangeClient, consumer: string): Promise<Question> {
   const request = await readRequestFile(file);
   return { request, eventGroups: await eventGroupsIn(request, client, consumer) };
@@ -155,7 +155,6 @@ export async function questionOf(
   return { request: requestOf(type, asked, dataProviders), eventGroups: [...groups.values()].flat() };
 }
 
-/** Returns the event groups of each provider. A population measurement has no event groups. */
 async function groupsOf(
   client: ExchangeClient,
   consumer: string,

@@ -37,7 +37,6 @@ export function measurementsCommand(): Command {
   ]);
 }
 
-/** Creates a command for one measurement. */
 function one<O extends CallOptions>(
   verb: string,
   description: string,
@@ -87,24 +86,21 @@ function list(): Command {
       const pages = pagesWithQuestions(consumer, listing.pages());
       await calls.showPages(options, pages, (page) => page.measurements, {
         headings: [
-          ...['NAME', 'STATE', 'MEASURES', ...(consumer ? ['TITLE', 'DAYS'] : [])],
-          ...['PROVIDERS', 'REFERENCE', 'CREATED (UTC)'],
+          ...['NAME', 'STATE', 'MEASURES', ...(consumer ? ['DAYS'] : []), 'CREATED (UTC)'],
+          ...[...(consumer ? ['TITLE'] : []), 'PROVIDERS', 'REFERENCE'],
         ],
         row: (m) => [
-          ...[m.name, m.state, typeWords(m.protocolConfig?.measurementType)],
-          ...(consumer ? [titleOf(m), m.question && daysOf(m.question)] : []),
-          ...[providersOf(m), m.measurementReferenceId, shortTime(m.createTime)],
+          ...[calls.idIn(m.name!), m.state, typeWords(m.protocolConfig?.measurementType)],
+          ...[...(consumer ? [m.question && daysOf(m.question)] : []), shortTime(m.createTime)],
+          ...[...(consumer ? [titleOf(m)] : []), providersOf(m), m.measurementReferenceId],
         ],
         none: `${caller.principal} has no such measurement: see mex measure --help to create one.`,
       });
     });
 }
 
-/** Returns the IDs of the data providers: `streamly, chirper`. */
 function providersOf({ dataProviders = {} }: Measurement): string {
-  return Object.keys(dataProviders)
-    .map((name) => name.split('/').at(-1))
-    .join(', ');
+  return Object.keys(dataProviders).map(calls.idIn).join(', ');
 }
 
 function show(): Command {
@@ -155,7 +151,6 @@ function describe(m: AskedMeasurement, isKeyed: boolean): void {
   });
 }
 
-/** Returns the duchies that compute the measurement, or undefined for a direct measurement. */
 function computedBy({ protocolConfig }: Measurement): string | undefined {
   const duchies = duchiesOf(protocolConfig);
   return duchies.length === 0 ? undefined : `${duchies.join(', ')}: everybody counted once`;

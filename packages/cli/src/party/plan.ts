@@ -40,12 +40,13 @@ function expectedText({ figure, margin, assumed }: MeasurementPlan['figures'][nu
   const label = LABELS[figure];
   if (margin === 0) return `${label}: counted, without noise`;
   const seconds = figure === 'watchDurationSeconds' ? ' s' : '';
-  const size = margin === undefined ? '?' : figure === 'frequencyShare' ? percent(margin) : people(margin);
-  const condition = figure === 'frequencyShare' ? 'at a reach of' : 'for a figure of';
+  const size = margin === undefined ? '?' : figure === 'frequencyShare' ? shares(margin) : people(margin);
+  const condition = figure === 'frequencyShare' ? 'if the reach is' : 'if it is';
   const at = assumed === undefined ? '' : `, ${condition} ${count(assumed)}`;
   return `${label} ± ${size}${seconds} (95 %${at})`;
 }
 
+const shares = (margin: number) => (margin < 0.0001 ? 'less than 0.01 %' : percent(margin));
 const people = (margin: number) => (margin < 10 ? String(Number(margin.toPrecision(2))) : count(margin));
 
 /** Formats the charges to the providers' budgets. Providers with the same charge and days share a line. */

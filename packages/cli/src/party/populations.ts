@@ -1,5 +1,5 @@
 /** `mex populations`: shows the populations of virtual people that measurements can count. */
-import type { Population } from '@measurement-exchange/contract';
+import type { Population, Subpopulation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { type ListOptions, listCommand, pageSizeOf, showPages } from '../calls/caller.ts';
 import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
@@ -44,16 +44,36 @@ export const populationName = inFull('populations');
 const SHOWN_RANGES = 8;
 
 export function describePopulation(population: Population): void {
-  const { vidRanges, modelLines = [] } = population;
+  const { vidRanges, subpopulations = [], modelLines = [] } = population;
   const ranges = vidRanges.slice(0, SHOWN_RANGES).map(({ start, end }) => `${start}-${end}`);
   const more = vidRanges.length - ranges.length;
   printFacts(population.name!, {
     'display name': visible(population.displayName ?? ''),
     people: count(population.size!),
     VIDs: `${ranges.join(', ')}${more > 0 ? ` and ${more} more ranges` : ''}`,
+    ...(subpopulations.length > 0 && { attributes: attributesIn(subpopulations) }),
     fingerprint: hex(population.fingerprint!),
     default: population.default ? 'yes' : 'no',
     'model lines': modelLines.length > 0 ? modelLines.map(visible).join(', ') : 'none',
     ...timeFacts(population),
   });
+}
+
+/** The maximum number of values to print for an attribute. */
+const SHOWN_VALUES = 12;
+
+/** Writes each attribute that filters can use, with its values. */
+function attributesIn(subpopulations: readonly Subpopulation[]): string {
+  const values = Map.groupBy(
+    subpopulations.flatMap(({ attributes }) => attributes),
+    ({ name }) => name,
+  );
+  return [...values]
+    .map(([name, all]) => {
+      const distinct = [...new Set(all.map(({ value }) => visible(value)))];
+      const more = distinct.length - SHOWN_VALUES;
+      const listed = distinct.slice(0, SHOWN_VALUES).join(', ');
+      return `person.${name} (${listed}${more > 0 ? ` and ${more} more` : ''})`;
+    })
+    .join('; ');
 }

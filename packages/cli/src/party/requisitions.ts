@@ -53,7 +53,7 @@ function list(): Command {
       await calls.showPages(options, listing.pages(), (page) => page.requisitions, {
         headings: ['NAME', 'STATE', 'MEASURES', isProvider ? 'FOR' : 'OF', 'CREATED (UTC)'],
         row: (r) => [
-          r.name,
+          isProvider ? calls.idIn(r.name!) : r.name,
           r.state,
           typeWords(r.protocolConfig?.measurementType),
           isProvider ? r.measurement?.split('/').slice(0, 2).join('/') : r.dataProvider,

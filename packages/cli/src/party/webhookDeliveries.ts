@@ -19,13 +19,13 @@ export function deliveries(): Command {
         headings: [
           'ID',
           'TYPE',
-          'RESOURCE',
-          'VERSION',
           'STATE',
           'ATTEMPTS',
           'LAST',
           'MS',
           'NEXT (UTC)',
+          'RESOURCE',
+          'VERSION',
           ...body,
         ],
         row: (d) => [...cellsOf(d), ...body.map(() => d.body)],
@@ -38,13 +38,13 @@ function cellsOf(d: WebhookDelivery): (string | undefined)[] {
   return [
     d.webhookId,
     d.type,
-    d.resource,
-    String(d.version),
     d.state,
     String(d.attempts),
     d.error ?? d.status?.toString(),
     d.milliseconds?.toString(),
     d.nextAttemptTime && shortTime(d.nextAttemptTime),
+    d.resource,
+    String(d.version),
   ];
 }
 

@@ -67,7 +67,7 @@ function list(): Command {
     const listing = client.listWebhooks({ parent, ...calls.pageSizeOf(options) });
     await calls.showPages(options, listing.pages(), (page) => page.webhooks, {
       headings: ['NAME', 'STATE', 'URL', 'KINDS', 'DESCRIPTION'],
-      row: (w) => [w.name, w.state, w.url, kindsOf(w), w.description],
+      row: (w) => [calls.idIn(w.name!), w.state, w.url, kindsOf(w), w.description],
       none: `${parent} has no webhook: mex webhooks create https://… makes one.`,
     });
   });

@@ -3,24 +3,10 @@
  * the settings.
  */
 import { type EventGroupAttribute, isAttributeName, MAX_ATTRIBUTES } from '@measurement-exchange/contract';
-import type { AttributeType, EventsConfig } from '@measurement-exchange/sdk/provider';
+import type { AttributeType } from '@measurement-exchange/sdk/provider';
 import type { ProviderConfig } from './config.ts';
 
 type Described = NonNullable<ProviderConfig['attributes']>;
-
-/**
- * Adds the attribute types from the settings. CSV values are converted to these types, and other files must already have
- * them.
- */
-export function withTypes(
-  events: NonNullable<ProviderConfig['events']>,
-  described: Described = {},
-): EventsConfig {
-  const { columns } = events;
-  if (columns?.attributes === undefined) return events as EventsConfig;
-  const typed = columns.attributes.map((name) => [name, described[name]?.type?.toLowerCase()]);
-  return { ...events, columns: { ...columns, attributes: Object.fromEntries(typed) } };
-}
 
 /**
  * Returns the attributes whose names are valid in filters. Throws if the settings describe an attribute that the events do

@@ -5,8 +5,8 @@ import type { Events, ReferenceInventory, References } from '@measurement-exchan
 import { Command } from 'commander';
 import { given } from '../calls/command.ts';
 import { paint, print, printJson, printTable, visible } from '../terminal/output.ts';
-import { withTypes } from './attributes.ts';
 import { openPopulationFile, verifyEvents } from './data.ts';
+import { eventsConfig } from './eventsConfig.ts';
 import { showOverview, showQuestions, typicalQuestions } from './inventory.ts';
 import { type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
 import { type Settings, settingsOf } from './settings.ts';
@@ -18,13 +18,13 @@ interface CheckOptions extends LedgerOptions {
   confirm?: true | string[];
 }
 
-/** A reference that appears in the events or in the settings. */
 interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDay'> {
   firstDay?: string;
   lastDay?: string;
   /** The consumers that may ask about the reference. Absent in development, where any consumer may ask. */
   measurementConsumers?: readonly string[];
-  served: 'DECLARED' | 'CONFIRMED' | 'NO';
+  /** `DEVELOPMENT` if a demo provider serves the reference because the events have it. */
+  served: 'DECLARED' | 'CONFIRMED' | 'DEVELOPMENT' | 'NO';
 }
 
 export function checkCommand(): Command {
@@ -67,13 +67,13 @@ async function check(options: CheckOptions): Promise<void> {
   const { overview, found } = await readEvents(settings);
   const budget = settings.budget ?? (settings.as === undefined ? undefined : DEVELOPMENT_BUDGET);
   const questions = budget ? await typicalQuestions(budget, given({ noise: settings.noise })) : [];
-  const before = listOf(found, settings.references, await confirmedIn(ledger));
+  const before = listOf(found, settings, await confirmedIn(ledger));
   const confirmed = options.confirm ? toConfirm(before, options.confirm, settings.references) : [];
   if (confirmed.length > 0) {
     const { confirmReferences } = await import('@measurement-exchange/sdk/provider');
     confirmReferences(ledger, confirmed);
   }
-  const references = listOf(found, settings.references, await confirmedIn(ledger));
+  const references = listOf(found, settings, await confirmedIn(ledger));
   if (options.json) return printJson({ ledger, events: overview, questions, references, confirmed });
   showOverview(overview, settings.population);
   showQuestions(questions);
@@ -81,11 +81,10 @@ async function check(options: CheckOptions): Promise<void> {
   show(references, confirmed);
 }
 
-/** Checks all files, then reads them. */
 async function readEvents({ events: config, population, attributes }: Settings) {
   const ranges = population === undefined ? undefined : (await openPopulationFile(population)).ranges;
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  const events: Events = await openEvents(withTypes(config!, attributes));
+  const events: Events = await openEvents(await eventsConfig(config!, attributes));
   try {
     await verifyEvents(events);
     const overview = await events.overview({ population: ranges });
@@ -101,10 +100,9 @@ async function confirmedIn(ledger: string): Promise<Set<string>> {
   return new Set(confirmed.map(({ reference }) => reference));
 }
 
-/** Lists the references that appear in the events, then the references that appear only in the settings. */
 function listOf(
   found: ReferenceInventory[],
-  references: References | undefined,
+  { as, references }: Pick<Settings, 'as' | 'references'>,
   confirmed: ReadonlySet<string>,
 ): CheckedReference[] {
   const names = new Set(found.map(({ reference }) => reference));
@@ -113,7 +111,9 @@ function listOf(
   return [...found, ...absent].map((each) => {
     const { reference } = each;
     const access = references && Object.hasOwn(references, reference) ? references[reference] : undefined;
-    const served = access?.served ? 'DECLARED' : confirmed.has(reference) ? 'CONFIRMED' : 'NO';
+    const isDemo = as !== undefined && references === undefined && each.rows > 0;
+    const unconfirmed = isDemo ? 'DEVELOPMENT' : 'NO';
+    const served = access?.served ? 'DECLARED' : confirmed.has(reference) ? 'CONFIRMED' : unconfirmed;
     const { measurementConsumers = [] } = access ?? {};
     return { ...each, ...(references && { measurementConsumers }), served };
   });
@@ -147,16 +147,21 @@ function show(references: CheckedReference[], confirmed: string[]): void {
   const empty = askable.filter(({ rows }) => rows === 0);
   for (const { reference } of empty) {
     print(
-      paint('yellow', `${visible(reference)} has no rows: see that it is spelled as in the files, or that`),
+      paint('yellow', `${visible(reference)} has no rows: see that it is spelled as in the events, or that`),
     );
-    print(paint('yellow', '  these are all the files. If there are no rows yet, confirm it by name.'));
+    print(paint('yellow', '  these are all the events. If there are no rows yet, confirm it by name.'));
   }
   if (waiting.length > 0) {
     print(`Questions about ${waiting.length} of them are held until you confirm them: --confirm.`);
   }
 }
 
-const SERVED = { DECLARED: 'declared', CONFIRMED: 'confirmed', NO: 'not confirmed' } as const;
+const SERVED = {
+  DECLARED: 'declared',
+  CONFIRMED: 'confirmed',
+  DEVELOPMENT: 'in development',
+  NO: 'not confirmed',
+} as const;
 
 function row(each: CheckedReference): (string | undefined)[] {
   const { reference, rows, days, firstDay, lastDay, measurementConsumers, served } = each;

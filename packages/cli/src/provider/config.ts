@@ -11,6 +11,7 @@ import {
 import * as s from '@measurement-exchange/contract/schema';
 import { SignIn } from '@measurement-exchange/server/signIn';
 import { readJsonObject } from '../files/input.ts';
+import { eventContradictions, eventSettings } from './eventSettings.ts';
 
 const text = () => s.text(64 * 1024, 1);
 const texts = () => s.array(text());
@@ -18,7 +19,6 @@ const count = () => s.integer(1, Number.MAX_SAFE_INTEGER);
 const amount = () => s.number({ minimum: 0 });
 const above0 = () => s.number({ exclusiveMinimum: 0 });
 
-/** Settings that all duchy protocols share. */
 const computation = (minDuchies: number) => ({
   duchies: s.mapOf('duchy', s.object({ rootFile: text(), endpoint: s.optional(text()) }), minDuchies),
   ...s.partial({
@@ -30,25 +30,6 @@ const computation = (minDuchies: number) => ({
 });
 export type ComputationConfig = s.Static<s.TObject<ReturnType<typeof computation>>>;
 
-const columns = s.partial({
-  vid: text(),
-  timestamp: text(),
-  timestampUnit: s.enumOf(['s', 'ms', 'us', 'ns']),
-  eventGroup: text(),
-  duration: text(),
-  attributes: texts(),
-});
-const events = {
-  files: s.array(text(), { minItems: 1 }),
-  ...s.partial({
-    format: s.enumOf(['parquet', 'csv']),
-    columns: s.object(columns),
-    memoryLimit: text(),
-    threads: count(),
-    maximumCombinations: count(),
-    timeoutSeconds: above0(),
-  }),
-};
 const reference = {
   measurementConsumers: s.array(s.nameOf('measurementConsumer'), { minItems: 1 }),
   eventGroups: s.optional(s.array(s.nameOf('eventGroup'), { minItems: 1 })),
@@ -80,7 +61,7 @@ const ProviderConfig = s.object(
     ledger: text(),
     /** How much all consumers together may spend on the events of one reference and one UTC day. */
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
-    events: s.object(events),
+    events: s.object(eventSettings),
     /**
      * The consumers that may ask about each reference. A key is a reference, which is a value of the `eventGroup` column.
      */
@@ -89,7 +70,7 @@ const ProviderConfig = s.object(
     attributes: s.recordOf(
       s.object(
         s.partial({
-          /** The type of the attribute. CSV values are converted to it, and other files must already have it. */
+          /** The type of the attribute. CSV values are converted to it, and values in other files must already have it. */
           type: s.enumOf(ATTRIBUTE_TYPES),
           description: s.text(500),
           exampleValues: s.array(s.text(100), { maxItems: 20 }),
@@ -105,16 +86,14 @@ const ProviderConfig = s.object(
     noise: s.enumOf(['DISCRETE_GAUSSIAN', 'GEOMETRIC']),
     /** The maximum number of impressions to count per person. The consumer's maximum applies if it is lower. */
     maximumFrequencyPerUser: count(),
-    /** The minimum epsilon. Questions with a lower epsilon are refused. Defaults to 0.0001. */
+    /** The lowest epsilon that the agent accepts in a question. Defaults to 0.0001. */
     minimumEpsilon: amount(),
     /** How many hours after the end of an interval its events may still be recorded. Defaults to 168. */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
       s.partial({
-        /**
-         * `populations` contains fingerprints, either in hexadecimal, as `mex populations show` prints them, or in base64.
-         */
+        /** `populations` contains fingerprints in base64, or in hexadecimal as printed by `mex populations show`. */
         honestMajorityShareShuffle: s.object({
           ...computation(3),
           populations: s.array(text(), { minItems: 1 }),
@@ -151,7 +130,7 @@ function withFileList(file: JsonObject): JsonObject {
   return typeof given?.files === 'string' ? { ...file, events: { ...given, files: [given.files] } } : file;
 }
 
-function contradictions({ references = {}, protocols, tokenFile, signIn }: ProviderConfig): string[] {
+function contradictions({ references = {}, protocols, tokenFile, signIn, events }: ProviderConfig): string[] {
   const names = Object.values(references).flatMap(({ eventGroups = [] }) => eventGroups);
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   const { populations = [] } = protocols?.honestMajorityShareShuffle ?? {};
@@ -163,10 +142,10 @@ function contradictions({ references = {}, protocols, tokenFile, signIn }: Provi
       ? []
       : ['populations must be fingerprints of populations, as mex populations show prints them.']),
     ...(tokenFile && signIn ? ['tokenFile and signIn are both set: keep one of them.'] : []),
+    ...(events ? eventContradictions(events) : []),
   ];
 }
 
-/** Parses a fingerprint in hexadecimal or base64. Returns undefined if the text is not a fingerprint. */
 export function readFingerprint(text: string): Uint8Array | undefined {
   const digits = text.replaceAll(':', '');
   const isHex = /^[0-9a-f]{64}$/i.test(digits);
@@ -174,9 +153,12 @@ export function readFingerprint(text: string): Uint8Array | undefined {
   return bytes?.length === 32 ? bytes : undefined;
 }
 
-/** Settings that contain file or folder paths. */
-const PATHS =
-  'tokenFile clientSecretFile identity earlierIdentities ledger files population rootFile folder'.split(' ');
+const PATHS = [
+  ...'tokenFile clientSecretFile identity earlierIdentities ledger files population rootFile folder'.split(
+    ' ',
+  ),
+  ...['passwordFile', 'secretFile', 'caFile', 'file'],
+];
 
 /** Makes the paths in a value absolute. `setting` is the name of the setting that has this value. */
 function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''): T {
@@ -190,7 +172,7 @@ function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''
     if (typeof value !== 'string') return value;
     // A root may be written as `party=path`.
     if (setting === 'roots') return value.replace(/[^=]+$/, absolute);
-    return PATHS.includes(setting) ? absolute(value) : value;
+    return PATHS.includes(setting) && !value.includes('://') ? absolute(value) : value;
   };
   return converted() as T;
 }

@@ -3,10 +3,9 @@ import { toPlainJson } from '@measurement-exchange/contract';
 import type { Events, Ledger, Population, PopulationSpec } from '@measurement-exchange/sdk/provider';
 import { readJson } from '../files/input.ts';
 import { note } from '../terminal/output.ts';
-import { withTypes } from './attributes.ts';
+import { eventsConfig } from './eventsConfig.ts';
 import type { Settings } from './settings.ts';
 
-/** The minimum time between two progress lines. */
 const PROGRESS_MS = 5000;
 
 /** Opens and checks the population and the events. Disposing of `opened` closes them. */
@@ -15,10 +14,14 @@ export async function openData(
   opened: AsyncDisposableStack,
   { onWarning, signal }: { onWarning: (message: string) => void; signal: AbortSignal },
 ): Promise<{ events?: Events; population?: Population; served?: Set<string> }> {
-  const population = settings.population && (await openPopulationFile(settings.population));
+  const population = settings.population ? await openPopulationFile(settings.population) : undefined;
   if (settings.events === undefined) return { ...(population && { population }) };
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  const events = await openEvents({ ...withTypes(settings.events, settings.attributes), onWarning });
+  const events = await openEvents({
+    ...(await eventsConfig(settings.events, settings.attributes)),
+    population,
+    onWarning,
+  });
   opened.defer(() => events.close());
   const served = new Set<string>();
   try {
@@ -55,7 +58,10 @@ export async function openPopulationFile(path: string): Promise<Population> {
   }
 }
 
-/** Throws unless the ledger belongs to the provider and is consistent. Otherwise, the agent could spend too much budget. */
+/**
+ * Throws unless the ledger belongs to the provider and is consistent. With any other ledger, the agent could spend too much
+ * budget.
+ */
 export function requireSound(ledger: Ledger, path: string, provider: string): void {
   ledger.requireProvider(provider);
   const faults = ledger.audit();

@@ -1,5 +1,10 @@
 /** Prints an overview of a provider's events, and the cost of typical questions. The output is only for the operator. */
-import type { EventsOverview, Methodology, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import type {
+  EventsOverview,
+  Methodology,
+  PrivacyAmount,
+  VidOverview,
+} from '@measurement-exchange/sdk/provider';
 import { count } from '../terminal/numbers.ts';
 import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { amountText, MEASURES, shareText } from './amounts.ts';
@@ -32,12 +37,22 @@ export async function typicalQuestions(
   });
 }
 
-const ROLES = { vid: 'person', timestamp: 'time', eventGroup: 'reference', duration: 'duration' } as const;
+const ROLES = {
+  vid: 'person',
+  timestamp: 'time',
+  eventGroup: 'reference',
+  duration: 'duration',
+  count: 'count of events',
+} as const;
 
 export function showOverview(overview: EventsOverview, population: string | undefined): void {
-  const { files, rows, people, firstDay, lastDay, columns, attributes } = overview;
+  const { files, rows, vids, firstDay, lastDay, columns, attributes } = overview;
   const days = firstDay === undefined ? 'no days' : `${firstDay} to ${lastDay}`;
-  print(`Files ${count(files)}, rows ${count(rows)}, people ${count(people)}, ${days}\n`);
+  const ofFiles = files === undefined ? '' : `Files ${count(files)}, `;
+  const people = vids.map(
+    ({ column, people }) => `people ${count(people)}${vids.length > 1 ? ` (${visible(column)})` : ''}`,
+  );
+  print(`${ofFiles}rows ${count(rows)}, ${people.join(', ')}, ${days}\n`);
   printTable(
     ['COLUMN', 'ROLE', 'TYPE', 'EMPTY'],
     columns.map(({ name, role, type, nulls }) => [name, ROLES[role], type, count(nulls)]),
@@ -54,14 +69,15 @@ export function showOverview(overview: EventsOverview, population: string | unde
     if (nulls === 0 || role === 'duration') continue;
     print(paint('yellow', `${count(nulls)} rows have no ${visible(name)}, and are never counted.`));
   }
-  showPopulation(overview, population);
+  if (population !== undefined) for (const each of vids) showPopulation(each, population);
 }
 
-function showPopulation({ people, peopleOutside }: EventsOverview, population: string | undefined): void {
-  if (population === undefined || peopleOutside === undefined) return;
-  if (peopleOutside === 0) print(`All VIDs are in the population ${population}.`);
+function showPopulation({ column, people, peopleOutside = 0 }: VidOverview, population: string): void {
+  if (peopleOutside === 0)
+    print(`All VIDs in the column ${visible(column)} are in the population ${population}.`);
   else {
-    const some = `${count(peopleOutside)} of ${count(people)} VIDs are outside of the population ${population}`;
+    const part = `${count(peopleOutside)} of ${count(people)} VIDs (${shareText(peopleOutside / people)})`;
+    const some = `${part} in the column ${visible(column)} are outside of the population ${population}`;
     print(paint('yellow', `${some}: questions to several providers do not count them.`));
   }
 }
@@ -69,8 +85,8 @@ function showPopulation({ people, peopleOutside }: EventsOverview, population: s
 export function showQuestions(questions: TypicalQuestion[]): void {
   for (const { question, privacy, cost, share, count: times } of questions) {
     const asked = `A ${question} question with epsilon ${privacy.epsilon} and delta ${privacy.delta}`;
-    const budget =
-      times > 0 ? `${shareText(share)} of its budget, about ${count(times)} times` : 'more than its budget';
+    const part = share < 0.001 ? 'less than 0.1 %' : shareText(share);
+    const budget = times > 0 ? `${part} of its budget, about ${count(times)} times` : 'more than its budget';
     print(`${asked} costs ${amountText(cost)} on each day: ${budget}.`);
   }
 }

@@ -15,8 +15,11 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "ledger": "lakeside.ledger",                * spent budget and responses: back it up
     "budget": {"epsilon": 1, "delta": 1e-6, "rho": 0.1},  * for the events of a reference and day
     "events": {"files": "impressions/*.parquet",
+               "source": {…},                     instead of files: a table on a server, see below
                "columns": {"vid": "vid", "timestamp": "timestamp", "eventGroup": "event_group", "duration": "seconds",
+                           "count": "n",          events of a row, in a table of daily counts; else each row is one
                            "attributes": ["age", "country"]},  * what consumers may filter by
+               "vidColumns": {"modelProviders/m/modelLines/2026": "vid_2026"},  instead of vid: one for each model line
                "maximumCombinations": 1000000,    of the attributes of a filter that the engine cannot evaluate
                "timeoutSeconds": 600},            for one requisition, which is then refused
     "references": {                             * who may ask about which events, by their event_group
@@ -25,7 +28,7 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
                  "served": true}},                that your files have it; else confirm it: mex provider check
     "attributes": {"age": {"type": "INT",         of CSV; other files have types. STRING, INT, UINT, DOUBLE, BOOL, TIMESTAMP
       "description": "in years", "exampleValues": ["35"]}},  what consumers read about it, in your event groups
-    "population": "population.json",              for population measurements
+    "population": "population.json",              for population measurements and filters on person.<attribute>
     "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's
     "minimumEpsilon": 0.0001,                     questions with a smaller epsilon are refused
@@ -43,6 +46,23 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
     "pollSeconds": 2,                             between two polls while changes cannot be followed
     "operations": {"host": "127.0.0.1", "port": 9464}  serves /healthz, /readyz and /metrics there; else nowhere
   }
+
+Files may be at an S3-compatible store, "files": "s3://lakeside/2026/*.parquet", where DuckDB's extension httpfs reads them:
+  "remote": {"prefixes": ["s3://lakeside/2026/"], * nothing else is read there
+             "extension": {"file": "httpfs.duckdb_extension", "sha256": "…"},  * for this version of DuckDB; none is downloaded
+             "endpoint": "https://minio.internal:9000", "urlStyle": "path", "region": "eu-central-1",  else AWS
+             "keyId": "…", "secretFile": "secrets/store"}  or "secretVariable": "STORE_SECRET"
+
+Events in a PostgreSQL or ClickHouse server are counted there; an account that can only read the table is enough:
+  "source": {"kind": "postgres", "url": "postgres://warehouse.internal:5432/ads", "table": "ads.impressions",
+             "user": "mex_reader", "passwordFile": "secrets/warehouse",  or "passwordVariable": "WAREHOUSE_PASSWORD"
+             "caFile": "warehouse-ca.pem"}        whose certificates to trust; else the well-known ones
+  "source": {"kind": "clickhouse", "url": "https://clickhouse.internal:8443", "table": "ads.impressions",
+             "user": "mex_reader", "passwordFile": "secrets/warehouse", "caFile": "warehouse-ca.pem",
+             "final": true,                       for engines that replace rows later
+             "memoryLimit": "8GB", "rowLimit": 1000000000000,  for one statement
+             "passes": 1,                         more passes over the events take less memory
+             "absent": {"country": ""}}           values that mean: no attribute, where columns are not nullable
 
 Before its first poll, the agent checks its ledger, its population, the columns of all its files, and every line of CSV.
 What is wrong is named with its file and line, and nothing is answered until it is right.

@@ -2,7 +2,6 @@
 import { given } from '../calls/command.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
 
-/** Options that override the settings in the file. */
 export interface SettingsOptions {
   config?: string;
   as?: string;
@@ -24,7 +23,7 @@ export async function settingsOf(options: SettingsOptions): Promise<Settings> {
   const settings = {
     ...file,
     ...given({ as, token, url, identity, ledger, population, concurrency, roots: root }),
-    ...(events && { events: { ...file.events, files: events } }),
+    ...(events && { events: { ...file.events, source: undefined, files: events } }),
   };
   if (!settings.events && !settings.population) {
     throw new Error('Say which data to use: --events with Parquet or CSV files, --population, or --config.');

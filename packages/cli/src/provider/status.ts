@@ -11,9 +11,8 @@ import { paint, print, printJson, printTable, visible } from '../terminal/output
 import { shortTime } from '../terminal/times.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
-/** The number of latest responses to show. */
 const RESPONSES = 5;
-/** The age at which a status means that no agent is running. A running agent stores its status every 30 s. */
+/** A status older than this means that no agent is running. A running agent stores its status every 30 s. */
 const STALE_MS = 90_000;
 
 export function statusCommand(): Command {
@@ -59,9 +58,13 @@ function showAgent(agent: AgentStatus | undefined, now: number): void {
     print('No agent has used this ledger yet: start it with mex provider run.');
     return;
   }
-  const { startTime, pollTime, unreachable, open, oldestOpen, waiting, nextRetries, counts } = agent;
+  const { startTime, endTime, pollTime, unreachable, open, oldestOpen, waiting, nextRetries, counts } = agent;
   const failed = counts.retrying + counts.rejected;
-  if (pollTime === undefined) print(`The agent of ${shortTime(startTime)} has not reached the exchange yet.`);
+  if (endTime !== undefined) {
+    const ended = ago(now - Date.parse(endTime));
+    print(`No agent runs: the last one ended ${ended} ago. Start it with mex provider run.`);
+  } else if (pollTime === undefined)
+    print(`The agent of ${shortTime(startTime)} has not reached the exchange yet.`);
   else {
     const age = now - Date.parse(pollTime);
     const polled = `It polled the exchange ${ago(age)} ago`;
@@ -94,7 +97,6 @@ function showAgent(agent: AgentStatus | undefined, now: number): void {
   }
 }
 
-/** Formats a duration with its largest unit. */
 function ago(ms: number): string {
   const units: [name: string, ms: number][] = [
     ['d', 86_400_000],

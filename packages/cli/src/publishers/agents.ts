@@ -18,6 +18,8 @@ interface AgentsOptions {
   dev: DevFile;
   /** The consumer that may measure the publishers. */
   consumer: string;
+  /** Another consumer's reference, which no publisher has confirmed yet. The agents hold all questions about it. */
+  unconfirmed?: { reference: string; consumer: string };
   audiences: Audience[];
   population: PopulationSpec;
   /** Each publisher's privacy budget per event group reference and day. */
@@ -34,15 +36,20 @@ interface AgentsOptions {
 /** Starts one agent per audience. `stop` waits for the requisitions in progress. */
 export async function startAgents(options: AgentsOptions): Promise<{ stop(): Promise<void> }> {
   const { dev, consumer, audiences, budget, ledgerOf, sharesFolder: folder } = options;
-  const { threads, pollMs, log } = options;
-  const trust = createTrustStore([{ party: consumer, pem: dev.rootCertificatePem }]);
+  const { threads, pollMs, log, unconfirmed } = options;
+  const consumers = [consumer, ...(unconfirmed ? [unconfirmed.consumer] : [])];
+  const trust = createTrustStore(consumers.map((party) => ({ party, pem: dev.rootCertificatePem })));
   const population = openPopulation(options.population);
   const access = { measurementConsumers: [consumer], served: true };
-  const references = Object.fromEntries(EVENT_GROUPS.map((reference) => [reference, access]));
+  const references = {
+    ...Object.fromEntries(EVENT_GROUPS.map((reference) => [reference, access])),
+    ...(unconfirmed && { [unconfirmed.reference]: { measurementConsumers: [unconfirmed.consumer] } }),
+  };
   const stopping = new AbortController();
   await using opened = new AsyncDisposableStack();
-  for (const { dataProvider, file } of audiences) {
-    const events = await openEvents({ files: file, ...given({ threads }) });
+  for (const { dataProvider, file, source } of audiences) {
+    const place = source ? { source } : { files: file, ...given({ threads }) };
+    const events = await openEvents({ ...place, population });
     opened.defer(() => events.close());
     const path = await ledgerOf(dataProvider);
     const { shareShuffle, liquidLegions } = await duchySettingsOf({ as: dataProvider }, path);

@@ -1,6 +1,12 @@
 /** Creates synthetic, overlapping audiences as Parquet files, and computes the true figures for them. */
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import {
+  DEMO_GROUPS,
+  demoSubpopulations,
+  positionInCycle,
+} from '@measurement-exchange/exchange/demoPopulation';
+import type { ServerSource } from '@measurement-exchange/sdk/provider';
 
 /** The campaign lasts 28 days, so every weekday occurs equally often. */
 export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' } as const;
@@ -9,6 +15,8 @@ const CAMPAIGN_SECONDS = (Date.parse(CAMPAIGN.end) - Date.parse(CAMPAIGN.start))
 export interface Audience {
   dataProvider: string;
   file: string;
+  /** The database table with the same events as `file`. Set if the provider's agent counts events in a database. */
+  source?: ServerSource;
   impressions: number;
 }
 
@@ -51,8 +59,8 @@ export async function createAudiences(
           + to_seconds((hash(vid, i, ${salt + 2}) % ${CAMPAIGN_SECONDS})::BIGINT) AS timestamp,
         CASE WHEN hash(vid, i, ${salt + 3}) % 3 = 0 THEN '${EVENT_GROUPS[1]}' ELSE '${EVENT_GROUPS[0]}' END AS event_group,
         (3 + hash(vid, i, ${salt + 4}) % 58)::INTEGER AS duration,
-        ${attributeOf('gender', population)} AS gender,
-        ${attributeOf('age_group', population)} AS age_group,
+        ${attributeOf('sex')} AS gender,
+        ${attributeOf('age')} AS age_group,
         CASE hash(vid, i, ${salt + 5}) % 3 WHEN 0 THEN 'tv' WHEN 1 THEN 'phone' ELSE 'desktop' END AS device
       FROM impression
       ORDER BY timestamp, vid
@@ -65,37 +73,20 @@ export async function createAudiences(
   return audiences;
 }
 
-const AGES: [group: string, share: number][] = [
-  ['18-34', 0.3],
-  ['35-54', 0.4],
-  ['55+', 0.3],
-];
-
 export type PopulationSpec = ReturnType<typeof populationSpec>;
 
-/** Returns the population as ranges of VIDs. All people in a range have the same gender and age group. */
+/** Returns the population of the publishers' agents, which have the same people as the exchange's demo population. */
 export function populationSpec(population: number) {
-  let start = 1;
-  const subpopulations = ['F', 'M'].flatMap((gender) =>
-    AGES.map(([age_group, share]) => {
-      const end = start + Math.floor((population * share) / 2) - 1;
-      const vidRanges = [{ start, end }];
-      start = end + 1;
-      return { attributes: { gender, age_group }, vidRanges };
-    }),
-  );
-  subpopulations.at(-1)!.vidRanges[0]!.end = population;
-  return { subpopulations };
+  return { subpopulations: demoSubpopulations(population) };
 }
 
-function attributeOf(name: 'gender' | 'age_group', population: number): string {
-  const cases = populationSpec(population).subpopulations.map(
-    ({ attributes, vidRanges: [range] }) => `WHEN vid <= ${range!.end} THEN '${attributes[name]}'`,
-  );
+function attributeOf(name: 'sex' | 'age'): string {
+  const position = positionInCycle('vid');
+  const cases = DEMO_GROUPS.map((group) => `WHEN ${position} < ${group.end} THEN '${group[name]}'`);
   return `CASE ${cases.join(' ')} END`;
 }
 
-/** Computes the true figures with plain SQL, so that the provider's own code is not used to check itself. */
+/** Computes the true figures with plain SQL, so that they do not depend on the provider code that they check. */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;
   const one = async (sql: string) =>
@@ -109,13 +100,10 @@ export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
       one(`SELECT sum(least(n, ${cap})) FROM (SELECT sum(duration) AS n FROM ${events} GROUP BY vid)`),
     /** Counts people in the population rather than in the event files. */
     people: ({ subpopulations }: PopulationSpec) => {
-      const rows = subpopulations.map(({ attributes, vidRanges: [range] }) => {
-        const { gender, age_group } = attributes;
-        return `('${gender}', '${age_group}', ${range!.end - range!.start + 1})`;
-      });
-      return one(
-        `SELECT sum(n) FROM (VALUES ${rows.join(', ')}) AS people(gender, age_group, n) WHERE ${where}`,
+      const rows = subpopulations.flatMap(({ attributes: [age, sex], vidRanges }) =>
+        vidRanges.map(({ start, end }) => `('${age!.value}', '${sex!.value}', ${end - start + 1})`),
       );
+      return one(`SELECT sum(n) FROM (VALUES ${rows.join(', ')}) AS people(age, sex, n) WHERE ${where}`);
     },
     frequencies: async (maximum: number) => {
       const rows = (

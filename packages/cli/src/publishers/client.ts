@@ -1,4 +1,4 @@
-/** Creates clients for demo parties. These clients work for longer than a token is valid. */
+/** Creates clients for demo parties. These clients keep working after a token expires. */
 import {
   type Consumer,
   createClient,
@@ -7,19 +7,22 @@ import {
   type ExchangeClient,
   readCredentials,
 } from '@measurement-exchange/sdk';
-import { type DevFile, findDevParty, readOwnDevFile } from '../files/devFile.ts';
+import { type DevFile, devFileReader, findDevParty, ownDataDir } from '../files/devFile.ts';
 
 /** The demo party that measures the publishers' campaign. */
 export const ADVERTISER = 'measurementConsumers/acme';
 
-/** Connects as a demo party. The token is reread on every call, because the exchange renews the tokens in dev.json. */
 export function clientOf({ baseUrl }: DevFile, party: string): ExchangeClient {
-  return createClient({ baseUrl, token: async () => findDevParty(await readOwnDevFile(), party).token });
+  const current = devFileReader(ownDataDir());
+  return createClient({ baseUrl, token: async () => findDevParty(await current(), party).token });
 }
 
-export function advertiserOf(dev: DevFile): { client: ExchangeClient; consumer: Consumer } {
-  const client = clientOf(dev, ADVERTISER);
-  const credentials = readCredentials(findDevParty(dev, ADVERTISER));
+export function advertiserOf(
+  dev: DevFile,
+  name = ADVERTISER,
+): { client: ExchangeClient; consumer: Consumer } {
+  const client = clientOf(dev, name);
+  const credentials = readCredentials(findDevParty(dev, name));
   const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
   const duchies = dev.duchies.map(({ name }) => name);
   return { client, consumer: createConsumer({ client, credentials, trust, duchies }) };

@@ -4,8 +4,8 @@ import type { ExchangeClient, MeasurementRequest } from '@measurement-exchange/s
 import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
 /**
- * Creates a publisher's event groups, and returns their names. These event groups do not list attributes, so a publisher
- * may refuse a filter.
+ * Creates a publisher's event groups, and returns their names. These event groups list no attributes, so only the publisher
+ * can check a filter, and it may refuse the filter.
  */
 export async function createEventGroups(
   client: ExchangeClient,
@@ -36,7 +36,29 @@ export async function ensureEventGroups(
   }
 }
 
-/** The columns of the event files that filters can use. */
+/** Creates an event group for another consumer, if the publisher does not have it yet. Returns the event group's name. */
+export async function ensureEventGroup(
+  client: ExchangeClient,
+  parent: string,
+  {
+    reference,
+    consumer,
+    brandName,
+    campaignName,
+  }: Record<'reference' | 'consumer' | 'brandName' | 'campaignName', string>,
+): Promise<string> {
+  for await (const { name, eventGroupReferenceId } of client.listEventGroups({ parent })) {
+    if (eventGroupReferenceId === reference) return name!;
+  }
+  const body = {
+    ...eventGroupOf(reference, consumer),
+    attributes: ATTRIBUTES,
+    eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName, campaignName } } },
+  };
+  return (await client.createEventGroup({ parent, body })).name!;
+}
+
+/** The columns of the event files, and the attributes of the population, that filters can use. */
 const ATTRIBUTES: EventGroupAttribute[] = [
   { name: 'gender', type: 'STRING', exampleValues: ['F', 'M'] },
   {
@@ -46,6 +68,13 @@ const ATTRIBUTES: EventGroupAttribute[] = [
     exampleValues: ['18-34', '35-54', '55+'],
   },
   { name: 'device', type: 'STRING', exampleValues: ['tv', 'phone', 'desktop'] },
+  {
+    name: 'person.age',
+    type: 'STRING',
+    description: 'Age in years, by the population',
+    exampleValues: ['18-34', '35-54', '55+'],
+  },
+  { name: 'person.sex', type: 'STRING', description: 'By the population', exampleValues: ['F', 'M'] },
 ];
 
 function eventGroupOf(reference: string, measurementConsumer: string): EventGroupInput {

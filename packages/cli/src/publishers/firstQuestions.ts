@@ -6,8 +6,9 @@ import {
   type MeasurementRequest,
 } from '@measurement-exchange/sdk';
 import type { DevFile } from '../files/devFile.ts';
-import { ADVERTISER, advertiserOf } from './client.ts';
-import { campaignOf } from './eventGroups.ts';
+import { CAMPAIGN } from './audience.ts';
+import { ADVERTISER, advertiserOf, clientOf } from './client.ts';
+import { campaignOf, ensureEventGroup } from './eventGroups.ts';
 
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 
@@ -23,6 +24,25 @@ export async function askDuchies(dev: DevFile, publishers: string[]): Promise<vo
   const { client, consumer } = advertiserOf(dev);
   const { together } = questions(publishers, await eventGroupsOf(client, publishers));
   await askOnce(consumer, together);
+}
+
+/** A campaign of another advertiser. No publisher has confirmed it yet, so questions about it wait for a decision. */
+export const UNCONFIRMED = { reference: 'roadster-video', consumer: 'measurementConsumers/globex' };
+
+/** Creates the measurement that the publisher's agent holds until a person confirms or refuses it. */
+export async function askUnconfirmed(dev: DevFile, publisher: string): Promise<void> {
+  const eventGroup = await ensureEventGroup(clientOf(dev, publisher), publisher, {
+    ...UNCONFIRMED,
+    brandName: 'Globex Roadster',
+    campaignName: 'Launch',
+  });
+  await askOnce(advertiserOf(dev, UNCONFIRMED.consumer).consumer, {
+    title: 'Reach of the launch',
+    referenceId: 'reach-of-launch',
+    type: 'reach',
+    dataProviders: [{ name: publisher, eventGroups: [{ name: eventGroup, interval: CAMPAIGN }] }],
+    privacy: PRIVACY,
+  });
 }
 
 /** Creates the measurement, unless an earlier start of the exchange created it. */

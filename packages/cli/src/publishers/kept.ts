@@ -2,7 +2,6 @@
  * Starts the publishers of a development exchange. One process runs the agents of all publishers and uses 170 MB. Three
  * processes would use 460 MB, because each would load Node and DuckDB.
  */
-import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { readOwnDevFile } from '../files/devFile.ts';
 import { keepRunning } from '../terminal/keepRunning.ts';
@@ -18,16 +17,12 @@ export async function describePublishers(names: string[]): Promise<void> {
 }
 
 /** Starts the agents, and returns before they are ready. Measurements wait until the agents are ready. */
-export function startPublishers(options: { dataDir: string; names: string[]; log: Logger }) {
-  const dataDir = resolve(options.dataDir);
+export function startPublishers({ names, ...options }: { dataDir: string; names: string[]; log: Logger }) {
   const program = {
-    args: ['serve', 'publishers', ...options.names],
-    dataDir,
-    logFile: join(dataDir, 'publishers', 'agents.log'),
-    // With a single arena, glibc reuses memory across the threads of the query engines.
-    env: { MALLOC_ARENA_MAX: '1' },
+    args: ['serve', 'publishers', ...names],
+    logFile: 'publishers/agents.log',
     what: 'the process of the demo publishers',
     fields: { component: 'publishers' },
   };
-  return keepRunning([program], options.log);
+  return keepRunning([program], options);
 }

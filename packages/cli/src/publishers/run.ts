@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { loadConfig } from '@measurement-exchange/exchange/config';
+import type { ServerSource } from '@measurement-exchange/sdk/provider';
 import { type DevFile, readOwnDevFile } from '../files/devFile.ts';
 import { describeEvent } from '../provider/describe.ts';
 import { demoLedger } from '../provider/ledgerPath.ts';
 import { explain, print } from '../terminal/output.ts';
-import { StopSignal } from '../terminal/stopSignal.ts';
+import { runUntilStopped } from '../terminal/stopSignal.ts';
 import { startAgents } from './agents.ts';
 import { type Audience, createAudiences, populationSpec } from './audience.ts';
+import { clickHouseOf, fillClickHouse } from './clickHouse.ts';
 import { ADVERTISER } from './client.ts';
-import { askDuchies, askPublishers } from './firstQuestions.ts';
+import { askDuchies, askPublishers, askUnconfirmed, UNCONFIRMED } from './firstQuestions.ts';
+import { fillWarehouse } from './warehouse.ts';
 
 /** The number of synthetic people. The demo population includes all of them. */
 const PEOPLE = 50_000;
@@ -20,7 +23,7 @@ const SEED = 1;
 
 /**
  * Each publisher's budget. It allows hundreds of questions with an epsilon of 1 about the same day, so that users do not
- * run out.
+ * use it up.
  */
 const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
 
@@ -31,17 +34,18 @@ const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
 const PAUSE_MS = 30_000;
 
 export async function runPublishers(names: string[]): Promise<void> {
-  await using opened = new AsyncDisposableStack();
-  const stopped = opened.use(new StopSignal());
-  // The event `disconnect` means that the exchange, which opened the IPC channel, has ended.
-  process.once('disconnect', stopped.stop);
-  opened.defer(() => void process.off('disconnect', stopped.stop));
+  await runUntilStopped((opened, signal) => start(names, opened, signal));
+}
+
+async function start(names: string[], opened: AsyncDisposableStack, signal: AbortSignal): Promise<void> {
   const dev = await readOwnDevFile();
-  const folder = join(loadConfig(process.env, { mode: 'development' }).dataDir, 'publishers');
-  const audiences = await writeEvents(names, folder);
+  const { dataDir, databaseUrl } = loadConfig(process.env, { mode: 'development' });
+  const folder = join(dataDir, 'publishers');
+  const audiences = await writeEvents(names, folder, databaseUrl === undefined ? dataDir : undefined);
   const agents = await startAgents({
     dev,
     consumer: ADVERTISER,
+    unconfirmed: UNCONFIRMED,
     audiences,
     population: populationSpec(PEOPLE),
     budget: BUDGET,
@@ -52,33 +56,58 @@ export async function runPublishers(names: string[]): Promise<void> {
   });
   opened.defer(() => agents.stop());
   print(`${process.pid} runs the agents of ${names.join(', ')}`);
-  await askFirstQuestions(dev, names, stopped.signal).catch((error: unknown) => {
+  await askFirstQuestions(dev, names, signal).catch((error: unknown) => {
     print(`The first questions were not asked: ${explain(error)}`);
   });
-  await stopped.wait();
-  // Let the process exit although the IPC channel is still open.
-  process.channel?.unref();
 }
 
 async function askFirstQuestions(dev: DevFile, names: string[], signal: AbortSignal): Promise<void> {
   await askPublishers(dev, names);
+  await askUnconfirmed(dev, names[0]!);
   await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
   if (dev.duchies.length > 0 && !signal.aborted) await askDuchies(dev, names);
 }
 
-/** Writes the event files at each start. Their contents are always the same. */
-async function writeEvents(dataProviders: string[], directory: string): Promise<Audience[]> {
+/**
+ * Writes the event files, with the same contents at each start. If the data folder has a PostgreSQL server, the last
+ * publisher's events are also copied to that server. If the environment names a ClickHouse server, those of the publisher
+ * before it are copied there.
+ */
+async function writeEvents(
+  dataProviders: string[],
+  directory: string,
+  dataDir: string | undefined,
+): Promise<Audience[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   try {
     const db = await instance.connect();
     try {
-      return await createAudiences(db, { dataProviders, directory, seed: SEED, population: PEOPLE });
+      const audiences = await createAudiences(db, {
+        dataProviders,
+        directory,
+        seed: SEED,
+        population: PEOPLE,
+      });
+      const [beforeLast, last] = audiences.slice(-2) as [Audience, Audience];
+      if (dataDir !== undefined) await keepIn(last, () => fillWarehouse(db, last, dataDir));
+      const server = clickHouseOf(process.env);
+      if (server !== undefined) await keepIn(beforeLast, () => fillClickHouse(db, beforeLast, server));
+      return audiences;
     } finally {
       db.closeSync();
     }
   } finally {
     instance.closeSync();
+  }
+}
+
+async function keepIn(audience: Audience, fill: () => Promise<ServerSource>): Promise<void> {
+  try {
+    audience.source = await fill();
+    print(`${audience.dataProvider} has its events in ${audience.source.kind}`);
+  } catch (error) {
+    print(`${audience.dataProvider} keeps its events in a file: ${explain(error)}`);
   }
 }
 

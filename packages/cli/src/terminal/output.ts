@@ -39,7 +39,7 @@ export function note(text: string): void {
   writeNote(text);
 }
 
-/** Replaces the function that writes notes. Call the returned function to restore the previous one. */
+/** Replaces the function that writes notes. The returned function restores the previous one. */
 export function divertNotes(write: (text: string) => void): () => void {
   const before = writeNote;
   writeNote = write;
@@ -52,7 +52,6 @@ export function printJson(value: unknown): void {
   print(toJson(value, 2));
 }
 
-/** Prints a value as a single line of JSON, for lists. */
 export function printJsonLine(value: unknown): void {
   print(toJson(value));
 }
@@ -77,31 +76,54 @@ function apiForm(this: Record<string, unknown>, key: string, json: unknown): unk
   return value instanceof JsonDecimal ? JSON.rawJSON(value.text) : json;
 }
 
-/** Prints rows under their headings. Each column is as wide as its widest value. */
 export function printTable(headings: string[], rows: (string | undefined)[][]): void {
   startTable(headings)(rows);
 }
 
-/** Starts a table that is printed in batches. Columns keep their width in later batches, unless a value is wider. */
+/** The width of tables if there is no terminal. */
+const WIDTH = 120;
+
+/**
+ * Starts a table that is printed in batches. Columns keep their width in later batches, unless a value is wider. Columns
+ * that do not fit into the terminal continue on the next line.
+ */
 export function startTable(headings: string[]): (rows: (string | undefined)[][]) => void {
   const widths = headings.map((heading) => heading.length);
-  let started = false;
+  let lines: number[][] | undefined;
   return (rows) => {
     const cells = rows.map((row) => row.map((cell) => visible(cell ?? '')));
     for (const row of cells)
       for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i]!, cell.length);
-    const line = (row: string[]) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd();
-    if (!started) print(paint('dim', line(headings)));
-    started = true;
-    for (const row of cells) print(line(row));
+    const isFirst = lines === undefined;
+    lines ??= folded(widths, process.stdout.columns || WIDTH);
+    const textOf = (row: string[]) =>
+      lines!
+        .map((columns) => columns.map((i) => (row[i] ?? '').padEnd(widths[i]!)).join(GAP))
+        .map((line, i) => (i === 0 ? line : GAP + line).trimEnd())
+        .filter((line, i) => i === 0 || line !== '')
+        .join('\n');
+    if (isFirst) print(paint('dim', textOf(headings)));
+    for (const row of cells) print(textOf(row));
   };
 }
 
-/** Prints facts about one resource, one per line. Undefined facts are left out. */
+const GAP = '  ';
+
+/** Distributes columns to as many lines as needed. All lines after the first are indented. */
+function folded(widths: number[], width: number): number[][] {
+  const lines: number[][] = [[]];
+  let used = 0;
+  for (const [i, column] of widths.entries()) {
+    if (used > 0 && used + column > width) {
+      lines.push([]);
+      used = GAP.length;
+    }
+    lines.at(-1)!.push(i);
+    used += column + GAP.length;
+  }
+  return lines;
+}
+
 export function printFacts(title: string, facts: Record<string, string | undefined>): void {
   print(paint('bold', title));
   const given = Object.entries(facts).filter(([, value]) => value !== undefined);
@@ -114,7 +136,7 @@ export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }
 
-/** The maximum number of characters to print of text from another party (MAX_TEXT) and of an error (MAX_ERROR). */
+/** The maximum number of characters to print: MAX_TEXT for text from another party, and MAX_ERROR for an error. */
 const MAX_TEXT = 4000;
 const MAX_ERROR = 20_000;
 

@@ -4,6 +4,24 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The exit code after an interrupt: 128 plus 2, the number of SIGINT. */
 export const INTERRUPTED = 130;
 
+/**
+ * Runs a program until a signal, or until the end of the process that started it with an IPC channel. Then closes what
+ * `start` opened.
+ */
+export async function runUntilStopped(
+  start: (opened: AsyncDisposableStack, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  // Handle signals before the start, because a parent process may stop the program as soon as it listens.
+  const stopped = opened.use(new StopSignal());
+  process.once('disconnect', stopped.stop);
+  opened.defer(() => void process.off('disconnect', stopped.stop));
+  await start(opened, stopped.signal);
+  await stopped.wait();
+  // Let the process exit while the IPC channel is still open.
+  process.channel?.unref();
+}
+
 /** Stops the program gracefully at the first SIGINT or SIGTERM. A second signal ends the program immediately. */
 export class StopSignal implements Disposable {
   private readonly controller = new AbortController();

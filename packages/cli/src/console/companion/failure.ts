@@ -1,10 +1,11 @@
-/** Converts errors to the companion's own, which have a status, a reason, and a sentence for people. */
+/** Converts any error to a CompanionFailure, which has a status, a reason, and a sentence for people. */
 import type {
   CompanionErrorBody,
   ExchangeDetails,
   FilterDetails,
 } from '@measurement-exchange/console/companion';
 import { ExchangeError } from '@measurement-exchange/contract';
+import { DefinitionError, PlanError } from '@measurement-exchange/reports';
 import {
   DataProviderUntrusted,
   FilterRejected,
@@ -13,6 +14,7 @@ import {
   ProtocolRejected,
   QuestionRejected,
   type RejectedFilter,
+  ReportRejected,
   ResultRejected,
   UnexpectedResponse,
   Unreachable,
@@ -40,7 +42,6 @@ export class CompanionFailure extends Error {
   }
 }
 
-/** Returns the companion's form of any error. */
 export function failureOf(error: unknown): CompanionFailure {
   if (error instanceof CompanionFailure) return error;
   const failure = (status: number, reason: string, message: string, details?: unknown) =>
@@ -61,7 +62,7 @@ export function failureOf(error: unknown): CompanionFailure {
 
 type Make = (status: number, reason: string, message: string, details?: unknown) => CompanionFailure;
 
-/** Converts the errors of a party's own checks. Returns undefined for every other error. */
+/** Converts an error that the SDK throws when a check fails. Returns undefined for every other error. */
 function faultOf(error: unknown, failure: Make): CompanionFailure | undefined {
   if (error instanceof DataProviderUntrusted) {
     const { code, dataProvider } = error;
@@ -80,6 +81,11 @@ function faultOf(error: unknown, failure: Make): CompanionFailure | undefined {
   if (error instanceof QuestionRejected || error instanceof MetadataUnreadable) {
     return failure(409, error.code, sentence(error.message));
   }
+  if (error instanceof DefinitionError) {
+    return failure(400, 'DEFINITION_INVALID', error.message, { violations: error.problems });
+  }
+  if (error instanceof PlanError) return failure(400, 'PLAN_IMPOSSIBLE', error.message);
+  if (error instanceof ReportRejected) return failure(409, error.code, sentence(error.message));
   if (error instanceof MeasurementFailed) {
     const { reason, message, refusedBy } = error;
     return failure(409, reason, sentence(message), refusedBy && { refusedBy });
@@ -105,7 +111,7 @@ const filterDetails = ({ filters }: FilterRejected): FilterDetails => ({
   filters: filters.map((filter) => ({ ...filter })),
 });
 
-/** Several event groups usually have the same filter, and then the same problem: it is said once. */
+/** Lists each problem once, because several event groups usually have the same filter. */
 function filterSentence({ filters }: FilterRejected): string {
   return [...new Set(filters.map(problemText))].join(' ');
 }

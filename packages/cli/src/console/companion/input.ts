@@ -6,8 +6,9 @@ import { CompanionFailure } from './failure.ts';
 const MAX_NAMES = 100;
 const nothing = s.object({});
 const request = s.anyJson('A MeasurementRequest, which the SDK checks.');
+const definition = s.anyJson('A ReportDefinition, which the method checks.');
 
-/** The input of each method. Unknown fields are rejected. */
+/** The schema of each method's input. Unknown fields are rejected. */
 export const INPUTS = {
   about: nothing,
   questions: s.object({ names: s.array(s.nameOf('measurement'), { maxItems: MAX_NAMES }) }),
@@ -18,6 +19,12 @@ export const INPUTS = {
   eventGroupMetadata: s.object({
     names: s.array(s.nameOf('measurementConsumerEventGroup'), { maxItems: MAX_NAMES }),
   }),
+  planReport: s.object({ definition }),
+  createReport: s.object({ definition }),
+  runReport: s.object({ name: s.nameOf('report') }),
+  report: s.object({ name: s.nameOf('report') }),
+  reportDefinitions: s.object({ names: s.array(s.nameOf('report'), { maxItems: MAX_NAMES }) }),
+  exportReport: s.object({ name: s.nameOf('report'), format: s.enumOf(['csv', 'json', 'html']) }),
   requisition: s.object({ name: s.nameOf('requisition') }),
   budget: nothing,
   agent: nothing,

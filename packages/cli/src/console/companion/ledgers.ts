@@ -5,13 +5,13 @@ import type { LedgerReader } from '@measurement-exchange/sdk/provider';
 import type { Acting } from '../../connection/credentials.ts';
 import { demoLedger, openLedger } from '../../provider/ledgerPath.ts';
 
-/** The number of latest responses to show. */
 const RESPONSES = 50;
 
-/** The settings of the companion. */
 export interface CompanionOptions {
-  /** The path of the ledger of a data provider's agent. A demo provider's ledger is found without it. */
+  /** The path of the ledger of a data provider's agent. Not needed for a demo provider. */
   ledger?: string;
+  /** Aborted when the companion ends. It ends the runs of reports. */
+  signal?: AbortSignal;
 }
 
 export function budget(acting: Acting, options: CompanionOptions): Promise<LedgerView<BudgetView>> {

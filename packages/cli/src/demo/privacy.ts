@@ -1,0 +1,29 @@
+/** The privacy parameters of the demo. They are weak, because its people are made up. */
+
+/**
+ * Each provider's privacy budget per event group reference and day. Only one measurement exceeds this budget: the one that
+ * the demo expects to be refused.
+ */
+export const BUDGET = { epsilon: 1, delta: 1e-4, rho: 0.7 };
+
+/** Privacy parameters that add noise with a standard deviation of 50 people to a reach. */
+export const USUAL = { epsilon: 0.1, delta: 1e-9 };
+
+/** Privacy parameters that add noise with a standard deviation below one person. They cost more than the daily budget. */
+export const TOO_CLOSE = { epsilon: 15, delta: 1e-9 };
+
+/**
+ * Privacy parameters for measurements with sketches. They add less noise than those of other measurements, because each
+ * register represents many people and so amplifies the noise.
+ */
+export const SKETCHED = { epsilon: 2, delta: 1e-7 };
+
+/**
+ * Privacy parameters for the noise that hides unreleased values from the aggregator. They are the weakest that parties
+ * accept, so that duchies add few noise registers.
+ */
+export const HIDING = { epsilon: 1, delta: 1e-5 };
+
+export const ABOUT_PRIVACY =
+  'The people of the demo are made up, so its privacy parameters are weaker than real people need: a daily budget of ' +
+  `delta ${BUDGET.delta} and rho ${BUDGET.rho}, and an epsilon of ${SKETCHED.epsilon} for sketches.`;

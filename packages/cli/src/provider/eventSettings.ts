@@ -1,0 +1,118 @@
+/** The `events` of `provider.json`: where a provider's events are, and what their columns mean. */
+import * as s from '@measurement-exchange/contract/schema';
+
+const text = () => s.text(64 * 1024, 1);
+const count = () => s.integer(1, Number.MAX_SAFE_INTEGER);
+
+const columns = s.partial({
+  vid: text(),
+  timestamp: text(),
+  timestampUnit: s.enumOf(['s', 'ms', 'us', 'ns']),
+  eventGroup: text(),
+  duration: text(),
+  /** The number of events that a row stands for. Default: each row is one event. */
+  count: text(),
+  attributes: s.array(text()),
+});
+
+/** A table on a server. The account only needs to read it. */
+const source = {
+  kind: s.enumOf(['postgres', 'clickhouse']),
+  /** The address of the server, without a user and a password. */
+  url: text(),
+  /** The name of the table, or its schema or database and its name. */
+  table: text(),
+  ...s.partial({
+    user: text(),
+    /** The file that contains the password. It is read again for each connection. */
+    passwordFile: text(),
+    /** The name of the environment variable that contains the password. */
+    passwordVariable: text(),
+    /** The certificate of the authority that signed the server's certificate, in PEM. */
+    caFile: text(),
+    final: s.boolean(),
+    memoryLimit: text(),
+    rowLimit: count(),
+    passes: count(),
+    absent: s.recordOf(s.anyJson('the value of a column that means that the attribute is absent')),
+  }),
+};
+/** Files at an S3-compatible store. */
+const remote = {
+  prefixes: s.array(text(), { minItems: 1 }),
+  extension: s.object({ file: text(), sha256: text() }),
+  ...s.partial({
+    endpoint: text(),
+    region: text(),
+    urlStyle: s.enumOf(['vhost', 'path']),
+    keyId: text(),
+    secretFile: text(),
+    secretVariable: text(),
+    caFile: text(),
+  }),
+};
+export type RemoteSettings = s.Static<s.TObject<typeof remote>>;
+
+export type SourceSettings = s.Static<s.TObject<typeof source>>;
+
+/** Settings that only one kind of source has. */
+const ONLY = {
+  final: 'clickhouse',
+  memoryLimit: 'clickhouse',
+  rowLimit: 'clickhouse',
+  passes: 'clickhouse',
+  absent: 'clickhouse',
+} as const;
+/** Settings that only files have. */
+const OF_FILES = ['format', 'remote', 'memoryLimit', 'threads'] as const;
+
+export const eventSettings = s.partial({
+  /** Parquet or CSV files. Either they or `source` are set. */
+  files: s.array(text(), { minItems: 1 }),
+  source: s.object(source),
+  /** The store that files such as `s3://bucket/2026/*.parquet` are at. */
+  remote: s.object(remote),
+  format: s.enumOf(['parquet', 'csv']),
+  columns: s.object(columns),
+  /** The VID column of each model line, if the events have the VIDs of several. */
+  vidColumns: s.recordOf(text()),
+  memoryLimit: text(),
+  threads: count(),
+  maximumCombinations: count(),
+  timeoutSeconds: s.number({ exclusiveMinimum: 0 }),
+});
+export type EventSettings = s.Static<s.TObject<typeof eventSettings>>;
+
+/** Returns a sentence for each pair of settings that do not fit together. */
+export function eventContradictions(events: EventSettings): string[] {
+  const { files, source, vidColumns } = events;
+  const problems: string[] = [];
+  const add = (when: unknown, sentence: string) => void (when && problems.push(sentence));
+  add(files && source, 'events.files and events.source are both set: keep one of them.');
+  add(!files && !source, 'events needs files, or a source that names the table of a server.');
+  for (const setting of OF_FILES) {
+    add(source && events[setting] !== undefined, `events.${setting} is for files only: remove it.`);
+  }
+  add(
+    vidColumns && Object.keys(vidColumns).length === 0,
+    'events.vidColumns must name at least one model line.',
+  );
+  add(
+    vidColumns && events.columns?.vid !== undefined,
+    'events.columns.vid and events.vidColumns are both set: keep one of them.',
+  );
+  add(
+    events.remote?.secretFile !== undefined && events.remote.secretVariable !== undefined,
+    'events.remote.secretFile and events.remote.secretVariable are both set: keep one of them.',
+  );
+  if (!source) return problems;
+  add(
+    source.passwordFile !== undefined && source.passwordVariable !== undefined,
+    'events.source.passwordFile and events.source.passwordVariable are both set: keep one of them.',
+  );
+  for (const [setting, kind] of Object.entries(ONLY) as [keyof typeof ONLY, string][]) {
+    const isForeign = source[setting] !== undefined && source.kind !== kind;
+    add(isForeign, `events.source.${setting} is for ${kind} only: remove it.`);
+  }
+  return problems;
+}

@@ -1,0 +1,31 @@
+/** Words for figures of a report. */
+import { type DocumentFigure, type DocumentPlace, groupText } from '@measurement-exchange/reports';
+import { visible } from '../terminal/output.ts';
+
+const METRICS: Record<DocumentFigure['metric'], string> = {
+  reach: 'reach',
+  frequency: 'reach, with frequencies',
+  impressions: 'impressions',
+  watchDuration: 'seconds watched',
+};
+
+type Labeled = Pick<DocumentFigure, 'metric' | 'cumulative'> & DocumentPlace;
+
+export function metricWord(metric: DocumentFigure['metric']): string {
+  return METRICS[metric];
+}
+
+/** Returns all of a figure's place, such as `reach of all, 2026-10-01 to 2026-10-08, sex F`. */
+export function figureLabel({ metric, cumulative, of, period, group }: Labeled): string {
+  const what = `${cumulative ? 'cumulative ' : ''}${METRICS[metric]} of ${of}`;
+  return visible([what, periodText(period), groupText(group)].filter((part) => part !== '').join(', '));
+}
+
+export function periodText({ start, end }: DocumentPlace['period']): string {
+  return `${dayText(start)} to ${dayText(end)}`;
+}
+
+/** Returns only the day if the time is midnight in UTC. */
+export function dayText(time: string): string {
+  return time.endsWith('T00:00:00Z') ? time.slice(0, 10) : time;
+}
