@@ -8,7 +8,7 @@ import { processorMs, startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Generator } from './lib/generator.ts';
 import { measuredOperations } from './lib/operations.ts';
-import { startServer } from './lib/postgres.ts';
+import { type BenchServer, startServer } from './lib/postgres.ts';
 import { startWorker } from './lib/processes.ts';
 import { printTable, progress, progressEnd } from './lib/report.ts';
 import { createWorld } from './lib/world.ts';
@@ -23,11 +23,14 @@ const { values: options } = parseArgs({
 });
 if (options.with === undefined) throw new Error('--with: another checkout of this repository.');
 
-const server = await startServer();
-const generator = await startWorker<Generator>('generator.ts');
-const before = await startSide(options.with);
-const now = await startSide();
+const started = new AsyncDisposableStack();
 try {
+  const server = await startServer();
+  started.defer(() => server.stop());
+  const generator = await startWorker<Generator>('generator.ts');
+  started.defer(() => generator.stop());
+  const before = await startSide(server, options.with);
+  const now = await startSide(server);
   const rows: Record<string, string>[] = [];
   for (const { name } of now.operations) {
     if (!options.operations.split(',').some((wanted) => name.startsWith(wanted))) continue;
@@ -73,13 +76,13 @@ try {
   progressEnd();
   printTable(`This checkout beside ${options.with}, ${options.connections} connections`, rows);
 } finally {
-  await Promise.all([before.exchange.stop(), now.exchange.stop(), generator.stop()]);
-  await server.stop();
+  await started.disposeAsync();
 }
 
-async function startSide(checkout?: string) {
+async function startSide(server: BenchServer, checkout?: string) {
   const database = await server.createDatabase({ migrated: false });
   const exchange = await startExchange({ databaseUrl: database.url, ...(checkout && { checkout }) });
+  started.defer(() => exchange.stop());
   const world = await createWorld(exchange, database);
   return { exchange, operations: await measuredOperations(world, database) };
 }

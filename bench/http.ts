@@ -222,7 +222,8 @@ function print(measured: Measured[]): void {
 function judge(each: Measured): Verdict[] {
   const { operation, connections, timings } = each;
   const what = `${operation}, ${connections} connections`;
-  const verdicts = [atLeast(`throughput of ${what}, of (a)`, throughputRatio(each, 'bare'), 0.75)];
+  const target = operation === 'get' ? 0.9 : 0.75;
+  const verdicts = [atLeast(`throughput of ${what}, of (a)`, throughputRatio(each, 'bare'), target)];
   if (connections === 64) {
     verdicts.push(atMost(`p99 of ${what}, of (a)`, ratio(p99(timings.exchange), p99(timings.bare)), 1.5));
   }

@@ -1,7 +1,7 @@
 /**
  * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
- * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc,feed,console] [--operations get,create]
- *   [--rounds 5] [--quick] [--json file]
+ * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc,feed,console,sources,reports] [--operations get,create]
+ *   [--rounds 5] [--quick] [--events 100000000] [--json file]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,9 @@ import { startServer } from './lib/postgres.ts';
 import { startWorker } from './lib/processes.ts';
 import { printVerdicts, progressEnd, type Section } from './lib/report.ts';
 import { mpc } from './mpc.ts';
+import { reports } from './reports.ts';
 import { sdk } from './sdk.ts';
+import { sources } from './sources.ts';
 import { start } from './start.ts';
 
 const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
@@ -35,6 +37,8 @@ const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
   mpc,
   feed,
   console: webConsole,
+  sources,
+  reports,
 };
 
 const { values: options } = parseArgs({
@@ -43,6 +47,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     quick: { type: 'boolean', default: false },
     operations: { type: 'string' },
+    events: { type: 'string' },
     json: { type: 'string' },
   },
 });
@@ -50,8 +55,10 @@ const names = options.only.split(',');
 const operations = options.operations?.split(',');
 const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
 const rounds = Number(options.rounds);
-if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
-  console.error(`--only takes ${Object.keys(SECTIONS).join(', ')}; --rounds a number from 1.`);
+const events = options.events === undefined ? undefined : Number(options.events);
+const isCount = (value = 1) => Number.isInteger(value) && value >= 1;
+if (unknown.length > 0 || !isCount(rounds) || !isCount(events)) {
+  console.error(`--only takes ${Object.keys(SECTIONS).join(', ')}; --rounds and --events a number from 1.`);
   process.exit(2);
 }
 
@@ -87,7 +94,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const sections: Section[] = [];
 try {
   for (const name of names) {
-    const bench = { server, generator, rounds, quick: options.quick, operations };
+    const bench = { server, generator, rounds, quick: options.quick, operations, events };
     const section = await SECTIONS[name]!(bench);
     progressEnd();
     printVerdicts(section.verdicts);

@@ -17,6 +17,9 @@ import { createWorld } from './lib/world.ts';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..');
 const MEGABYTE = 1e6;
+/** As in production, where the console is off by default. */
+const WITHOUT_CONSOLE = { console: false };
+const WITH_CONSOLE = { console: true };
 
 export async function start(bench: Bench): Promise<Section> {
   const starts = await measureStarts(bench);
@@ -29,10 +32,15 @@ export async function start(bench: Bench): Promise<Section> {
     { what: 'exchange, data directory in use before', ms: show(figure(starts.warm)) },
     { what: 'PostgreSQL alone, data directory in use before', ms: show(figure(starts.postgresWarm)) },
     { what: 'exchange, PostgreSQL already running', ms: show(figure(starts.attached)) },
+    {
+      what: 'exchange with the console, PostgreSQL already running',
+      ms: show(figure(starts.console)),
+    },
     { what: 'node with an empty program', ms: show(figure(starts.node)) },
   ]);
   printTable('Size (megabytes)', [
     { what: 'exchange, resident, idle', MB: show(inMegabytes(memory.idle)) },
+    { what: 'exchange with the console, resident, idle', MB: show(inMegabytes(memory.console)) },
     {
       what: 'exchange, resident, at most under load (64 connections, every operation)',
       MB: show(inMegabytes(memory.peak)),
@@ -49,6 +57,7 @@ export async function start(bench: Bench): Promise<Section> {
     verdicts: [
       atMost("warm start beyond PostgreSQL's own, seconds", beyond, 1.5),
       atMost('resident memory of an idle exchange, MB', inMegabytes(memory.idle), 150),
+      atMost('the same with the console, MB', inMegabytes(memory.console), 150),
     ],
   };
 }
@@ -64,6 +73,7 @@ async function measureStarts({ rounds, server }: Bench) {
     warm: [] as number[],
     postgresWarm: [] as number[],
     attached: [] as number[],
+    console: [] as number[],
     node: [] as number[],
   };
   const timed = async <T>(into: number[], work: () => Promise<T>): Promise<T> => {
@@ -77,18 +87,20 @@ async function measureStarts({ rounds, server }: Bench) {
     progress(`start: round ${round} of ${rounds}`);
     const dataDir = await mkdtemp(join(tmpdir(), 'mex-bench-start-'));
     const bareDir = await mkdtemp(join(tmpdir(), 'mex-bench-start-'));
-    const first = await startExchange({ dataDir });
+    const first = await startExchange({ dataDir, config: WITHOUT_CONSOLE });
     times.cold.push(first.startMs);
     await first.stop();
     await (await timed(times.postgresCold, () => startPostgres({ dataDir: bareDir }))).stop();
     await (await timed(times.postgresWarm, () => startPostgres({ dataDir }))).stop();
-    const second = await startExchange({ dataDir });
+    const second = await startExchange({ dataDir, config: WITHOUT_CONSOLE });
     times.warm.push(second.startMs);
     await second.stop();
-    const third = await startExchange({ databaseUrl: database.url });
-    // The very first one on this database makes the parties.
-    if (round > 1 || rounds === 1) times.attached.push(third.startMs);
-    await third.stop();
+    for (const config of [WITHOUT_CONSOLE, WITH_CONSOLE]) {
+      const attached = await startExchange({ databaseUrl: database.url, config });
+      await attached.stop();
+      // The very first ones make the parties of this database, and the console's files if they are not current.
+      if (round > 1 || rounds === 1) (config.console ? times.console : times.attached).push(attached.startMs);
+    }
     await timed(times.node, () => run(process.execPath, ['-e', '0']));
     for (const dir of [dataDir, bareDir]) await rm(dir, { recursive: true, force: true });
   }
@@ -97,10 +109,19 @@ async function measureStarts({ rounds, server }: Bench) {
 }
 
 async function measureMemory({ server, generator, rounds, quick }: Bench) {
-  const memory = { idle: [] as number[], peak: [] as number[], after: [] as number[] };
+  const memory = {
+    idle: [] as number[],
+    console: [] as number[],
+    peak: [] as number[],
+    after: [] as number[],
+  };
   for (let round = 1; round <= Math.min(rounds, 3); round++) {
     const database = await server.createDatabase();
-    const exchange = await startExchange({ databaseUrl: database.url });
+    const other = await startExchange({ databaseUrl: database.url, config: WITH_CONSOLE });
+    await sleep(quick ? 1_000 : 5_000);
+    memory.console.push(residentBytes(other.pid).now);
+    await other.stop();
+    const exchange = await startExchange({ databaseUrl: database.url, config: WITHOUT_CONSOLE });
     await sleep(quick ? 1_000 : 5_000);
     memory.idle.push(residentBytes(exchange.pid).now);
     const world = await createWorld(exchange, database);

@@ -26,6 +26,7 @@ const SDK = 'packages/sdk/src';
 const CLI = 'packages/cli/src';
 const CONSOLE = 'packages/console/src';
 const MPC = 'packages/mpc/src';
+const REPORTS = 'packages/reports/src';
 
 /** The folders of the mathematics in the order in which they may import each other, each with the file that exports it. */
 const MPC_LAYERS = [
@@ -34,22 +35,13 @@ const MPC_LAYERS = [
 ];
 
 /** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
-const SDK_LAYERS = [
-  'client',
-  'identity',
-  'onboarding',
-  'verification',
-  'refusals',
-  'filters',
-  'charges',
-  'consumer',
-];
+const SDK_LAYERS = ['client', 'identity', 'onboarding', 'verification', 'refusals', 'filters', 'consumer'];
 /** The parts of the provider in the same order; `index.ts` and the other entries import what they export. */
 const PROVIDER_LAYERS = [
   'filter',
+  'population.ts',
   'events',
   'events.ts',
-  'population.ts',
   'ledger',
   'ledger.ts',
   'sealing.ts',
@@ -62,10 +54,24 @@ const PROVIDER_LAYERS = [
   'eventQuery.ts',
   'fulfill.ts',
   'multiParty',
+  'slice.ts',
   'compute.ts',
   'agent',
   'agent.ts',
 ];
+
+/** The kinds of stores that events can be in, each with its SQL dialect. */
+const EVENT_STORES = ['duckdb', 'postgres', 'clickhouse'].map((name) => `${SDK}/provider/events/${name}`);
+/** A store knows SQL and transport, and nothing of privacy, the ledger, or the protocols. */
+const STORE_RULES: Rule[] = EVENT_STORES.map((place) => [
+  place,
+  [
+    ...['source.ts', 'errors.ts', 'columns.ts', 'buckets.ts', 'statement.ts'].map(
+      (file) => `${SDK}/provider/events/${file}`,
+    ),
+    ...[`${SDK}/provider/filter/dialect.ts`, `${SDK}/filters/types.ts`, place],
+  ],
+]);
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
@@ -97,7 +103,7 @@ const RULES: Rule[] = [
   ),
   // Mathematics: it neither signs nor encrypts for anybody, and has no threads of its own.
   [MPC, ['contract', MPC]],
-  ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols']),
+  ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols', 'protocols.ts', 'charges', 'charges.ts']),
   ...layers(
     `${MPC}/protocols`,
     ['contract', ...MPC_LAYERS.map((part) => `${MPC}/${part}`)],
@@ -105,6 +111,13 @@ const RULES: Rule[] = [
       ...['stages.ts', 'messageSize.ts', 'protocol.ts', 'honestMajorityShareShuffle', 'liquidLegions'],
       ...['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'],
     ],
+  ),
+  // Reports are computed at the consumer, in a browser too: from definitions and results to figures, without any I/O.
+  [REPORTS, ['contract', 'mpc', REPORTS]],
+  ...layers(
+    REPORTS,
+    ['contract', 'mpc'],
+    ['definition', 'sets', 'needs', 'plan', 'correction', 'figures', 'exports', 'worker'],
   ),
   ['packages/server/src', ['contract', 'packages/server/src']],
   [`${EXCHANGE}/protobuf`, ['contract', `${EXCHANGE}/protobuf`]],
@@ -165,13 +178,18 @@ const RULES: Rule[] = [
     ],
   ],
   [SDK, ['contract', 'consent', 'mpc', ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`)]],
-  ...layers(SDK, ['contract', 'consent', 'mpc'], SDK_LAYERS),
+  ...layers(SDK, ['contract', 'consent', 'mpc', 'reports'], SDK_LAYERS),
   [`${SDK}/provider`, ['contract', 'consent', 'mpc', SDK]],
   ...layers(
     `${SDK}/provider`,
     ['contract', 'consent', 'mpc', `${SDK}/endpoints.ts`, ...SDK_LAYERS.map((part) => `${SDK}/${part}`)],
     PROVIDER_LAYERS,
   ),
+  ...STORE_RULES,
+  [
+    `${SDK}/provider/filter/dialects.ts`,
+    [`${SDK}/provider/filter`, ...EVENT_STORES.map((place) => `${place}/dialect.ts`)],
+  ],
   [`${DUCHY}/config`, ['contract', 'sdk/endpoints', 'server', ...inDuchy('config')]],
   [`${DUCHY}/database`, ['contract', 'server', ...inDuchy('database')]],
   [`${DUCHY}/observability`, ['server', ...inDuchy('database', 'observability')]],
@@ -226,7 +244,7 @@ const RULES: Rule[] = [
   ...layers(
     CLI,
     [
-      ...['contract', 'sdk', 'duchy', 'exchange', 'console', 'server/signIn', 'server/telemetry'],
+      ...['contract', 'reports', 'sdk', 'duchy', 'exchange', 'console', 'server/signIn', 'server/telemetry'],
       'packages/cli/package.json',
     ],
     [
@@ -238,6 +256,7 @@ const RULES: Rule[] = [
       'login',
       'keys',
       'party',
+      'report',
       'admin',
       'identity',
       'verify',
@@ -251,7 +270,17 @@ const RULES: Rule[] = [
     ],
   ),
   // The browser loads little of the SDK: keys and results are opened by the companion, which `mex console` runs.
-  [CONSOLE, ['contract', 'sdk', CONSOLE]],
+  [CONSOLE, ['contract', 'reports', 'sdk', CONSOLE]],
+  // Views of a report need no page, so that `mex console` can compute them.
+  [
+    `${CONSOLE}/reports`,
+    [
+      'contract',
+      'mpc',
+      'reports',
+      ...['charts', 'parts/format.ts', 'reports'].map((part) => `${CONSOLE}/${part}`),
+    ],
+  ],
   [
     'packages/testkit/src',
     [
@@ -268,12 +297,14 @@ const IN_BROWSERS = [
   CONTRACT,
   CONSENT,
   SDK,
-  ...['index.ts', 'privacy', 'protocols.ts'].map((part) => `${MPC}/${part}`),
+  ...['index.ts', 'privacy', 'protocols.ts', 'charges', 'charges.ts'].map((part) => `${MPC}/${part}`),
+  REPORTS,
   CONSOLE,
 ];
 const ON_NODE = [
   ...[`${CONSENT}/sealing`, `${SDK}/endpoints.ts`, `${SDK}/provider`],
   ...['build.ts', 'files.ts'].map((file) => `${CONSOLE}/${file}`),
+  ...['node.ts', 'thread.ts'].map((file) => `${REPORTS}/worker/${file}`),
 ];
 
 const isInBrowsers = (file: string) =>

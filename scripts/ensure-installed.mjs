@@ -12,7 +12,7 @@ const runtime = join(root, 'node_modules', '.bin', 'node');
 
 const reason = whyInstall();
 if (reason !== undefined) {
-  console.log(`Installing dependencies: ${reason}.`);
+  console.log(`Installing dependencies: ${reason}. It takes a minute or two, and says nothing meanwhile.`);
   install();
 }
 

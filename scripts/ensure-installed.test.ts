@@ -52,7 +52,7 @@ function ensureInstalled(fake = 'works', node = process.execPath) {
 it('installs on a fresh clone, says why, and is silent from then on', () => {
   expect(ensureInstalled()).toMatchObject({
     status: 0,
-    stdout: `Installing dependencies: nothing is installed yet.\n${installs}`,
+    stdout: `Installing dependencies: nothing is installed yet. It takes a minute or two, and says nothing meanwhile.\n${installs}`,
   });
   expect(ensureInstalled()).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });

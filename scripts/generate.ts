@@ -1,6 +1,6 @@
 /**
  * Writes the files that are printed from the source: the lists of errors, refusals and failures, the OpenAPI document, the
- * reference of the SDK, the tables of settings and of lies, the state diagrams, the protobuf code.
+ * schema of reports, the reference of the SDK, the tables of settings and of lies, the state diagrams, the protobuf code.
  * With --check it writes nothing and fails, naming those that are out of date.
  */
 import { execFileSync } from 'node:child_process';
@@ -25,6 +25,7 @@ import {
   type Reason,
 } from '@measurement-exchange/contract';
 import { SETTINGS } from '@measurement-exchange/exchange/internal/config/settings';
+import { editorSchema } from '@measurement-exchange/reports';
 import { REFUSAL_CODES } from '@measurement-exchange/sdk';
 import manifest from '../packages/exchange/package.json' with { type: 'json' };
 import { printLies } from './lies.ts';
@@ -62,6 +63,7 @@ export function printFiles(): Files {
     ['docs/refusals.md', printRefusals()],
     ['docs/failures.md', printFailures()],
     ['docs/openapi.json', `${JSON.stringify(openApiDocument({ version: manifest.version }), null, 2)}\n`],
+    ['docs/report.schema.json', `${JSON.stringify(editorSchema(), null, 2)}\n`],
     ['docs/sdk.md', printSdkReference(ROOT, COMMAND)],
     [PRODUCTION, printSettings(readFileSync(join(ROOT, PRODUCTION), 'utf8'))],
     ['docs/lies.md', printLies(ROOT)],

@@ -1,5 +1,5 @@
 /**
- * Writes contract, consent, mpc, sdk, server, exchange, duchy, console and cli as tarballs that npm installs, with JavaScript and types: Node
+ * Writes contract, consent, mpc, reports, sdk, server, exchange, duchy, console and cli as tarballs that npm installs, with JavaScript and types: Node
  * does not strip types under node_modules. `node scripts/pack.ts [folder]` puts them into the folder, else into .pack/.
  *
  * The workspace runs its TypeScript as it is, so its manifests point to src/. Each package is therefore staged
@@ -40,6 +40,7 @@ export const PACKAGES = [
   'contract',
   'consent',
   'mpc',
+  'reports',
   'sdk',
   'server',
   'exchange',
@@ -127,7 +128,7 @@ function stage(source: string, target: string, manifest: Manifest): void {
   for (const file of globSync('**/*.{js,d.ts}', { cwd: dist })) relinkTypes(join(dist, file));
   // Styles, migrations and their sums, where import.meta.url looks for them.
   const assets = globSync('src/**/*', { cwd: source, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.tsx?$/.test(entry.name))
+    .filter((entry) => entry.isFile() && !/\.(tsx?|snap)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
   for (const file of assets) {
     const copy = join(dist, file.slice(join(source, 'src', '/').length));

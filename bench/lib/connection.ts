@@ -11,13 +11,17 @@ export interface Received {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+/** The end of a chunked body. It cannot occur inside, because JSON on one line has no line break. */
+const CHUNKS_END = '\r\n0\r\n\r\n';
 
 export class Connection {
   private readonly port: number;
   private socket: Socket | undefined;
   private head: Buffer = Buffer.alloc(0);
-  /** Bytes of the body still to come; undefined while the head is read. */
+  /** Bytes of the body still to come; undefined while the head is read. Infinity for a chunked body. */
   private missing: number | undefined;
+  /** The last characters of a chunked body. */
+  private tail = '';
   private received: Received = { status: 0, bytes: 0 };
   private closes = false;
   private settle: { resolve: (received: Received) => void; reject: (error: Error) => void } | undefined;
@@ -62,15 +66,29 @@ export class Connection {
       if (end < 0) return;
       const text = this.head.toString('latin1', 0, end + 2);
       const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(text)?.[1];
-      if (length === undefined) throw new Error(`A response without content-length:\n${text}`);
-      this.received = { status: Number(text.slice(9, 12)), bytes: Number(length) };
+      const chunked = /\r\ntransfer-encoding: *chunked\r\n/i.test(text);
+      if (length === undefined && !chunked) throw new Error(`A response without a length:\n${text}`);
+      this.received = { status: Number(text.slice(9, 12)), bytes: 0 };
       this.closes = /\r\nconnection: *close\r\n/i.test(text);
-      this.missing = this.received.bytes - (this.head.length - end - HEAD_END.length);
+      this.missing = chunked ? Number.POSITIVE_INFINITY : Number(length);
+      this.tail = '';
+      const body = this.head.subarray(end + HEAD_END.length);
       this.head = Buffer.alloc(0);
+      this.readBody(body);
     } else {
-      this.missing -= chunk.length;
+      this.readBody(chunk);
     }
-    if (this.missing > 0) return;
+  }
+
+  private readBody(chunk: Buffer): void {
+    this.received.bytes += chunk.length;
+    this.missing! -= chunk.length;
+    if (this.missing === Number.POSITIVE_INFINITY) {
+      this.tail = (this.tail + chunk.toString('latin1', Math.max(0, chunk.length - CHUNKS_END.length))).slice(
+        -CHUNKS_END.length,
+      );
+      if (this.tail !== CHUNKS_END) return;
+    } else if (this.missing! > 0) return;
     this.missing = undefined;
     const { settle } = this;
     this.settle = undefined;

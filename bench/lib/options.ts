@@ -8,6 +8,8 @@ export interface Bench {
   rounds: number;
   /** Shorter rounds: to see that all works, not to measure. */
   quick: boolean;
-  /** Which operations the section `http` measures, by the beginning of their names, or which parts `mpc` and `feed`; undefined: all. */
+  /** Which operations the section `http` measures, by the beginning of their names, or which parts `mpc`, `feed` and `sources`; undefined: all. */
   operations: string[] | undefined;
+  /** How many events the section `sources` counts; undefined: as many as usual. */
+  events: number | undefined;
 }

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
-import { fulfillment, measurementRequest, nonceHash } from '@measurement-exchange/testkit/requests';
+import {
+  fulfillment,
+  measurementRequest,
+  nonceHash,
+  reportRequest,
+} from '@measurement-exchange/testkit/requests';
 import { atScale, type Context, type Harness, type Outcome, type Violations } from '../harness.ts';
 import type { Random } from '../random.ts';
 import { type Counted, type World, type WorldOptions, withWorld } from '../world.ts';
@@ -141,6 +146,15 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
   const created = await world.call(0, acme!.name, 'POST', `${acme!.name}/measurements`, asked);
   if (created.kind !== 'response' || created.status !== 200)
     throw new Error(`no measurement: ${JSON.stringify(created)}`);
+  const sealed = (title: string) => ({ ciphertext: mark(title, [acme!.name]), typeUrl: 'x/Sealed' });
+  const report = {
+    ...reportRequest([created.json.name]),
+    sealedDefinition: sealed('the sealed definition of a report'),
+    sealedAnswer: sealed('the sealed answer of a report'),
+  };
+  const stored = await world.call(0, acme!.name, 'POST', `${acme!.name}/reports`, report);
+  if (stored.kind !== 'response' || stored.status !== 200)
+    throw new Error(`no report: ${JSON.stringify(stored)}`);
   for (const [i, provider] of [streamly!, chirper!].entries()) {
     const listed = await world.call(0, provider.name, 'GET', `${provider.name}/requisitions`);
     const requisition = listed.kind === 'response' ? listed.json.requisitions[0] : undefined;

@@ -17,6 +17,7 @@ import { FEED_BUGS } from './bugs/feed.ts';
 import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
+import { REPORT_BUGS } from './bugs/reports.ts';
 import { SHARE_SHUFFLE_BUGS } from './bugs/shareShuffle.ts';
 import { WEBHOOK_SCHEDULE_BUGS } from './bugs/webhookSchedule.ts';
 import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
@@ -39,6 +40,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BURDEN_BUGS,
   ...POPULATION_BUGS,
   ...SHARE_SHUFFLE_BUGS,
+  ...REPORT_BUGS,
   ...WEBHOOK_BUGS,
   ...WEBHOOK_SCHEDULE_BUGS,
   ...BACKGROUND_BUGS,

@@ -4,7 +4,7 @@
  */
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';
-import { fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
+import { fulfillment, measurementRequest, reportRequest } from '@measurement-exchange/testkit/requests';
 import type { Random } from '../../random.ts';
 import type { Speaker, State } from './state.ts';
 
@@ -117,6 +117,12 @@ export const TEMPLATES: Record<string, Template> = {
       state.nameOf('measurementConsumers/*/measurements/*', random.int(1_000), speaker.name),
     ).filter((name) => name !== undefined);
     return names.length === 0 ? undefined : { body: { names } };
+  },
+  createReport(state, speaker, random, { canary }) {
+    const name = state.nameOf('measurementConsumers/*/measurements/*', random.int(1_000), speaker.name);
+    const body = reportRequest(name === undefined ? [] : [name]);
+    body.sealedDefinition.ciphertext = Buffer.from(`${canary}${random.id(60)}`).toString('base64');
+    return { body };
   },
   createEventGroupMetadataDescriptor: descriptor,
   updateEventGroupMetadataDescriptor: descriptor,

@@ -285,8 +285,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'config/config.ts',
-        '...readConfigFile(env.MEX_CONFIG, problems), ...readEnv(env, problems),',
-        '...readEnv(env, problems), ...readConfigFile(env.MEX_CONFIG, problems),',
+        "    ...readConfigFile(nonEmpty(env, 'MEX_CONFIG', problems), problems),\n    ...readEnv(env, problems),",
+        "    ...readEnv(env, problems),\n    ...readConfigFile(nonEmpty(env, 'MEX_CONFIG', problems), problems),",
       ),
     ],
     foundBy: environmentTest('the environment'),

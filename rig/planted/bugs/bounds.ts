@@ -4,7 +4,7 @@ import { inExchange, inProvider, inServer, test } from './edits.ts';
 
 const listsTest = (name: string) => test('exchange/test/http/lists.test.ts', name);
 const timeoutsTest = (name: string) => test('exchange/test/database/timeouts.test.ts', name);
-const SAMPLING_TEST = test('sdk/src/provider/events/sampling.test.ts');
+const SAMPLING_TEST = test('sdk/src/provider/events/duckdb/sampling.test.ts');
 
 export const BOUND_BUGS: PlantedBug[] = [
   {
@@ -109,7 +109,7 @@ export const BOUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'sample-includes-its-end-in-sql',
-    edits: [inProvider('events/sampling.ts', 'AND bucket < $', 'AND bucket <= $')],
+    edits: [inProvider('events/duckdb/sampling.ts', 'AND bucket < $', 'AND bucket <= $')],
     foundBy: SAMPLING_TEST,
   },
   {

@@ -101,8 +101,8 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'consumer/open.ts',
-        'computed ? [computed.aggregator] : providers',
-        'computed ? results.slice(0, 1).map(({ certificate }) => partyOf(certificate)) : providers',
+        'computed ? [computed.aggregator] : dataProviders',
+        'computed ? results.slice(0, 1).map(({ certificate }) => partyOf(certificate)) : dataProviders',
       ),
     ],
     foundBy: aboutDuchies('a worker in the role of the aggregator'),
@@ -170,7 +170,11 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   {
     name: 'planned-as-if-created',
     edits: [
-      inConsumer('consumer/plan.ts', 'await send(deps, prepared, true);', 'await send(deps, prepared);'),
+      inConsumer(
+        'consumer/plan.ts',
+        'Promise.all([send(deps, prepared, true)',
+        'Promise.all([send(deps, prepared)',
+      ),
     ],
     foundBy: test('cli/test/measurePlan.test.ts', 'is printed by --dry-run'),
   },

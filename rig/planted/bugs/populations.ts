@@ -41,7 +41,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'ranges-share-a-vid',
-    edits: [inExchange('domain/population.ts', 'if (start <= reached) {', 'if (start < reached) {')],
+    edits: [inExchange('domain/vidRanges.ts', 'if (start <= reached)', 'if (start < reached)')],
     foundBy: test('exchange/src/domain/population.test.ts'),
   },
   {

@@ -78,22 +78,72 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/provider/ledger/schema.test.ts'),
   },
   {
+    name: 'update-forgets-charges-to-everybody',
+    edits: [
+      inProvider(
+        'ledger/tables.ts',
+        'SELECT reference, day, 1, epsilon, delta, rho FROM totals_6',
+        'SELECT reference, day, 1, 0, 0, 0 FROM totals_6',
+      ),
+    ],
+    foundBy: test('sdk/src/provider/ledger/schema.test.ts', 'loses no charge'),
+  },
+  {
+    // An event group that selects everybody would be charged to the people of another one.
+    name: 'slice-of-one-event-group',
+    edits: [inProvider('slice.ts', 'selected.includes(undefined)', 'selected.every((ranges) => !ranges)')],
+    foundBy: test('sdk/test/provider/slices.test.ts', 'whose event groups select different ones'),
+  },
+  {
+    // VIDs that were assigned anew would look like other people.
+    name: 'populations-not-told-apart',
+    edits: [inProvider('events/selection.ts', 'data.population?.fingerprint ?? null', 'null')],
+    foundBy: test('sdk/test/provider/slices.test.ts', 'adds what was charged by another population'),
+  },
+  {
+    // People with overlapping slices would pay for one of them only.
+    name: 'slices-never-overlap',
+    edits: [
+      inMpc(
+        'charges/slices.ts',
+        'combined.add(mask & other);',
+        'combined.add(mask & other & -(mask & other));',
+      ),
+    ],
+    foundBy: test(
+      'mpc/src/charges/slices.test.ts',
+      'the worst-off person is that of a count over all places',
+    ),
+  },
+  {
+    // A question that selects nobody would be free, and could be asked without end.
+    name: 'nobody-is-free',
+    edits: [
+      inMpc(
+        'charges/slices.ts',
+        'if (axes.some(([, intervals]) => intervals.length === 0)) return EVERYBODY;',
+        '',
+      ),
+    ],
+    foundBy: test('mpc/src/charges/slices.test.ts', 'nobody counts as everybody'),
+  },
+  {
     // The engine would read text that is not a time as NULL, and the events would be left out.
     name: 'bad-time-left-out',
     edits: [
-      inProvider('events/csv.ts', 'TIMESTAMP, VARCHAR }', 'TIMESTAMP, TIMESTAMPTZ }'),
-      inProvider('events/csv.ts', 'typed(VARCHAR)', 'typed(TIMESTAMPTZ)'),
+      inProvider('events/duckdb/csv.ts', 'TIMESTAMP, VARCHAR }', 'TIMESTAMP, TIMESTAMPTZ }'),
+      inProvider('events/duckdb/csv.ts', 'typed(VARCHAR)', 'typed(TIMESTAMPTZ)'),
     ],
-    foundBy: test('sdk/src/provider/events/columns.test.ts', 'which is not left out'),
+    foundBy: test('sdk/src/provider/events/duckdb/columns.test.ts', 'which is not left out'),
   },
   {
     name: 'cost-rounded-down',
-    edits: [inConsumer('charges/amounts.ts', "=> inUnits(amount, 'up');", "=> inUnits(amount, 'down');")],
+    edits: [inMpc('charges/amounts.ts', "=> inUnits(amount, 'up');", "=> inUnits(amount, 'down');")],
     foundBy: LEDGER_TEST,
   },
   {
     name: 'only-first-day-charged',
-    edits: [inProvider('compute.ts', 'daysOf(interval).entries()', 'daysOf(interval).slice(0, 1).entries()')],
+    edits: [inMpc('charges/cost.ts', 'daysOf(interval).entries()', 'daysOf(interval).slice(0, 1).entries()')],
     foundBy: COMPUTE_TEST,
   },
   {
@@ -111,7 +161,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     // Other events move a person between two bins, and one of the two is free.
     name: 'histogram-charged-as-one-bin',
     edits: [
-      inConsumer(
+      inMpc(
         'charges/releases.ts',
         'release(frequencyPrivacyParams, 1n, 2)',
         'release(frequencyPrivacyParams)',
@@ -216,11 +266,15 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   {
     name: 'charged-after-scan',
     edits: [
-      inProvider('agent/responder.ts', 'this.begin(verified, methodology); const seal', 'const seal'),
+      inProvider(
+        'agent/responder.ts',
+        'this.begin(verified, chargesFor(verified, methodology, people)); const seal',
+        'const seal',
+      ),
       inProvider(
         'agent/responder.ts',
         'const sealed = await',
-        'this.begin(verified, methodology); const sealed = await',
+        'this.begin(verified, chargesFor(verified, methodology, people)); const sealed = await',
       ),
     ],
     foundBy: agentTest('a refusal that the scan led to'),
@@ -281,8 +335,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'compute.ts',
-        'if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
-        'if (request.shareShuffle) return costInUnits({});\n  if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
+        'if (request.shareShuffle || request.liquidLegions) return computationCharge(request);',
+        'if (request.shareShuffle) return { epsilon: 0n, delta: 0n, rho: 0n };\n  if (request.shareShuffle || request.liquidLegions) return computationCharge(request);',
       ),
     ],
     foundBy: shareTest('charges what the duchies release'),
@@ -337,8 +391,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'compute.ts',
-        'if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
-        'if (request.liquidLegions) return costInUnits({});\n  if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
+        'if (request.shareShuffle || request.liquidLegions) return computationCharge(request);',
+        'if (request.liquidLegions) return { epsilon: 0n, delta: 0n, rho: 0n };\n  if (request.shareShuffle || request.liquidLegions) return computationCharge(request);',
       ),
     ],
     foundBy: test('sdk/test/provider/liquidLegions.test.ts', 'charges what the aggregator sees'),

@@ -1,6 +1,6 @@
 /** The arithmetic of Honest Majority Share Shuffle, against what is true of small worlds. */
 import type { PlantedBug } from '../plant.ts';
-import { inConsumer, inDuchy, inMpc, test } from './edits.ts';
+import { inDuchy, inMpc, test } from './edits.ts';
 
 const ofStages = (file: string, name: string) =>
   test(`mpc/src/protocols/honestMajorityShareShuffle/${file}.test.ts`, name);
@@ -214,7 +214,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'reach-charged-for-the-frequency',
     edits: [
-      inConsumer(
+      inMpc(
         'charges/computation.ts',
         'frequencyPrivacyParams: frequency }',
         'frequencyPrivacyParams: reach! }',

@@ -65,7 +65,7 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-waits-for-the-poll',
-    edits: [inExchange('jobs/index.ts', 'else this.deliverer.changed(parties);', '')],
+    edits: [inExchange('jobs/index.ts', 'this.deliverer.changed(parties);', '')],
     foundBy: deliveriesTest('begins with the commit'),
   },
   {

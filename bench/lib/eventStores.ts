@@ -1,0 +1,97 @@
+/** The same events in each kind of store: each person has the same number of them, of one event group. */
+import { join } from 'node:path';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { skipped, startClickHouse } from '@measurement-exchange/testkit/clickhouse/server';
+import { CAMPAIGN, EVENT_GROUP } from './audiences.ts';
+import type { BenchServer } from './postgres.ts';
+
+/** Where events are, as plain values that a process can be told. */
+export type StorePlace =
+  | { kind: 'files'; file: string }
+  | { kind: 'postgres' | 'clickhouse'; url: string; table: string; user: string; password: string };
+
+export interface EventStore {
+  name: string;
+  place: StorePlace;
+  remove(): Promise<void>;
+}
+
+/** Each person has several events, in no order. */
+const person = (i: string, people: number) => `1 + (${i} % ${people}) * 7919 % ${people}`;
+const START = CAMPAIGN.start.slice(0, 19).replace('T', ' ');
+const HOURS = 600;
+
+export async function filesStore(folder: string, events: number, people: number): Promise<EventStore> {
+  const file = join(folder, 'events.parquet');
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  await connection.run(`COPY (SELECT ${person('i', people)} AS vid, TIMESTAMP '${START}' + to_hours(i % ${HOURS}) AS timestamp,
+    '${EVENT_GROUP}' AS event_group, CASE WHEN i % 3 = 0 THEN 'tv' ELSE 'phone' END AS device
+    FROM range(${events}) AS r(i)) TO '${file}' (FORMAT parquet)`);
+  connection.closeSync();
+  instance.closeSync();
+  return { name: 'Parquet files', place: { kind: 'files', file }, remove: async () => {} };
+}
+
+export async function postgresStore(
+  server: BenchServer,
+  events: number,
+  people: number,
+): Promise<EventStore> {
+  const database = await server.createDatabase({ migrated: false });
+  const url = new URL(database.url);
+  const user = `reader_${process.pid}`;
+  await database.query('CREATE SCHEMA ads');
+  // Unlogged, so that 100 million events do not fill the disk a second time with their log.
+  await database.query(`CREATE UNLOGGED TABLE ads.events AS SELECT ${person('i', people)} AS vid,
+    timestamptz '${START}Z' + (i % ${HOURS}) * interval '1 hour' AS timestamp, text '${EVENT_GROUP}' AS event_group,
+    CASE WHEN i % 3 = 0 THEN 'tv' ELSE 'phone' END AS device FROM generate_series(0::int8, ${events - 1}) AS i`);
+  await database.query('VACUUM ANALYZE ads.events');
+  await database.query(`CREATE ROLE ${user} LOGIN PASSWORD 'bench'`);
+  await database.query(`GRANT USAGE ON SCHEMA ads TO ${user}`);
+  await database.query(`GRANT SELECT ON ads.events TO ${user}`);
+  url.username = '';
+  url.password = '';
+  return {
+    name: 'PostgreSQL',
+    place: { kind: 'postgres', url: url.href, table: 'ads.events', user, password: 'bench' },
+    async remove() {
+      await database.drop();
+      await server.query(`DROP ROLE ${user}`);
+    },
+  };
+}
+
+/** Undefined where no ClickHouse can run. */
+export async function clickHouseStore(events: number, people: number): Promise<EventStore | undefined> {
+  if (skipped !== undefined) return undefined;
+  const server = await startClickHouse();
+  const { user: username, password } = server.writer;
+  const client = createClient({
+    url: server.url,
+    username,
+    password,
+    request_timeout: 3_600_000,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  const table = `bench_${process.pid}`;
+  await client.command({
+    query: `CREATE TABLE ${table} (vid UInt64, timestamp DateTime('UTC'), event_group LowCardinality(String),
+      device LowCardinality(String)) ENGINE = MergeTree ORDER BY (event_group, toDate(timestamp), vid)`,
+  });
+  await client.command({
+    query: `INSERT INTO ${table} SELECT ${person('number', people)}, toDateTime('${START}', 'UTC') + (number % ${HOURS}) * 3600,
+      '${EVENT_GROUP}', if(number % 3 = 0, 'tv', 'phone') FROM numbers(${events})`,
+  });
+  const place = { kind: 'clickhouse', url: server.url, table, ...server.reader } as const;
+  return {
+    name: 'ClickHouse',
+    place,
+    async remove() {
+      await client.command({ query: `DROP TABLE ${table}` });
+      await client.close();
+      await server.stop();
+    },
+  };
+}

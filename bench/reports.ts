@@ -1,0 +1,77 @@
+/**
+ * Reports: how long it takes to plan and to correct the largest ones. Beside them, the work without which nobody could do
+ * it: hashing as many needs, and the solver `quadprog` on the smallest of the corrections.
+ */
+import { performance } from 'node:perf_hooks';
+import { correctReport, planReport } from '@measurement-exchange/reports';
+import { LARGE, largePlan, MANY_FIGURES, surroundings } from '@measurement-exchange/reports/internal/large';
+import { correctInThread } from '@measurement-exchange/reports/node';
+import { solveQP } from 'quadprog';
+import { figure, ratio, show } from './lib/figures.ts';
+import type { Bench } from './lib/options.ts';
+import { atMost, printTable, progress, type Section, type Verdict } from './lib/report.ts';
+
+const PLAN_SECONDS = 1;
+
+export async function reports({ rounds, quick }: Bench): Promise<Section> {
+  const yardsticks: [name: string, work: () => unknown][] = [
+    ['hashing of its needs', await hashing()],
+    ['quadprog, 7 segments × total', () => quadprog(7)],
+  ];
+  const own: [name: string, seconds: number, work: () => unknown][] = [
+    ['plan of 4,000 figures', PLAN_SECONDS, () => planReport(MANY_FIGURES, surroundings)],
+  ];
+  for (const [name, seconds, definition] of quick ? LARGE.slice(0, 1) : LARGE) {
+    const [plan, answers] = await largePlan(definition);
+    own.push([`correction of ${name}`, seconds, () => correctReport(plan, answers)]);
+    own.push([`the same in a thread`, seconds, () => correctInThread(plan, answers)]);
+  }
+  const times = [...yardsticks, ...own].map((): number[] => []);
+  // Round 0 compiles.
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, one] of [...yardsticks, ...own].entries()) {
+      progress(`reports: ${one[0]}, round ${round} of ${rounds}`);
+      const seconds = await timed(one.at(-1) as () => unknown);
+      if (round > 0) times[i]!.push(seconds);
+    }
+  }
+  printTable('Reports, in seconds', [
+    ...yardsticks.map(([what], i) => ({ what: `yardstick: ${what}`, seconds: show(figure(times[i]!)) })),
+    ...own.map(([what], i) => ({
+      ...{ what, seconds: show(figure(times[i + 2]!)) },
+      'of its yardstick': show(ratio(times[i + 2]!, times[i === 0 ? 0 : 1]!)),
+    })),
+  ]);
+  const verdicts = own.map(
+    ([what, seconds], i): Verdict => atMost(`${what}, s`, figure(times[i + 2]!), seconds),
+  );
+  return { name: 'reports', data: { names: [...yardsticks, ...own].map(([name]) => name), times }, verdicts };
+}
+
+async function timed(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+}
+
+/** Hashes the needs of the large plan as the platform does, and nothing else. */
+async function hashing(): Promise<() => Promise<unknown>> {
+  const { needs } = await planReport(MANY_FIGURES, surroundings);
+  const texts = needs.map(({ need }) => new TextEncoder().encode(JSON.stringify(need)));
+  return () => Promise.all(texts.map((text) => crypto.subtle.digest('SHA-256', text)));
+}
+
+/** Least squares over atoms ≥ 0 with unit variances. Arrays of quadprog start at 1. */
+function quadprog(segments: number): void {
+  const all = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
+  const reach = (union: number) => 1000 * Math.sqrt(union) + (union % 7) * 30;
+  const unions = (a: number, b: number) => all.filter((union) => union & a && union & b).length;
+  const matrix = [[], ...all.map((a) => [0, ...all.map((b) => unions(a, b))])];
+  const linear = [
+    0,
+    ...all.map((a) => all.reduce((sum, union) => (union & a ? sum + reach(union) : sum), 0)),
+  ];
+  const bounds = [[], ...all.map((a) => [0, ...all.map((b) => (a === b ? 1 : 0))])];
+  const { message } = solveQP(matrix, linear, bounds, [0, ...all.map(() => 0)]);
+  if (message !== '') throw new Error(message);
+}
