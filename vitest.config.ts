@@ -44,11 +44,11 @@ const PROGRAMS = [
 /** These files take long and hardly ever fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and an eighth of all. */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
-  'packages/cli/test/{backup,clientCredentials,computations,deployment,loadedModules,printedCommand}.test.ts',
-  'packages/cli/test/{serve,shareShuffle}.test.ts',
-  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,shared}.test.ts',
+  'packages/cli/test/{backup,clientCredentials,companion,computations,deployment,loadedModules}.test.ts',
+  'packages/cli/test/{printedCommand,reports,serve,shareShuffle,warehouseClickHouse}.test.ts',
+  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,reports,reportsLive,shared}.test.ts',
   'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
-  'packages/duchy/test/stages/{crashes,following,noise,traces}.test.ts',
+  'packages/duchy/test/stages/{crashes,following,noise,sources,traces,verification}.test.ts',
   'packages/exchange/test/{computations,measurements}/races.test.ts',
   'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork}.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
@@ -56,7 +56,7 @@ export const STRESS_ONLY = [
   'packages/exchange/test/production/*.test.ts',
   'packages/sdk/src/provider/filter/evaluator.test.ts',
   'packages/sdk/test/consumer/lyingExchangeBounds.test.ts',
-  'packages/sdk/test/provider/{agentCrashes,agentRetries,computations,hostileFilters}.test.ts',
+  'packages/sdk/test/provider/{agentCrashes,agentRetries,computations,hostileFilters,warehouseClickHouse}.test.ts',
   'packages/sdk/test/readme.test.ts',
   'rig/slice.test.ts',
   'scripts/ensure-installed.test.ts',
@@ -64,7 +64,7 @@ export const STRESS_ONLY = [
 const isStress = process.env.MEX_STRESS !== undefined;
 /** Tests of pure functions: they need no database. */
 const UNITS = [
-  'packages/{contract,consent,mpc}/{src,test}/**/*.test.ts',
+  'packages/{contract,consent,mpc,reports}/{src,test}/**/*.test.ts',
   'packages/console/src/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
   'packages/sdk/src/{client,consumer}/**/*.test.ts',
