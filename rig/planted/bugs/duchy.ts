@@ -234,7 +234,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         "error.code === 'NOT_FOUND'",
       ),
     ],
-    foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'answered with anything but success'),
+    foundBy: test('duchy/src/computations/certificates.test.ts', 'a 404 of a proxy'),
   },
   {
     name: 'a-403-fails-the-stage',

@@ -1,0 +1,28 @@
+/** A computation ends for a certificate that is absent only if the exchange itself says that there is none. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { expect, test } from 'vitest';
+import { trustedCertificate } from './certificates.ts';
+import type { Duchy } from './context.ts';
+import { PermanentError } from './errors.ts';
+
+const PARTY = 'dataProviders/north';
+
+function fetched(error: Error): Promise<unknown> {
+  const client = { getCertificate: () => Promise.reject(error) };
+  const duchy = { client } as unknown as Pick<Duchy, 'client' | 'trust'>;
+  return trustedCertificate(duchy, PARTY, `${PARTY}/certificates/c1`);
+}
+
+test('a 404 of the exchange fails the computation, and names the party', async () => {
+  const rejection = fetched(new ExchangeError('CERTIFICATE_NOT_FOUND', 'no', { code: 'NOT_FOUND' }));
+  await expect(rejection).rejects.toMatchObject({
+    constructor: PermanentError,
+    code: 'CERTIFICATE_NOT_FOUND',
+    position: { dataProvider: PARTY },
+  });
+});
+
+test('a 404 of a proxy does not, so the duchy asks again', async () => {
+  const error = new ExchangeError('ROUTE_NOT_FOUND', 'no', { code: 'NOT_FOUND' });
+  await expect(fetched(error)).rejects.toBe(error);
+});
