@@ -93,6 +93,7 @@ const RULES: Rule[] = [
       'routes.ts',
       'requests',
       'openapi',
+      'rpc.ts',
     ],
   ),
   [CONSENT, [CONSENT]],

@@ -92,7 +92,7 @@ describe('mex measure', () => {
     expect(out).toContain('geometric noise (discrete Laplace)');
 
     expect(await w.acme.client.getMeasurement({ name })).toMatchObject({ measurementReferenceId: 'q1' });
-    const { eventGroups } = spec.selection.value as { eventGroups: { key: string; value: unknown }[] };
+    const { eventGroups } = spec.requisitionType.value as { eventGroups: { key: string; value: unknown }[] };
     expect(eventGroups).toHaveLength(1);
     expect(eventGroups[0]).toMatchObject({
       key: expect.stringMatching(/^dataProviders\/chirper\/eventGroups\/\w+$/),

@@ -127,7 +127,6 @@ export * as tink from './gen/google/crypto/tink/tink_pb.ts';
 export { type Binding, BindingSchema } from './gen/mex/contract/binding_pb.ts';
 export * as duchyMessages from './gen/mex/contract/duchy_pb.ts';
 export * as shareShuffle from './gen/mex/contract/share_shuffle_pb.ts';
-export * as specs from './gen/wfa/measurement/api/v2alpha/specs_pb.ts';
 export { camelCase, decode, join, type Keywords, MAX_VIOLATIONS } from './json/codec.ts';
 export {
   JsonDecimal,
@@ -185,6 +184,7 @@ export type { Body, PrincipalKind, Route } from './routes/route.ts';
 export { API_PREFIX, type Operation, ROUTES, type RouteOf, type Routes } from './routes.ts';
 export { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from './specs/measurementSpec.ts';
 export { measurementSpecViolations, wrapsAround } from './specs/measurementSpecViolations.ts';
+export * as specs from './specs/messages.ts';
 export { TYPE_URLS } from './specs/typeUrls.ts';
 export { importedFirst, isWellKnownFile, readWellKnownFile, WELL_KNOWN_FILES } from './specs/wellKnown.ts';
 export { readMessage, readWire, type WireLimits } from './specs/wire.ts';

@@ -102,11 +102,11 @@ describe('RequisitionSpec', () => {
     eventGroups: [entry],
     serializedMeasurementPublicKey: AA,
     nonce: 0x0102030405060708n,
-    selection: { case: 'events', value: { eventGroups: [entry] } },
+    requisitionType: { case: 'events', value: { eventGroups: [entry] } },
     measurementPublicKey: { typeUrl: 't', value: BB },
   });
   golden('population', schema, `2a0f 0a03 0a0178 1208 ${INTERVAL}`, {
-    selection: { case: 'population', value: { filter: { expression: 'x' }, interval } },
+    requisitionType: { case: 'population', value: { filter: { expression: 'x' }, interval } },
   });
 });
 

@@ -36,7 +36,7 @@ export function encodeRequisitionSpec(
   nonce = 0n,
 ): Uint8Array {
   const message = create(specs.RequisitionSpecSchema, {
-    selection: selectionOf(selection),
+    requisitionType: selectionOf(selection),
     nonce,
     ...(publicKeyset && { measurementPublicKey: measurementPublicKey(publicKeyset) }),
   });

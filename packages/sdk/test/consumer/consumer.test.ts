@@ -184,7 +184,7 @@ describe('what a data provider gets', () => {
       const { signed, spec } = await readRequisition(provider, requisition);
       await verifySignature(requisition.measurementSpec!, x509);
       await verifySignature(signed, x509);
-      expect(spec.selection).toMatchObject({
+      expect(spec.requisitionType).toMatchObject({
         case: 'events',
         value: { eventGroups: [{ key: `${provider.name}/eventGroups/tv` }] },
       });

@@ -67,7 +67,7 @@ async function answerWaiting(provider: Party): Promise<number> {
     const { spec } = await readRequisition(provider, requisition);
     const decoded = decodeMeasurementSpec(requisition.measurementSpec!.message);
     if ('error' in decoded) throw new Error(decoded.error);
-    const events = spec.selection.case === 'events' ? spec.selection.value.eventGroups : [];
+    const events = spec.requisitionType.case === 'events' ? spec.requisitionType.value.eventGroups : [];
     const value = valueAt(events[0]!.value!.collectionInterval!.endTime!.seconds);
     const result = decoded.spec.measurementType === 'REACH' ? reach(value) : impression(3n * value);
     await fulfillWith(provider, requisition.measurement!, result);

@@ -113,7 +113,7 @@ const asking = (filter: string, group = GROUP): Spoiled => ({
 });
 const population = (filter: string): Spoiled => ({
   spec: { measurementType: { case: 'population', value: {} }, vidSamplingInterval: undefined },
-  requisitionSpec: { selection: { case: 'population', value: { filter: { expression: filter } } } },
+  requisitionSpec: { requisitionType: { case: 'population', value: { filter: { expression: filter } } } },
 });
 const list = (length: number) => `[${Array.from({ length }, () => "'zqxliteral'").join()}]`;
 

@@ -135,7 +135,7 @@ async function makeRequisition(consumer: Identity, provider: Identity, draft: Dr
   const requisitionSpec = bytesOf(specs.RequisitionSpecSchema, draft.requisitionSpec, {
     nonce: NONCE,
     measurementPublicKey,
-    selection: { case: 'events', value: { eventGroups: [entry(SPRING)] } },
+    requisitionType: { case: 'events', value: { eventGroups: [entry(SPRING)] } },
   });
   const sign = async (message: Uint8Array, pem = consumer.privateKeyPem) =>
     (await createSigner(pem)).sign(message);
@@ -185,7 +185,7 @@ export function entry(key: string, filter?: string, [from, to]: [number, number]
 }
 
 export const eventGroups = (...entries: ReturnType<typeof entry>[]): RequisitionSpecInit => ({
-  selection: { case: 'events', value: { eventGroups: entries } },
+  requisitionType: { case: 'events', value: { eventGroups: entries } },
 });
 
 /** An exchange that says something else of the event group. */

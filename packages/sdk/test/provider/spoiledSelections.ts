@@ -11,7 +11,7 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
     'SPEC_INVALID',
     'selects event groups',
     () => ({
-      requisitionSpec: { selection: { case: 'population', value: {} } },
+      requisitionSpec: { requisitionType: { case: 'population', value: {} } },
     }),
   ],
   [

@@ -23,10 +23,10 @@ export interface PlainRequisitionSpec {
 /** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if decoding fails. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
-  // Earlier versions used these fields instead of `selection.events` and `measurementPublicKey`.
+  // Earlier versions used these fields instead of `requisitionType.events` and `measurementPublicKey`.
   const { eventGroups, serializedMeasurementPublicKey } = message;
   const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
-  const { case: selected, value } = message.selection;
+  const { case: selected, value } = message.requisitionType;
   const entries = selected === 'events' ? value.eventGroups : eventGroups;
   return {
     nonce: message.nonce,

@@ -1,0 +1,5 @@
+/** The messages that parties sign and encrypt for each other, and what these messages are made of. */
+export * from '../gen/wfa/measurement/api/v2alpha/event_group_pb.ts';
+export * from '../gen/wfa/measurement/api/v2alpha/measurement_pb.ts';
+export * from '../gen/wfa/measurement/api/v2alpha/protocol_config_pb.ts';
+export * from '../gen/wfa/measurement/api/v2alpha/specs_pb.ts';
