@@ -58,7 +58,7 @@ const MEANINGS = {
     TOO_MANY_WEBHOOKS: 'The party has as many webhooks as one may have: update or delete one.',
   },
   UNAUTHENTICATED: {
-    TOKEN_INVALID: 'The bearer ID token is missing or not acceptable; the log line of the request says why.',
+    TOKEN_INVALID: 'The credentials are missing or not acceptable; the log line of the request says why.',
   },
   PERMISSION_DENIED: {
     PRINCIPAL_UNKNOWN: 'The token is good, but its subject is bound to no principal of this exchange.',
@@ -110,7 +110,7 @@ const MEANINGS = {
   },
   RESOURCE_EXHAUSTED: {
     RATE_LIMITED:
-      'Too many requests from this principal or subject, too much descriptor work of it, or too many bad tokens from this address.',
+      'Too many requests from this principal or subject, too much descriptor work of it, or too many bad credentials from this address.',
     TOO_MANY_OPEN_MEASUREMENTS:
       'The consumer has as many measurements that are not complete as the operator allows: wait for some of them, or cancel some.',
     DEFERRED_TOO_OFTEN:

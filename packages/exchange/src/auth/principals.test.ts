@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createPrincipalResolver, type PrincipalQuery, type PrincipalRecord } from './principals.ts';
-import type { VerifiedToken } from './tokens.ts';
+import type { Verified } from './verified.ts';
 
-const alice: VerifiedToken = { issuer: 'https://idp.example', subject: 'alice', expiresAt: 0 };
-const bob: VerifiedToken = { ...alice, subject: 'bob' };
-const claiming = (claimedPrincipal: string): VerifiedToken => ({ ...alice, claimedPrincipal });
+const alice: Verified = { issuer: 'https://idp.example', subject: 'alice', expiresAt: 0 };
+const bob: Verified = { ...alice, subject: 'bob' };
+const claiming = (claimedPrincipal: string): Verified => ({ ...alice, claimedPrincipal });
 
 const NOW = 1_700_000_000_000;
 
@@ -21,7 +21,7 @@ function setUp(records: Record<string, PrincipalRecord>) {
       return found;
     },
   });
-  const outcome = (token: VerifiedToken) =>
+  const outcome = (token: Verified) =>
     resolver.resolve(token).then(
       (principal) => principal.name,
       (error) => error.reason ?? error.message,

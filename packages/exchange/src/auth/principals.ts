@@ -1,8 +1,8 @@
-/** Finds the principal that an accepted token belongs to. */
+/** Finds the principal that accepted credentials belong to. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
-import type { VerifiedToken } from './tokens.ts';
+import type { Verified } from './verified.ts';
 
 export type PrincipalQuery = { issuer: string; subject: string } | { name: string };
 export interface PrincipalRecord {
@@ -30,7 +30,7 @@ export function createPrincipalResolver(options: {
     perf: { now: clock },
   });
 
-  let resolved = new WeakMap<VerifiedToken, { principal: Principal; until: number }>();
+  let resolved = new WeakMap<Verified, { principal: Principal; until: number }>();
 
   function lookupOnce(key: string, query: PrincipalQuery): Promise<PrincipalRecord | undefined> {
     const known = cache.get(key);
@@ -46,7 +46,7 @@ export function createPrincipalResolver(options: {
 
   return {
     /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
-    async resolve(verified: VerifiedToken): Promise<Principal> {
+    async resolve(verified: Verified): Promise<Principal> {
       const { issuer, subject, claimedPrincipal } = verified;
       if (claimedPrincipal === OPERATOR.name) return OPERATOR;
       if (claimedPrincipal !== undefined && parsePrincipal(claimedPrincipal) === undefined) throw unknown();
@@ -65,8 +65,8 @@ export function createPrincipalResolver(options: {
       return principal;
     },
 
-    /** Returns the principal that `resolve` returned for the same token object, as long as the principal is cached. */
-    recall(verified: VerifiedToken): Principal | undefined {
+    /** Returns the principal that `resolve` returned for the same object, as long as the principal is cached. */
+    recall(verified: Verified): Principal | undefined {
       const known = resolved.get(verified);
       return known !== undefined && clock() < known.until ? known.principal : undefined;
     },

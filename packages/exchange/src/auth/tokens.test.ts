@@ -2,7 +2,8 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { encode, jws, makeKey, startTestIssuer, type TestIssuer } from '@measurement-exchange/testkit/issuer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTokenVerifier, type IssuerConfig, type TokenVerifier, tokenInvalid } from './tokens.ts';
+import { createTokenVerifier, type IssuerConfig, type TokenVerifier } from './tokens.ts';
+import { unacceptable } from './verified.ts';
 
 const NOW = 1_800_000_000;
 const AUDIENCE = 'mex';
@@ -222,7 +223,7 @@ describe('a bad token', () => {
     );
     expect(error).toBeInstanceOf(ExchangeError);
     expect(error.httpStatus).toBe(401);
-    expect(error.toJSON()).toEqual(tokenInvalid('any other reason').toJSON());
+    expect(error.toJSON()).toEqual(unacceptable('any other reason').toJSON());
     // The log learns why, without the token and without what it claims.
     expect(error.cause).toMatch(/^[\w \-+,]{3,80}$/);
     expect(error.cause).not.toContain('alice');

@@ -1,6 +1,5 @@
 /** Verifies bearer ID tokens and returns their claims. */
-import { hash } from 'node:crypto';
-import { ExchangeError, fromBase64 } from '@measurement-exchange/contract';
+import { fromBase64 } from '@measurement-exchange/contract';
 import { compactVerify, errors } from 'jose';
 import { LRUCache } from 'lru-cache';
 import {
@@ -13,54 +12,33 @@ import {
   type Json,
 } from './claims.ts';
 import { type KeySet, type KeySource, keysFromFile, keysFromUrl } from './keys.ts';
+import {
+  AcceptedCredentials,
+  CACHE_CAPACITY,
+  type Permit,
+  unacceptable,
+  type Verified,
+  type Verifier,
+} from './verified.ts';
 
 export type { IssuerConfig } from './claims.ts';
 
-export interface VerifiedToken {
-  readonly issuer: string;
-  readonly subject: string;
-  /** Epoch seconds. */
-  readonly expiresAt: number;
-  /** The value of the issuer's `principalClaim`. Undefined if that setting is not set or the value is not a string. */
-  readonly claimedPrincipal?: string;
-}
-
-export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
-
-/**
- * Called before the first check of a token's signature, which is expensive. May throw to prevent the check.
- * `knownSubject` is set if another token of the same subject was accepted before.
- */
-export type Permit = (knownSubject: string | undefined) => void;
-
-interface AcceptedToken {
-  verified: VerifiedToken;
-  /** The token must be checked again at this time, in epoch milliseconds. */
-  checkAt: number;
-}
+export type TokenVerifier = Verifier<string>;
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
 const CACHE_MS = 60_000;
-const CACHE_CAPACITY = 10_000;
 /**
  * Matches a signed token, which has three nonempty parts. Excludes unsigned tokens, JWE (five parts), and the JSON
  * serialization.
  */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** The caller always gets the same message. `why` goes to the log and contains no secret. */
-export function tokenInvalid(why: string): ExchangeError {
-  return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
-    cause: why,
-  });
-}
-
 export function createTokenVerifier(options: {
   issuers: IssuerConfig[];
   /** Epoch milliseconds. */
   clock?: () => number;
   fetch?: typeof fetch;
-}) {
+}): TokenVerifier {
   const { issuers, clock = Date.now, fetch: fetchUrl = fetch } = options;
   checkIssuers(issuers);
   const trusted = new Map(
@@ -70,56 +48,47 @@ export function createTokenVerifier(options: {
       return [config.issuer, { config, keys }];
     }),
   );
-  // Caches accepted tokens: a signature check takes 150 to 200 µs, a cache hit 3 µs. The cache key is a hash, so that no
-  // token stays in memory.
-  const accepted = new LRUCache<string, AcceptedToken>({ max: CACHE_CAPACITY });
+  // A signature check takes 150 to 200 µs, a cache hit 3 µs.
+  const accepted = new AcceptedCredentials(clock);
   const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
-  const digestOf = (token: string) => hash('sha256', token, 'base64');
-  const current = (known: AcceptedToken | undefined) =>
-    known !== undefined && clock() < known.checkAt ? known.verified : undefined;
-
   return {
-    /** Returns the object that `verify` returned for this token, as long as it is cached (at most a minute). */
     recall: (token: string) =>
-      token.length > MAX_TOKEN_LENGTH ? undefined : current(accepted.get(digestOf(token))),
+      token.length > MAX_TOKEN_LENGTH ? undefined : accepted.recall(AcceptedCredentials.keyOf(token)),
 
-    /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with the error that `permit` throws. */
-    async verify(token: string, permit?: Permit): Promise<VerifiedToken> {
-      if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
-      const digest = digestOf(token);
-      const known = accepted.get(digest);
-      const believed = current(known);
-      if (believed !== undefined) return believed;
+    /** Also rejects with KEYS_UNAVAILABLE. */
+    async verify(token: string, permit?: Permit): Promise<Verified> {
+      if (token.length > MAX_TOKEN_LENGTH) throw unacceptable('longer than 8 KiB');
+      const key = AcceptedCredentials.keyOf(token);
+      const known = accepted.recall(key);
+      if (known !== undefined) return known;
 
       // First make the checks that need no key, so that a junk token never causes a fetch of keys.
       const { header, claims } = decode(token);
       // The signature is not verified yet. `iss` only selects the keys.
       const issuer = trusted.get(claims.iss as string);
-      if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
+      if (issuer === undefined) throw unacceptable('iss is not a configured issuer');
       const { config, keys } = issuer;
       const why = headerError(header, config) ?? claimsError(claims, config, Math.floor(clock() / 1000));
-      if (why !== undefined) throw tokenInvalid(why);
+      if (why !== undefined) throw unacceptable(why);
       const claimedSubject = `${config.issuer} ${claims.sub}`;
-      if (known === undefined) permit?.(subjects.has(claimedSubject) ? claimedSubject : undefined);
+      if (!accepted.has(key)) permit?.(subjects.has(claimedSubject) ? claimedSubject : undefined);
       const keySet = await checkSignature(token, keys, config.algorithms ?? DEFAULT_ALGORITHMS).catch(
         (error) => {
-          accepted.delete(digest);
+          accepted.reject(key);
           throw error;
         },
       );
 
       const claimed = config.principalClaim && claims[config.principalClaim];
-      const verified: VerifiedToken = {
+      const verified: Verified = {
         issuer: config.issuer,
         subject: claims.sub as string,
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      const checkAt = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
-      accepted.set(digest, { verified, checkAt });
       subjects.set(claimedSubject, true);
-      return verified;
+      return accepted.accept(key, verified, Math.min(clock() + CACHE_MS, keySet.validUntil));
     },
   };
 }
@@ -127,9 +96,9 @@ export function createTokenVerifier(options: {
 /** Accepts only strict base64url, so that each token has exactly one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
-  if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
+  if (parts === undefined || parts.includes(undefined)) throw unacceptable('not a compact JWS');
   const [header, claims] = parts.slice(0, 2).map((bytes) => parseObject(bytes!));
-  if (header === undefined || claims === undefined) throw tokenInvalid('a part is not a JSON object');
+  if (header === undefined || claims === undefined) throw unacceptable('a part is not a JSON object');
   return { header, claims };
 }
 
@@ -151,10 +120,10 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
   // The issuer may have added or replaced this key since the keys were loaded.
   const newer = await keys.newerThan(cached).catch((unavailable) => {
     // A newer key could make a token with an unknown key ID valid, so the caller should retry later.
-    throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
+    throw why === UNKNOWN_KEY ? unavailable : unacceptable(why);
   });
   const whyStill = newer === undefined ? why : await signatureError(token, newer, algorithms);
-  if (whyStill !== undefined) throw tokenInvalid(whyStill);
+  if (whyStill !== undefined) throw unacceptable(whyStill);
   return newer!;
 }
 

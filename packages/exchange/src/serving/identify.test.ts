@@ -1,6 +1,6 @@
 import { ExchangeError, matchRoute } from '@measurement-exchange/contract';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Permit } from '../auth/tokens.ts';
+import type { Permit } from '../auth/verified.ts';
 import type { Principal } from '../operations/index.ts';
 import { Identifier } from './identify.ts';
 

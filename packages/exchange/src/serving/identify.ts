@@ -1,21 +1,22 @@
 /**
- * Identifies callers, and limits the bad tokens of an address. Callers may share an address, so one caller's bad tokens
- * must not block another caller's good tokens:
+ * Identifies callers, and limits the bad credentials of an address. Callers may share an address, so one caller's bad
+ * credentials must not block another caller's good ones:
  *
- * - A token that was accepted before is not limited.
- * - All checks except the signature check are always made, because they are cheap.
+ * - Credentials that were accepted before are not limited.
+ * - All cheap checks are always made. The others check a signature, or read the database.
  * - Signatures are checked at a limited rate. Each known subject has its own rate per address. Subjects that this replica
- *   has not seen share one rate, so they may have to retry while somebody at their address sends forged tokens.
+ *   has not seen share one rate, so they may have to retry while somebody at their address sends forged credentials.
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
-import { type TokenVerifier, tokenInvalid, type VerifiedToken } from '../auth/tokens.ts';
+import type { TokenVerifier } from '../auth/tokens.ts';
+import { unacceptable, type Verified } from '../auth/verified.ts';
 import { authorize, type Principal } from '../operations/index.ts';
 import type { Credentials } from './credentials.ts';
 import { type Bucket, type Rate, RateLimiter } from './rateLimiter.ts';
 
 export interface Identity {
-  token: VerifiedToken;
+  verified: Verified;
   principal: Principal;
 }
 
@@ -26,18 +27,18 @@ export interface IdentifierOptions {
   strangerRate: Rate;
 }
 
-const BAD_TOKENS: Rate = { perSecond: 50, burst: 200 };
-const FORGED_TOKENS: Rate = { perSecond: 50, burst: 200 };
-const FORGED_TOKENS_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
+const BAD: Rate = { perSecond: 50, burst: 200 };
+const FORGED: Rate = { perSecond: 50, burst: 200 };
+const FORGED_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
 /** These errors do not tell whether the caller is authorized. */
 const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
-const TOO_MANY_BAD_TOKENS = 'Too many bad tokens from this address';
+const TOO_MANY_BAD = 'Too many bad credentials from this address';
 
 export class Identifier {
   private readonly options: IdentifierOptions;
-  private readonly badTokens = new RateLimiter(() => BAD_TOKENS);
-  private readonly forgedTokens = new RateLimiter(() => FORGED_TOKENS);
-  private readonly forgedOfKnownSubjects = new RateLimiter(() => FORGED_TOKENS_OF_KNOWN_SUBJECT);
+  private readonly bad = new RateLimiter(() => BAD);
+  private readonly forged = new RateLimiter(() => FORGED);
+  private readonly forgedOfKnownSubjects = new RateLimiter(() => FORGED_OF_KNOWN_SUBJECT);
   private readonly strangers: RateLimiter;
 
   constructor(options: IdentifierOptions) {
@@ -51,18 +52,18 @@ export class Identifier {
    */
   recall(credentials: Credentials): Identity | undefined {
     if (credentials.kind !== 'bearer') return undefined;
-    const token = this.options.tokens.recall(credentials.token);
-    const principal = token && this.options.principals.recall(token);
-    return principal && { token: token!, principal };
+    const verified = this.options.tokens.recall(credentials.token);
+    const principal = verified && this.options.principals.recall(verified);
+    return principal && { verified: verified!, principal };
   }
 
   async identify(credentials: Credentials): Promise<Identity> {
-    const token = await this.verify(credentials);
+    const verified = await this.verify(credentials);
     try {
-      return { token, principal: await this.options.principals.resolve(token) };
+      return { verified, principal: await this.options.principals.resolve(verified) };
     } catch (error) {
       throw isStranger(error)
-        ? this.charge(this.strangers.bucketOf(subjectOf(token)), 'Too many requests', error)
+        ? this.charge(this.strangers.bucketOf(subjectOf(verified)), 'Too many requests', error)
         : error;
     }
   }
@@ -78,19 +79,19 @@ export class Identifier {
     }
   }
 
-  private async verify(credentials: Credentials): Promise<VerifiedToken> {
+  private async verify(credentials: Credentials): Promise<Verified> {
     const { address } = credentials;
     let forged: Bucket | undefined;
     try {
-      if (credentials.kind === 'none') throw tokenInvalid(credentials.why);
+      if (credentials.kind === 'none') throw unacceptable(credentials.why);
       return await this.options.tokens.verify(credentials.token, (knownSubject) => {
         forged = this.forgeriesOf(address, knownSubject);
-        if (forged.isEmpty) throw forged.error(TOO_MANY_BAD_TOKENS);
+        if (forged.isEmpty) throw forged.error(TOO_MANY_BAD);
       });
     } catch (error) {
       if (!(error instanceof ExchangeError && error.reason === 'TOKEN_INVALID')) throw error;
       forged?.take();
-      throw this.charge(this.badTokens.bucketOf(address), TOO_MANY_BAD_TOKENS, error);
+      throw this.charge(this.bad.bucketOf(address), TOO_MANY_BAD, error);
     }
   }
 
@@ -99,7 +100,7 @@ export class Identifier {
       const bucket = this.forgedOfKnownSubjects.bucketOf(`${address} ${knownSubject}`);
       if (!bucket.isEmpty) return bucket;
     }
-    return this.forgedTokens.bucketOf(address);
+    return this.forged.bucketOf(address);
   }
 
   private charge(bucket: Bucket, what: string, error: unknown): unknown {
@@ -115,6 +116,6 @@ function isStranger(error: unknown): boolean {
   );
 }
 
-function subjectOf({ issuer, subject }: VerifiedToken): string {
+function subjectOf({ issuer, subject }: Verified): string {
   return `${issuer} ${subject}`;
 }

@@ -206,7 +206,7 @@ export class Pipeline {
 
 function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAside'>): Call {
   const { progress, identity } = caller;
-  const { issuer, subject } = identity.token;
+  const { issuer, subject } = identity.verified;
   progress.call = {
     principal: identity.principal,
     issuer,

@@ -1,0 +1,78 @@
+/** The parts that all verifiers of credentials share: their result, their one error, and their cache. */
+import { hash } from 'node:crypto';
+import { ExchangeError } from '@measurement-exchange/contract';
+import { LRUCache } from 'lru-cache';
+
+/** The result of verifying a bearer token, a client certificate or an API key. */
+export interface Verified {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  /**
+   * The principal that the credentials name. For a token it is the value of the issuer's `principalClaim`, and undefined
+   * if that setting is not set or the value is not a string.
+   */
+  readonly claimedPrincipal?: string;
+}
+
+/**
+ * Called before the first check of credentials, if that check is expensive. May throw to prevent the check.
+ * `knownSubject` is set if other credentials of the same subject were accepted before.
+ */
+export type Permit = (knownSubject: string | undefined) => void;
+
+export interface Verifier<Credentials> {
+  /** Returns the object that `verify` returned for the same credentials, as long as it is cached (at most a minute). */
+  recall(credentials: Credentials): Verified | undefined;
+  /** Rejects with TOKEN_INVALID or a code that asks the caller to retry, or with the error that `permit` throws. */
+  verify(credentials: Credentials, permit?: Permit): Promise<Verified>;
+}
+
+/** The caller always gets the same message. `why` goes to the log and contains no secret. */
+export function unacceptable(why: string): ExchangeError {
+  return new ExchangeError('TOKEN_INVALID', 'The credentials are missing or not acceptable.', { cause: why });
+}
+
+interface Entry {
+  verified: Verified;
+  /** The credentials must be checked again at this time, in epoch milliseconds. */
+  checkAt: number;
+}
+
+export const CACHE_CAPACITY = 10_000;
+
+/** Caches accepted credentials by their hash, so that no secret stays in memory. */
+export class AcceptedCredentials {
+  private readonly entries = new LRUCache<string, Entry>({ max: CACHE_CAPACITY });
+  private readonly clock: () => number;
+
+  /** `clock` returns epoch milliseconds. */
+  constructor(clock: () => number) {
+    this.clock = clock;
+  }
+
+  static keyOf(credentials: string | Uint8Array): string {
+    return hash('sha256', credentials, 'base64');
+  }
+
+  /** Always returns the same object until the credentials must be checked again. */
+  recall(key: string): Verified | undefined {
+    const entry = this.entries.get(key);
+    return entry !== undefined && this.clock() < entry.checkAt ? entry.verified : undefined;
+  }
+
+  /** Returns whether the credentials were accepted before, even if they must be checked again. */
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
+  accept(key: string, verified: Verified, checkAt: number): Verified {
+    this.entries.set(key, { verified, checkAt: Math.min(checkAt, verified.expiresAt * 1000) });
+    return verified;
+  }
+
+  reject(key: string): void {
+    this.entries.delete(key);
+  }
+}
