@@ -72,7 +72,9 @@ export type DuchyRole = (typeof DUCHY_ROLES)[number];
 export const MPC_NOISE_MECHANISMS = ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'] as const;
 export type MpcNoiseMechanism = (typeof MPC_NOISE_MECHANISMS)[number];
 
-/** PLANNED: without measurements. RUNNING: a measurement is pending. COMPLETE: all succeeded. INCOMPLETE: the others. */
+/**
+ * PLANNED: without measurements. RUNNING: a measurement is pending. COMPLETE: all succeeded. INCOMPLETE: all other cases.
+ */
 export const REPORT_STATES = ['PLANNED', 'RUNNING', 'COMPLETE', 'INCOMPLETE'] as const;
 export type ReportState = (typeof REPORT_STATES)[number];
 

@@ -15,12 +15,12 @@ export type Slice = Readonly<Record<string, readonly Interval[]>>;
 export const EVERYBODY = '{}';
 
 /**
- * The most slices that are told apart at one place of the ledger, and the most sets of slices that one person can be in.
- * Beyond them, a further slice counts as everybody.
+ * The maximum number of slices at one place of the ledger, and of sets of slices that a person can be in. Above either
+ * maximum, every further slice counts as everybody.
  */
 const MAX_SLICES = 128;
 const MAX_COVERS = 1024;
-/** The most members of all these sets together. A check of the budget adds up this many amounts. */
+/** The maximum number of members in all these sets together. A budget check adds up this many amounts. */
 const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 
@@ -108,7 +108,7 @@ function partsIn(charged: SlicedAmounts): string[] {
   return [...charged.keys()].filter((text) => text !== EVERYBODY);
 }
 
-/** Combines the axes. A person may be at any place of one axis, whatever the places on the others are. */
+/** Combines the axes. A person's place on one axis is independent of the places on the other axes. */
 function findCovers(slices: readonly Slice[]): number[][] | undefined {
   const axes = new Set(slices.flatMap((slice) => Object.keys(slice)));
   let masks = new Set([(1n << BigInt(slices.length)) - 1n]);

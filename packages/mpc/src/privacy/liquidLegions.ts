@@ -127,7 +127,7 @@ export function liquidLegionsReachCovariance(params: LiquidLegionsCovariancePara
     params,
     (p, rate, weight) => {
       const [a, b] = [Math.exp(-first * rate), Math.exp(-second * rate)];
-      // Empty in both, beyond what independent sketches would have in common.
+      // The covariance of the register being empty in both sketches.
       common += weight * -Math.expm1(-both * rate) * Math.exp((both - first - second) * rate);
       common += weight * both * p ** 2 * a * b;
       hit[0] += weight * p * a;
@@ -231,8 +231,8 @@ function forEachRegister(
 const BLOCKS = 2048;
 
 /**
- * Covariances are needed for every pair of sketches, and to fewer digits than an estimate. From one block to the next, p
- * falls by a twelfth, and sums have an error below 10⁻⁷.
+ * The number of blocks for covariances, which need fewer digits than estimates, but for every pair of sketches. From one
+ * block to the next, p falls by a twelfth. Sums have an error below 10⁻⁷.
  */
 const covarianceBlocks = ({ decayRate }: LiquidLegionsSize) => Math.max(64, Math.ceil(12 * decayRate));
 

@@ -34,7 +34,7 @@ export class RegisterIndexes {
     return this.at((high * 2 ** 32 + low) / 2 ** 64);
   }
 
-  /** Returns the index for a hash `u`, as a fraction of all hashes. */
+  /** Returns the index for `u`, a hash that was scaled to the range from 0 to 1. */
   at(u: number): number {
     const { highest } = this;
     const { decayRate, maxSize } = this.params;

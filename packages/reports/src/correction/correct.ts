@@ -51,7 +51,7 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
 /** Corrects disjoint groups together if the sum of their people exceeds the population. */
 function withinPopulation(plan: Plan, parts: readonly Component[], population: number): Component[] {
   return neighborsOf(parts).flatMap((near) => {
-    // Whole people: rounding can add up to one person to each part.
+    // Rounding to whole people can add up to one person to each part.
     const total = near.reduce((sum, { rows, solution }) => {
       const counts = rows.flatMap((row, i) => (isCount(row) ? [i] : []));
       return sum + Math.round(peopleIn(solution, { counts }));

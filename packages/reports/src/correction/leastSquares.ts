@@ -17,7 +17,7 @@ export class LeastSquares<T extends Sparse> {
   readonly used: T[] = [];
   /** The coefficient of each used vector. */
   coefficients: number[] = [];
-  /** The precision times what the used vectors leave unexplained: how much one more unit in each row would help. */
+  /** The precision times the residual of the fit. It tells how much one more unit in each row would improve the fit. */
   rewards: Float64Array = new Float64Array();
   chiSquared = 0;
   /** The dot product of each used vector and the target. */
@@ -28,7 +28,7 @@ export class LeastSquares<T extends Sparse> {
   private readonly precision: Precision;
   private readonly wanted: Float64Array;
 
-  /** Dot products are those of the precision: a · b means aᵀ P b. */
+  /** All dot products use the precision P: a · b means aᵀ P b. */
   constructor(target: Float64Array, precision: Precision) {
     this.target = target;
     this.precision = precision;
@@ -37,8 +37,8 @@ export class LeastSquares<T extends Sparse> {
   }
 
   /**
-   * Starts to use vectors, and drops those whose coefficients would become negative. Returns false if none of the new
-   * vectors stays.
+   * Adds vectors to the used ones, and drops those whose coefficients would become negative. Returns false if none of the
+   * new vectors stays.
    */
   add(vectors: readonly T[]): boolean {
     const added = new Set(vectors.filter((vector) => this.extend(vector)));
@@ -57,7 +57,7 @@ export class LeastSquares<T extends Sparse> {
     }
   }
 
-  /** Computes what the used vectors leave unexplained. */
+  /** Computes the residual of the fit, and the rewards. */
   private update(): void {
     const rest = Float64Array.from(this.target);
     for (let i = 0; i < this.used.length; i++) {
@@ -81,7 +81,7 @@ export class LeastSquares<T extends Sparse> {
         if (old === 0) atZero.push(i);
         else if (old / (old - wanted[i]!) < step || first < 0) [first, step] = [i, old / (old - wanted[i]!)];
       }
-      // New vectors that would go below 0 are of no use yet.
+      // Drop new vectors whose coefficients would become negative, because they would not improve the fit.
       if (atZero.length > 0) {
         for (const i of atZero.reverse()) this.drop(i);
         continue;

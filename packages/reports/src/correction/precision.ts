@@ -1,6 +1,6 @@
 /**
- * The inverse of a covariance matrix. Rows whose errors are independent form separate blocks, so that the usual matrix, in
- * which nearly all errors are independent, costs next to nothing.
+ * The inverse of a covariance matrix. Rows whose errors are independent form separate blocks. This saves most of the
+ * time, because nearly all errors are independent in most matrices.
  */
 import { backward, cholesky, forward } from './matrix.ts';
 
@@ -21,7 +21,7 @@ export class Precision {
   /** The block of each row, and the row's position in it. */
   private readonly places: { block: Block; at: number }[] = [];
 
-  /** `exact` further rows follow those of the matrix. Each of them is independent and has the precision `tightness`. */
+  /** Adds `exact` rows after those of the matrix. Each added row is independent and has the precision `tightness`. */
   constructor(covariance: readonly Float64Array[], exact: number, tightness: number) {
     this.size = covariance.length + exact;
     this.blocks = blocksOf(covariance).map((rows) => ({ rows, inverse: inverseOf(covariance, rows) }));

@@ -1,4 +1,4 @@
-/** A problem of least squares over numbers of people, and its solution. */
+/** A least-squares problem over numbers of people, and its solution. */
 import type { Column } from './people.ts';
 
 /** Maps row indexes to weights. The weighted sum of these rows must be at least 0. */
@@ -23,8 +23,8 @@ export interface Solution {
   /** The fitted value of each row. */
   fitted: Float64Array;
   chiSquared: number;
-  /** The number of directions in which the unknowns above 0 can change while the bounds that are reached stay reached. */
+  /** The number of independent ways to change the positive unknowns without leaving a bound that the solution reaches. */
   dimension: number;
-  /** How much χ² could still fall by changing one unknown, as `residualOf` finds afterward. It is 0 at the optimum. */
+  /** The largest decrease in χ² that a change of one unknown could still cause. It is 0 at the optimum. */
   residual: number;
 }

@@ -18,10 +18,10 @@ const TOLERANCE = 1e-5;
 const RELATIVE_TOLERANCE = 1e-12;
 /** A solution is rejected if its residual exceeds this multiple of the tolerance. */
 const REJECTED = 1000;
-/** The most unknowns that are added at once, and the least gain of each of them, as a fraction of the largest gain. */
+/** The maximum number of unknowns to add at once, and the minimum gain of each one as a fraction of the largest gain. */
 const [BATCH, BATCH_GAIN] = [32, 0.25];
 
-/** Solves the problem. `known` are kinds of people to start with; those of a similar problem save time. */
+/** Solves the problem. Starts with the kinds of people in `known`. Kinds from a similar problem's solution save time. */
 export function solve(problem: Problem, known: readonly Column[] = []): Solution {
   const { population } = problem;
   const solution = solveWithin({ ...problem, population: undefined }, known);
@@ -30,7 +30,7 @@ export function solve(problem: Problem, known: readonly Column[] = []): Solution
   return solveWithin(problem, solution.columns);
 }
 
-/** Returns the number of people of all kinds together. */
+/** Returns the total number of people of all kinds. */
 export function peopleIn({ columns, people }: Solution, { counts }: Pick<Problem, 'counts'>): number {
   return people.reduce((sum, value, i) => (isPerson(columns[i]!, counts) ? sum + value : sum), 0);
 }
@@ -80,7 +80,7 @@ function gainsIn(
   return gains.sort((a, b) => b.gain - a.gain);
 }
 
-/** Adds the unknowns with the largest gains at once or, if they obstruct each other, one of them. */
+/** Adds the unknowns with the largest gains together. If they obstruct each other, adds only one of them. */
 function addBest(
   squares: LeastSquares<Unknown>,
   gains: readonly { one: Unknown; gain: number }[],
@@ -116,15 +116,16 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
       `The correction of ${problem.values.length} answers is not optimal (by ${residual}).`,
     );
   }
-  // Each bound takes one dimension away, unless it has slack, which is among the unknowns in use.
+  // Each bound removes one dimension. If a bound has slack, the slack is a used unknown, which adds the dimension again.
   const bounds = system.target.length - problem.values.length;
   const dimension = Math.max(0, columns.length - bounds);
   return { columns, people: squares.coefficients, fitted, chiSquared, dimension, residual };
 }
 
 /**
- * Checks the Karush-Kuhn-Tucker conditions from the answers and the fitted numbers alone: an unknown above 0 must have a
- * reward of 0, and no kind of people may have a reward above its price. Returns the largest decrease in χ² that is left.
+ * Checks the Karush-Kuhn-Tucker conditions, using only the answers and the fitted numbers. An unknown above 0 must have a
+ * reward of 0, and no kind of people may have a reward above its price. Returns the largest decrease in χ² that a change
+ * of one unknown could still cause.
  */
 function residualOf(problem: Problem, system: System, { used, coefficients }: LeastSquares<Unknown>): number {
   const rest = Float64Array.from(system.target);

@@ -16,13 +16,13 @@ interface Step {
   /** The index of the period that is exactly this interval, if there is one. */
   own: number | undefined;
   /**
-   * For each start of a longer period that includes this interval, its position in the previous state. Undefined if the
-   * period starts with this interval.
+   * One entry for each start of the longer periods that include this interval. The entry is the position of this start in
+   * the state before this step, or undefined if the periods start with this interval.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
-  /** The indexes in `before` of the starts whose periods continue after this interval. */
+  /** The indexes in `before` of the starts with a period that continues after this interval. */
   open: number[];
 }
 

@@ -122,7 +122,7 @@ export const DEFINITION_SCHEMA = {
   }),
 } as const;
 
-/** Returns the schema for editors, as docs/report.schema.json has it: without the formats that only our reader knows. */
+/** Returns the schema for editors (docs/report.schema.json). It omits the formats that only `readDefinition` knows. */
 export function editorSchema(): object {
   return JSON.parse(
     JSON.stringify(DEFINITION_SCHEMA, (key, value) => (key === 'format' ? undefined : value)),

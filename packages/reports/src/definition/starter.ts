@@ -1,4 +1,4 @@
-/** A first definition for a consumer's event groups, which people then change. */
+/** Writes a first definition for a consumer's event groups. People edit it afterward. */
 import { parseDay } from './calendar.ts';
 import type { FigureRequest, ReportDefinition } from './definition.ts';
 import { MAX_SEGMENTS, WEEKDAYS } from './schema.ts';
@@ -13,12 +13,12 @@ export interface StarterEventGroup {
 
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 28;
-/** Up to this number of segments, every overlap is measured. */
+/** The maximum number of segments for which every overlap is measured. */
 const MAX_OVERLAPPING = 4;
 
 /** Returns a definition with one segment for each data provider. `now` is in milliseconds since 1970. */
 export function starterDefinition(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition {
-  // In the order of their names, so that the same event groups always make the same report.
+  // Sort by name, so that the same event groups always make the same report.
   const sorted = eventGroups.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const providers = Map.groupBy(sorted, ({ name }) => name.split('/')[1]!);
   const chosen = [...providers].slice(0, MAX_SEGMENTS);
@@ -40,7 +40,7 @@ export function starterDefinition(eventGroups: readonly StarterEventGroup[], now
   };
 }
 
-/** Names of segments have only letters, digits, and _, and start with a letter. */
+/** Turns IDs into unique names of segments, which have only letters, digits, and _, and start with a letter. */
 function uniqueNames(ids: readonly string[]): string[] {
   const names: string[] = [];
   for (const id of ids) {

@@ -1,4 +1,4 @@
-/** A report as CSV (RFC 4180): one row for each number. */
+/** Writes a report as CSV (RFC 4180), with one row for each number. */
 import type { Group } from '../needs/need.ts';
 import type { DocumentPlace, DocumentValue, ReportDocument } from './document.ts';
 
@@ -54,7 +54,7 @@ function numbersOf({
   return { value, low, high, raw, standardDeviation, state: noiseDominated ? 'NOISE_DOMINATED' : 'OK' };
 }
 
-/** Returns a group as text for people, such as `sex F, age 18-34`. Everybody is an empty text. */
+/** Returns a group as text for people, such as `sex F, age 18-34`. The text is empty if the group is everybody. */
 export function groupText(group: Group): string {
   return Object.entries(group)
     .map(([attribute, value]) => `${attribute} ${value}`)

@@ -1,4 +1,4 @@
-/** A report as plain JSON: every figure with its interval, what follows from the figures, and what is missing and why. */
+/** Converts a report to plain JSON: all figures with their intervals, derived figures, and the reasons for missing ones. */
 import type { Fit } from '../correction/fit.ts';
 import type { LocalInterval, Period } from '../definition/calendar.ts';
 import type { Metric } from '../definition/definition.ts';
@@ -29,7 +29,7 @@ export interface DocumentEstimate extends DocumentValue {
   noiseDominated: boolean;
 }
 
-/** The place of a number in the report. Everybody has an empty group. */
+/** The set, period, and group that a number is about. The group is empty if it is everybody. */
 export interface DocumentPlace {
   of: string;
   period: Period;
@@ -54,11 +54,11 @@ export interface DocumentFigure extends DocumentPlace {
 }
 
 export type DerivedName =
-  /** People of exactly these segments. */
+  /** The people that exactly these segments reached. */
   | 'overlap'
-  /** People that no earlier segment reached, in the order of the definition. */
+  /** The people that no earlier segment of the definition reached. */
   | 'incremental reach'
-  /** People that only this segment reached. */
+  /** The people that only this segment reached. */
   | 'exclusive reach'
   | 'average frequency'
   | 'gross rating points'
@@ -78,11 +78,11 @@ export interface ReportDocument {
   population?: number;
   figures: DocumentFigure[];
   derived: DerivedFigure[];
-  /** How well the answers agree, the worst part first. */
+  /** How well the answers of each part agree. The worst part is first. */
   fits: Fit[];
 }
 
-/** Returns the report as JSON. `whyMissing` says for the key of a need why it has no answer. */
+/** Returns the report as JSON. `whyMissing` returns the reason why the need with a key has no answer. */
 export function documentOf(report: Report, whyMissing: (key: string) => MissingAnswer): ReportDocument {
   const { definition, segments, population } = report.plan;
   return {
@@ -171,7 +171,7 @@ function ratios(report: Report): DerivedFigure[] {
     const ratio = (name: DerivedName, value: Ratio): DerivedFigure => ({
       ...{ name, ...place, value: valueIn(value) },
     });
-    // A group is only a part of the population, and its size is not known here.
+    // Percentages need everybody, because the size of a group in the population is not known here.
     const isEverybody = groupId(place.group) === '';
     return [
       ...(people && impressions ? [ratio('average frequency', averageFrequency(impressions, people))] : []),

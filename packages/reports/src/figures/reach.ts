@@ -1,4 +1,4 @@
-/** The reach of any set that a report's answers determine, also of sets that the definition does not ask for. */
+/** Computes the reach of any set that a report's answers determine, including sets that the definition does not ask for. */
 import type { Period } from '../definition/calendar.ts';
 import { type Expression, parseExpression } from '../definition/expression.ts';
 import { type Group, groupId, periodId } from '../needs/need.ts';
@@ -8,15 +8,15 @@ import { Span } from '../sets/span.ts';
 import { type Estimate, estimateOf, type Term } from './estimate.ts';
 import type { Report } from './report.ts';
 
-/** A period and group of a report. Without a group, everybody. */
+/** A period and group of a report. If the group is absent, the block is about everybody. */
 export interface Block {
   period: Period;
   group?: Group;
 }
 
 /**
- * Returns the reach of a set, or undefined if the answers do not determine it. A group without answers of its own is the sum
- * of the groups in it, such as all ages of one sex. This call costs no privacy budget.
+ * Returns the reach of a set, or undefined if the answers do not determine it. The reach of a group without its own
+ * answers is the sum over the groups in it, such as all ages of one sex. This call costs no privacy budget.
  */
 export function reachOf(
   report: Report,
@@ -53,11 +53,11 @@ export function reachTerms(
 interface AnsweredBlock {
   group: Group;
   reaches: Map<number, PlannedNeed>;
-  /** Set only if some atoms cannot have people, so that several sums of unions are the same people. */
+  /** Set only if some atoms cannot have people. In that case, different sums of unions can stand for the same people. */
   span?: Span;
 }
 
-/** The blocks of each report, by period and by group. Pages ask for many sets of one report. */
+/** Caches the blocks of each report, by period and group, because a page reads many sets of one report. */
 const KNOWN = new WeakMap<Report, Map<string, Map<string, AnsweredBlock>>>();
 
 function blocksOf(report: Report): Map<string, Map<string, AnsweredBlock>> {
@@ -102,7 +102,10 @@ function isPartOf(group: Group, larger: Group): boolean {
   );
 }
 
-/** Groups by the same attributes are disjoint and, within a larger group, complete: a plan has all combinations of values. */
+/**
+ * Returns the names of a group's attributes. Groups with the same attributes are disjoint, and together they cover any
+ * larger group, because a plan has all combinations of values.
+ */
 function attributesOf({ group }: AnsweredBlock): string {
   return Object.keys(group).sort().join();
 }

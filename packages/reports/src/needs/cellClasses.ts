@@ -5,8 +5,8 @@
 import type { Segment } from '../definition/definition.ts';
 
 /**
- * Returns a bit mask of segments for each kind of event. Events that match a filter also belong to segments that select the
- * whole event group. An event that matches several filters has the union of their masks, so it is not listed.
+ * Returns a bit mask of segments for each kind of event. Events that match a filter also belong to segments that select
+ * the whole event group. An event that matches several filters has the union of their masks, so no mask is listed for it.
  */
 export function cellClasses(segments: readonly Segment[]): number[] {
   const whole = new Map<string, number>();

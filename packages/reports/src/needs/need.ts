@@ -13,7 +13,7 @@ export interface Cell {
   filters: string[];
 }
 
-/** A group of people, as the value of each attribute. An empty object means everybody. */
+/** A group of people, given by the value of each attribute. An empty object means everybody. */
 export type Group = Readonly<Record<string, string>>;
 
 export interface Need {

@@ -32,7 +32,10 @@ export function assumedReach(
   return population * (1 - missed);
 }
 
-/** Returns the expected variance of a need's value. A count or duration is assumed to be 1 for each of `value` people. */
+/**
+ * Returns the expected variance of a need's value. For a count or duration, assumes `value` people with a count or
+ * duration of 1 each.
+ */
 export function expectedVariance(
   planned: UnpricedNeed,
   params: PrivacyParams,

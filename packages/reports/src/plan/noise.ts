@@ -63,7 +63,7 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   return new Map(needs.map((need) => [need.key, 1 / most(need)]));
 }
 
-/** Counts one need. */
+/** One need. To count the needs that one person pays for, each need is charged 1 as its epsilon. */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 
 /**

@@ -35,7 +35,7 @@ export class Span {
   }
 
   /**
-   * Subtracts multiples of the rows from the vector. `weights` states the subtracted part as weights of the given vectors.
+   * Subtracts multiples of the rows from the vector. The subtracted part is the sum of the given vectors times `weights`.
    */
   private reduce(vector: readonly number[]): { rest: number[]; weights: number[] } {
     const rest = [...vector];

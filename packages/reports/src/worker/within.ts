@@ -9,11 +9,11 @@ export interface Task {
   answers: ReadonlyMap<string, Answer>;
 }
 
-/** The reply to a task. Classes of errors do not survive the way between threads, so a SolveError is sent as its message. */
+/** The reply to a task. A thread cannot send the class of an error, so a SolveError is sent as its message. */
 export type Outcome = { report: Report } | { unsolved: string };
 
 export interface Limits {
-  /** The time after which the correction is given up. Default: 60,000 ms. */
+  /** The time limit of the correction. Default: 60,000 ms. */
   limitMs?: number;
   signal?: AbortSignal;
 }

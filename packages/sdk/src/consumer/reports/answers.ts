@@ -21,7 +21,7 @@ export class NotTheAnswer extends Fault<'QUESTION_MISSING' | 'QUESTION_DIFFERENT
   override readonly name = 'NotTheAnswer';
 }
 
-/** Returns each signer's verified answer to what a measurement asks. Duchies have one answer, under the name of all. */
+/** Maps each signer to its verified answer. The common answer of duchies has the key `OF_DUCHIES`. */
 export type Answers = Map<string, Answer>;
 
 const OF_DUCHIES = 'duchies';

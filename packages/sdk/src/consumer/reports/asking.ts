@@ -1,4 +1,4 @@
-/** Asks for the needs of a plan that have no answer, a limited number of measurements at a time, and waits for them. */
+/** Creates measurements for the needs of a plan that have no answer, a limited number at a time, and waits for them. */
 import { ExchangeError, isTerminal, type Measurement } from '@measurement-exchange/contract';
 import type { Plan, PlannedNeed } from '@measurement-exchange/reports';
 import { followChanges, isTransient } from '../../client/index.ts';
@@ -31,7 +31,7 @@ export interface AskingOptions {
   world: World;
   keys: ReportKeys;
   outcomes: Outcomes;
-  /** The number of measurements that were created for a need before and failed. */
+  /** Returns the number of earlier measurements of a need, all of which failed. */
   failures: (key: string) => number;
   /** Whether to ask again for measurements that failed. */
   retries: boolean;
@@ -44,10 +44,10 @@ export interface AskingOptions {
 const MOST_OPEN = 12;
 const POLL_MS = 1000;
 const READ_AT_ONCE = 8;
-/** The maximum number of failed measurements under earlier IDs that are skipped. */
+/** The maximum number of request IDs to skip because their measurements failed. */
 const MAX_ATTEMPTS = 100;
 
-/** Asks until every measurement has ended. If the signal ends it early, another call continues where this one stopped. */
+/** Resolves when every measurement has ended. If the signal aborts it, another call continues where this one stopped. */
 export async function askMissing(deps: Dependencies, options: AskingOptions): Promise<void> {
   await new Asking(deps, options).run();
 }
@@ -104,7 +104,7 @@ class Asking {
       .map((group) => ({ needs: group as [PlannedNeed], title: titleOf(plan, group) }));
   }
 
-  /** Returns the measurements to create. Those that are open already are waited for. */
+  /** Returns the measurements to create. Adds the measurements that are already open to `open`. */
   private chooseWaiting(): Job[] {
     const { outcomes, world, retries } = this.options;
     const now = this.deps.clock.now();
@@ -161,8 +161,8 @@ class Asking {
   }
 
   /**
-   * Creates the measurement, or returns the one that an interrupted run created and could not record. Measurements under
-   * this ID that failed are skipped.
+   * Creates the measurement, or returns the one that an interrupted run created and could not record. If that measurement
+   * failed, tries the next request ID.
    */
   private async request({ needs, title }: Job): Promise<Measurement> {
     const { keys, failures, world } = this.options;
@@ -178,7 +178,7 @@ class Asking {
     }
   }
 
-  /** Returns the measurement with this request ID if it asks for the same needs with another noise. */
+  /** Returns the measurement with this request ID if it asks for the same needs with different noise. */
   private async existing(error: unknown, needs: Job['needs']): Promise<Measurement> {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;
     const { client, signal } = this.deps;

@@ -1,4 +1,7 @@
-/** Tells which needs can be asked now. An answer about an incomplete period would be reused when the period is over. */
+/**
+ * Decides which needs can be asked now. A need about an incomplete period must wait, because its answer would be reused
+ * after the period ends.
+ */
 import type { PlannedNeed } from '@measurement-exchange/reports';
 import type { World } from './surroundings.ts';
 

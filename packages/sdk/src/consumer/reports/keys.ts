@@ -43,8 +43,8 @@ async function sign(key: CryptoKey, texts: string[]): Promise<Uint8Array> {
 }
 
 /**
- * Returns the key of a need at the exchange. `key` is the need's own key. Each attempt to measure the need has another key,
- * because a report has one measurement under a key.
+ * Returns the key of a need at the exchange. `key` is the need's own key. Each attempt to measure the need has a
+ * different key, because a report can have only one measurement for each key.
  */
 export async function exchangeKey(keys: ReportKeys, key: string, attempt: number): Promise<string> {
   return hex(await keys.of('need', key, String(attempt)));

@@ -66,14 +66,14 @@ export class Known {
     return read.filter((measurement) => measurement !== undefined);
   }
 
-  /** Returns the measurement that answers a need: one that has succeeded, or else one that is not over. */
+  /** Returns the measurement that answers a need: one that has succeeded, or else one that is still pending. */
   async answer(key: string): Promise<Measurement | undefined> {
     const all = await this.measurements(key);
     const succeeded = all.filter(({ state, results }) => state === 'SUCCEEDED' && results !== undefined);
     return succeeded.at(-1) ?? all.filter(({ state }) => !isTerminal(state)).at(-1);
   }
 
-  /** Returns undefined if the measurement does not exist anymore. */
+  /** Returns undefined if the measurement no longer exists. */
   private measurement(name: string): Promise<Measurement | undefined> {
     const { client, signal } = this.deps;
     const known =

@@ -6,7 +6,7 @@ import type { Dependencies } from '../deps.ts';
 import { failureOf } from '../wait.ts';
 import { answerFor, openAnswers, requireAsked } from './answers.ts';
 
-/** A need's measurement, and what became of it. */
+/** A need's measurement and its outcome. */
 export interface NeedState {
   key: string;
   /** The resource name of the measurement. Absent if nothing was asked. */
@@ -47,7 +47,7 @@ export class Outcomes {
     for (const { key } of needs) this.states.set(key, { key, ...state });
   }
 
-  /** Takes over the measurement's state, and its answers if it has succeeded. */
+  /** Copies the measurement's state, and its answers if it has succeeded. */
   async take(needs: readonly PlannedNeed[], measurement: Measurement): Promise<void> {
     const { state } = measurement;
     const about = { measurement: measurement.name!, state };

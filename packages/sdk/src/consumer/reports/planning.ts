@@ -1,4 +1,4 @@
-/** Plans a report with what the exchange says: protocols, event groups, the population, and answers that exist. */
+/** Plans a report with data from the exchange: protocols, event groups, the population, and existing answers. */
 import {
   type Plan,
   planReport,
@@ -67,7 +67,10 @@ export async function planWith(
 
 const LOOKUPS_AT_ONCE = 8;
 
-/** Returns a function that returns the result or throws the error, because the plan may fail only for what is unknown. */
+/**
+ * Returns a function that returns the result or throws the error. The caller decides later, because an error may only
+ * mean that data is not known yet.
+ */
 async function attempt<T>(work: () => Promise<T>): Promise<() => T> {
   try {
     const result = await work();

@@ -55,10 +55,7 @@ export interface ReportCheck {
 export interface RunOptions {
   /** Called at the start, and whenever a measurement of the report changes its state. */
   onProgress?: (progress: ReportProgress) => void;
-  /**
-   * Names of measurements that no report names yet. Those that ask for what the report needs are used, and nothing is asked
-   * again.
-   */
+  /** Names of measurements that no report contains yet. If one of them answers a need, the need is not measured again. */
   measurements?: readonly string[];
   /** Aborting ends the wait. Measurements that exist are not canceled, and the next run waits for them. */
   signal?: AbortSignal;
@@ -109,7 +106,7 @@ export class Reports {
     return { plan, rehearsal, reused, notDue: new Map(waiting) };
   }
 
-  /** Returns a definition for all event groups that the consumer sees, which people then change. */
+  /** Returns a first definition, for all event groups that the consumer can see. People edit it afterward. */
   async starter(): Promise<ReportDefinition> {
     const { client, credentials, clock } = this.deps;
     const eventGroups: StarterEventGroup[] = [];
@@ -128,7 +125,7 @@ export class Reports {
     return starterDefinition(eventGroups, clock.now());
   }
 
-  /** Stores a report. The exchange cannot read the definition. The same definition always is the same report. */
+  /** Stores a report. The exchange cannot read the definition. The same definition always gives the same report. */
   async create(definition: ReportDefinition): Promise<StoredReport> {
     return (await this.stored()).create(definition);
   }
@@ -149,14 +146,14 @@ export class Reports {
   }
 
   /**
-   * Asks for what has no answer yet, waits for all measurements, verifies the results, and corrects the figures. Can be
-   * called again at any time: it creates no measurement twice. Measurements that failed are asked again.
+   * Creates measurements for all needs without an answer, waits for them, verifies the results, and corrects the figures.
+   * Can be called again at any time, because it creates no measurement twice. Measurements that failed are repeated.
    */
   run(name: string, options: RunOptions = {}): Promise<ReportAnswer> {
     return this.runOnce(name, options, true);
   }
 
-  /** Asks again for measurements that failed only if `retries` is true. */
+  /** Repeats failed measurements only if `retries` is true. */
   private async runOnce(
     name: string,
     { onProgress, measurements, signal }: RunOptions,
@@ -184,8 +181,8 @@ export class Reports {
   }
 
   /**
-   * Runs the report whenever another part of it is due, until all of it is. Yields the answer after each run. Use it for a
-   * campaign that is not over.
+   * Runs the report whenever another part of it is due, until no part is left. Yields the answer after each run. Use this
+   * for a campaign that has not ended.
    */
   async *watch(name: string, options: RunOptions = {}): AsyncGenerator<ReportAnswer> {
     const { clock } = this.deps;
@@ -200,7 +197,7 @@ export class Reports {
     }
   }
 
-  /** Returns the figures from what is answered now. Asks nothing, and stores nothing. */
+  /** Returns the figures that the existing answers determine. Creates no measurements, and stores nothing. */
   async show(name: string, { signal }: Pick<RunOptions, 'signal'> = {}): Promise<ReportAnswer> {
     const deps = { ...this.deps, signal };
     const stored = await (await this.stored(deps)).get(name);

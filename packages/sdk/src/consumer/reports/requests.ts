@@ -81,7 +81,7 @@ function cellFilter(cell: Cell, group: Group): string | undefined {
 
 const NO_NOISE: PrivacyParams = { epsilon: 1, delta: 0 };
 
-/** Returns whether the question of a measurement asks for the need, with whatever noise. */
+/** Returns whether the question of a measurement asks for the need, with any noise. */
 export function asksFor(question: Question, need: Need): boolean {
   const asked = readRequest(question);
   const wanted = readRequest(requestFor([{ need, params: NO_NOISE }]));

@@ -52,8 +52,8 @@ export class StoredReports {
   }
 
   /**
-   * Stores the definition. The report's ID follows from the definition, so a second call returns the same report. A deleted
-   * report's ID cannot be used again, so the next ID is tried.
+   * Stores the definition. The report's ID is derived from the definition, so a second call returns the same report. A
+   * deleted report's ID cannot be used again, so the next ID is tried.
    */
   async create(definition: ReportDefinition): Promise<StoredReport> {
     const { client, credentials, signal } = this.deps;

@@ -88,7 +88,7 @@ export async function connectRemote(
   }
 }
 
-/** Returns what to do if the extension is missing or is another one: the file depends on the engine's version and platform. */
+/** Returns advice for a missing or wrong extension. The right file depends on the engine's version and platform. */
 async function extensionRemedy(connection: DuckDBConnection): Promise<string> {
   const sql = 'SELECT library_version, platform FROM pragma_version(), pragma_platform()';
   const [[version, platform]] = (await connection.runAndReadAll(sql)).getRowsJson() as [[string, string]];
