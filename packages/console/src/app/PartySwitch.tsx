@@ -4,9 +4,9 @@ import { idOf, ROLE_WORDS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 
 export interface Switch {
-  /** Shows the first page again. Everybody stays signed in. */
+  /** Shows the sign-in page, to choose another identity. All identities stay signed in. */
   change: () => void;
-  /** Forgets the token. Absent where `mex console` holds it. */
+  /** Forgets the token. Absent if `mex console` holds the token. */
   signOut?: (() => void) | undefined;
 }
 

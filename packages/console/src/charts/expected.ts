@@ -8,7 +8,7 @@ import { whisker } from './whisker.ts';
 export interface Expected {
   label: string;
   sub?: string;
-  /** Half of the expected 95 % interval. Undefined if the figure is known already. */
+  /** Half the width of the expected 95 % interval. Undefined if the figure is already known. */
   margin: number | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface CompanionMethods {
   planReport(input: { definition: unknown }): PlannedReportView;
   /** Stores a report. The same definition is always the same report. */
   createReport(input: { definition: unknown }): { name: string };
-  /** Asks for what a report still needs, and returns at once. `report` tells the progress. */
+  /** Starts to create the measurements that a report still needs, and returns at once. `report` returns the progress. */
   runReport(input: { name: string }): Record<string, never>;
   report(input: { name: string }): OpenedReport;
   /** Returns the definitions of reports, decrypted. Accepts at most 100 names. */
@@ -150,12 +150,12 @@ export interface OpenedReport {
   definition: ReportDefinition;
   state: ReportState;
   createTime: string;
-  /** True while this machine asks for what the report needs. */
+  /** True while this machine runs the report. */
   isRunning: boolean;
   progress?: ReportProgress;
   /** Why the last run on this machine ended early. */
   error?: string;
-  /** The figures that are known now. Absent while nothing was asked, and while the report runs on this machine. */
+  /** The figures that are known now. Absent before the first run, and while the report runs on this machine. */
   view?: ReportView;
 }
 

@@ -24,7 +24,7 @@ export function AttentionCard({
   nothing = 'Nothing. Everything takes its usual course.',
 }: {
   Work?: ComponentType<{ one: Attention }>;
-  /** False for what the page shows in a place of its own. */
+  /** Returns false for items that the page shows elsewhere. */
   isShown?: (one: Attention) => boolean;
   nothing?: string;
 }) {

@@ -46,7 +46,10 @@ const REQUEST: Record<Requisition['state'], Shown> = {
   WITHDRAWN: { word: 'Withdrawn', icon: 'minus' },
 };
 
-/** The state of a requisition, which the console calls a request. An agent holds it until somebody confirms it. */
+/**
+ * The state of a requisition, which the console calls a request. `isHeld` is true while its agent waits for an operator
+ * to confirm it.
+ */
 export function RequestChip({
   state,
   deferral,

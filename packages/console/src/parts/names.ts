@@ -23,10 +23,13 @@ export function useNames(): NameOf {
 /** Shortens text from another party, and isolates its text direction from the sentence around it. */
 export const isolated = (text: string) => `\u2068${cut(text, 80)}\u2069`;
 
-/** The name of a party whose display name only others can read, such as `Acme` for `measurementConsumers/acme`. */
+/**
+ * Makes a name from the ID of a party whose display name the caller cannot read, such as `Acme` for
+ * `measurementConsumers/acme`.
+ */
 export const partyName = (party: string) => capital(idOf(party));
 
-/** The name in a certificate's subject, such as `Acme` for `CN=Acme`. A subject of several parts stays as it is. */
+/** The name in a certificate's subject, such as `Acme` for `CN=Acme`. A subject with several parts is not changed. */
 export const subjectName = (subject: string) => subject.replace(/^CN=([^,]+)$/, '$1');
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

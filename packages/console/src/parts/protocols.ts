@@ -10,7 +10,7 @@ export interface ProtocolWords {
   label: string;
   /** The meaning of the figure. */
   meaning: string;
-  /** The way in which it is made. */
+  /** How the figure is computed. */
   how: string;
   /** The name in the API's documents. */
   name: string;

@@ -31,7 +31,7 @@ export function useSubject({ name, kind }: Pick<Change, 'name' | 'kind'>): strin
 
 const atMost3 = limited(3);
 
-/** The title of a request or computation. It is made of what all parties can read. */
+/** Returns the title of a request or computation, which uses only fields that all of its parties can read. */
 async function titleOf(
   { client }: Session,
   { name, kind }: Pick<Change, 'name' | 'kind'>,

@@ -32,7 +32,7 @@ export interface Stat {
 const FREQUENCY = decimals('Average frequency', 2);
 const POINTS = decimals('Gross rating points', 1);
 
-/** A reach beside what adding up the segments would claim. Undefined if there is nothing to add up. */
+/** Compares the reach with the sum of the segments' reaches. Undefined if there is no such sum. */
 export function onceChart({ everyone, alone, population }: ReportView): Chart | undefined {
   if (everyone === undefined || alone.length < 2 || alone.includes(null)) return undefined;
   const addedUp = alone.reduce((sum, of) => sum + of!.value, 0);

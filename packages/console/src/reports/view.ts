@@ -16,7 +16,10 @@ import {
 } from '@measurement-exchange/reports';
 import type { Added, FigureView, NeedView, ReportView, SegmentView } from './types.ts';
 
-/** Up to this many segments, the view has what each segment adds to every combination of the others. */
+/**
+ * The maximum number of segments for which the view has the people that each segment adds to every combination of the
+ * others.
+ */
 const ALL_ORDERS_UP_TO = 6;
 
 /** `measured` has the measurement of each need, with its state and the reason if it failed. */

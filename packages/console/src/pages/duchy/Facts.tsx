@@ -57,6 +57,6 @@ function protocolFacts({ protocolConfig }: Computation): [string, string][] {
   ];
 }
 
-/** A fact, unless there is nothing to say. */
+/** Returns a list with the fact, or an empty list if it has no value. */
 const facts = (label: string, value: string | undefined): [string, string][] =>
   value === undefined ? [] : [[label, value]];

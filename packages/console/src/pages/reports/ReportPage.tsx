@@ -1,4 +1,4 @@
-/** The page of one report: what it waits for, then its figures, and what it is made of. */
+/** The page of one report: its progress, its figures, and its definition. */
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OpenedReport } from '../../companion/methods.ts';
@@ -134,7 +134,7 @@ const WHY = {
   COMPLETE: 'Everything that was asked is answered. The rest can be asked once its days are over.',
 };
 
-/** Starts the report, or goes on with it after a run that ended early. */
+/** Starts the report, or continues it after a run that ended early. */
 function Continue({ name, state, again }: { name: string; state: keyof typeof WHY; again: () => void }) {
   const { companion } = useSession();
   const [error, setError] = useState<Error>();

@@ -95,7 +95,7 @@ function Cells({ report, names }: { report: Report; names: readonly string[] }) 
 
 const AT_ONCE = 100;
 
-/** Reads the definition of a report. Those of up to 100 neighbors are decrypted in the same call. */
+/** Reads the definition of a report. The same call decrypts the definitions of up to 100 neighboring reports. */
 function useDefinition(name: string, names: readonly string[]) {
   const { companion, principal } = useSession();
   const at = Math.floor(names.indexOf(name) / AT_ONCE) * AT_ONCE;

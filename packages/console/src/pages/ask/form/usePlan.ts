@@ -13,7 +13,7 @@ export interface Planned {
   error: Error | null;
   /** True if the plan or the error belongs to the current state of the form. */
   isCurrent: boolean;
-  /** The time of the plan, in epoch milliseconds. */
+  /** The time at which the plan was made, in epoch milliseconds. */
   time: number;
   retry: () => void;
 }
@@ -22,7 +22,10 @@ export interface Planned {
 const PLAN_AFTER_MS = 250;
 /** The other protocols are planned after this pause, because their plans are less urgent. */
 const OTHERS_AFTER_MS = 600;
-/** A rejected plan is made again, because its cause may go away: a publisher renews its key, or the exchange is back. */
+/**
+ * The pause before a rejected plan is made again. Its cause may go away: a publisher renews its key, or the exchange is
+ * available again.
+ */
 const AGAIN_AFTER_MS = 5_000;
 
 export function usePlan(request: MeasurementRequest | undefined, assumed: number): Planned {

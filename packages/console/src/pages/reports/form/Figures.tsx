@@ -1,4 +1,4 @@
-/** The step of the form that picks what to count. Each choice says what it costs in measurements. */
+/** The step of the form that picks the figures. Each choice shows how many measurements it needs. */
 import type { ReactNode } from 'react';
 import { count } from '../../../parts/format.ts';
 import { NumberField } from '../../ask/form/NumberField.tsx';
@@ -117,7 +117,7 @@ function OverTime({ form, change }: { form: ReportForm; change: (part: Partial<R
   );
 }
 
-/** The attributes of the population. Groups by them cost what one group costs. */
+/** Picks attributes of the population to group by. */
 function GroupBy({ defining: { form, change, catalogue } }: { defining: Defining }) {
   const attributes = Object.entries(catalogue.attributes);
   if (attributes.length === 0) {

@@ -1,4 +1,4 @@
-/** A definition as JSON. It can say everything that a report can answer. */
+/** A text area with the definition as JSON, which supports more than the form does. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useId, useMemo, useState } from 'react';
 import { Step } from '../../ask/form/Step.tsx';

@@ -128,7 +128,7 @@ function Charges({ plan: { charges } }: { plan: PlanView }) {
   );
 }
 
-/** The number of figures in the drawing. The others follow as text. */
+/** The maximum number of rows in the chart. The page shows only the number of further rows. */
 const DRAWN = 8;
 
 function Expected({ plan }: { plan: PlanView }) {

@@ -124,7 +124,8 @@ const own = ({ sets }: ReportForm) =>
 
 function figuresOf(form: ReportForm, names: readonly string[], all: string): FigureRequest[] {
   const { precision, maximumFrequency } = form;
-  // The people in all segments are known only from every union, so this one figure determines every combination.
+  // Ask for the people in all segments at once. This figure needs every union, and the unions determine every
+  // combination.
   const overlap = form.hasOverlap && names.length > 1 ? [...names, IN_ALL] : [];
   const others = [...overlap, ...own(form).map(({ name }) => name.trim())];
   const periods: Periods = form.overTime === 'daily' ? 'daily' : 'weekly(MONDAY)';

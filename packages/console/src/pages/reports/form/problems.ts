@@ -1,4 +1,4 @@
-/** Problems of a definition, beside the part of the form that they belong to. */
+/** Finds the problems that belong to one part of the form. */
 import type { PlannedReport } from './useReportPlan.ts';
 
 /** Returns the problems whose path starts with `path`. */

@@ -27,7 +27,7 @@ export function useReportPlan(definition: ReportDefinition | undefined): Planned
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 60_000,
-    // A report that ran in between has answered what an older plan would still ask for.
+    // Do not keep old plans: another report may have run since, and its answers would change the plan.
     gcTime: 0,
   });
   const isCurrent = key !== undefined && key === settled && !isPlaceholderData;

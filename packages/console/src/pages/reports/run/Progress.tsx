@@ -1,4 +1,4 @@
-/** Shows the progress of a running report: the state of each measurement, and how many are answered. */
+/** Shows the progress of a running report: the state of each measurement, and how many have succeeded. */
 import type { ReportProgress } from '../../../companion/methods.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip, type Shown } from '../../../parts/Chip.tsx';

@@ -4,8 +4,8 @@ import type { OpenedReport } from '../../../companion/methods.ts';
 import { useSession } from '../../../session/session.ts';
 
 /**
- * Polling intervals. The change feed tells neither the progress of a run on this machine, nor that a measurement of the
- * report has ended.
+ * Polling intervals. The change feed reports neither the progress of a run on this machine, nor the end of a report's
+ * measurement.
  */
 const RUNNING_MS = 700;
 const ELSEWHERE_MS = 5000;

@@ -1,4 +1,4 @@
-/** The answer of a report, its doubt, and the numbers that follow from it. */
+/** Shows the main figure of a report, its uncertainty, and the numbers derived from it. */
 import { miniWhisker, PEOPLE, whiskerChart } from '../../../charts/index.ts';
 import { Chart, Drawing } from '../../../parts/Chart.tsx';
 import { around, count, intervalText, percent } from '../../../parts/format.ts';
@@ -49,7 +49,7 @@ function Answer({ view, labels }: Labeled) {
   );
 }
 
-/** A report may ask for parts only. Then its first figure is the answer. */
+/** Shows the first figure. Used for reports that do not count everybody together. */
 function FirstFigure({ view, labels }: Labeled) {
   const first = view.figures.find(({ value }) => value !== undefined) as Required<FigureView> | undefined;
   if (first === undefined) return <p className="soft">No figure is answered yet.</p>;
@@ -90,7 +90,7 @@ function Big({
   );
 }
 
-/** Says in a sentence how wrong adding up would be. */
+/** States how much the sum of the segments' reaches exceeds the reach of all of them. */
 function Several({ view: { several, everyone, alone } }: Pick<Labeled, 'view'>) {
   if (several === undefined || everyone === undefined || everyone.value === 0 || alone.includes(null))
     return null;

@@ -1,4 +1,7 @@
-/** A report: the answer first, then the doubt, then the detail. It needs no session, so that tests can show any report. */
+/**
+ * Shows a report: the main figure first, then its uncertainty, then the details. It needs no session, so that tests can
+ * show any report.
+ */
 import type { ReactNode } from 'react';
 import { Agreement, Corrected } from './Corrected.tsx';
 import { Findings } from './Findings.tsx';

@@ -1,4 +1,4 @@
-/** The party's changes, newest first. The page is updated as changes happen. */
+/** The party's changes, newest first. The page updates as changes happen. */
 import type { Change } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -101,7 +101,7 @@ function Row({ changes }: { changes: Change[] }) {
   );
 }
 
-/** The resource that changed. A consumer sees the measurement of a request. */
+/** Shows the changed resource. If a request changed, a consumer sees the request's measurement. */
 function Subject({ change, what, many }: { change: Change; what: string; many: number }) {
   const { name, kind } = change;
   const { role } = useSession();
@@ -118,7 +118,7 @@ function Subject({ change, what, many }: { change: Change; what: string; many: n
   );
 }
 
-/** The words before the resource. A title says by itself that it is a measurement. */
+/** Returns the words before the resource. They are empty before a measurement's title, which needs no explanation. */
 function leadOf(
   { kind }: Change,
   { what, many, isNamed, role }: { what: string; many: number; isNamed: boolean; role: Role },

@@ -2,7 +2,7 @@
 import type { Change } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk/client';
 
-/** The number of changes that the page begins with. */
+/** The number of changes that the page shows at first. */
 export const PAGE_SIZE = 1000;
 /** The number of changes that the page keeps. */
 export const MAX_KEPT = 5000;

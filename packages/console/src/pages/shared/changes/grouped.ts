@@ -1,7 +1,7 @@
 import type { Change } from '@measurement-exchange/contract';
 import { changeWords } from '../../../parts/changeWords.ts';
 
-/** Joins neighbors that say the same about one resource, or about requests of one measurement. */
+/** Groups consecutive changes that report the same event about one resource, or about requests of one measurement. */
 export function grouped(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   for (const change of changes) {

@@ -60,7 +60,7 @@ export default function Webhook() {
 interface HeadProps {
   webhook: WebhookType;
   deliveries: WebhookDelivery[];
-  /** Reads nothing of the webhook while it is being deleted: the exchange would answer that it is gone. */
+  /** Pass true before deleting the webhook. The page then stops reading it, because reads would fail with NOT_FOUND. */
   setDeleting: (isDeleting: boolean) => void;
 }
 
