@@ -110,7 +110,7 @@ export function createRereadTrustStore(
   };
 }
 
-/** Returns a text that changes whenever a file is added, removed, replaced, or written. */
+/** Returns a string that changes whenever a file is added, removed, replaced, or written. */
 async function versionOf(given: readonly string[]): Promise<string> {
   const { files } = await listFiles(given);
   const states = files.map(async ({ path, party }) => {

@@ -68,7 +68,7 @@ export interface DemoReport {
   seconds: number;
   impressions: { dataProvider: string; impressions: number }[];
   measurements: DemoMeasurement[];
-  /** All of the campaign in one report, whose figures agree with each other. */
+  /** A report of the whole campaign, whose figures agree with each other. */
   campaign: ReportDocument;
 }
 

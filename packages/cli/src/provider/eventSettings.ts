@@ -70,7 +70,7 @@ export const eventSettings = s.partial({
   /** Parquet or CSV files. Either they or `source` are set. */
   files: s.array(text(), { minItems: 1 }),
   source: s.object(source),
-  /** The store that files such as `s3://bucket/2026/*.parquet` are at. */
+  /** The store of files such as `s3://bucket/2026/*.parquet`. */
   remote: s.object(remote),
   format: s.enumOf(['parquet', 'csv']),
   columns: s.object(columns),

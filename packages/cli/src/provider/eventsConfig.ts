@@ -53,7 +53,10 @@ function absentValues(absent: Record<string, unknown>): Record<string, string | 
   return values as Record<string, string | number | boolean>;
 }
 
-/** Returns a function that reads a secret. Reads it once, so that a wrong setting is named before a server is asked. */
+/**
+ * Returns a function that reads a secret. Reads it once at the start, so that a wrong setting is reported before
+ * connecting to a server.
+ */
 async function secretOf(
   setting: string,
   file: string | undefined,

@@ -15,7 +15,7 @@ export function metricWord(metric: DocumentFigure['metric']): string {
   return METRICS[metric];
 }
 
-/** Returns all of a figure's place, such as `reach of all, 2026-10-01 to 2026-10-08, sex F`. */
+/** Returns a figure's label with its set, periods, and group, such as `reach of all, 2026-10-01 to 2026-10-08, sex F`. */
 export function figureLabel({ metric, cumulative, of, period, group }: Labeled): string {
   const what = `${cumulative ? 'cumulative ' : ''}${METRICS[metric]} of ${of}`;
   return visible([what, periodText(period), groupText(group)].filter((part) => part !== '').join(', '));

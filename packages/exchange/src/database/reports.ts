@@ -1,4 +1,7 @@
-/** Stores reports and their measurements. The state in the table can be behind, so reads return the measurements' states. */
+/**
+ * Stores reports and their measurements. The stored state can be outdated, so reads also return the states of the
+ * measurements.
+ */
 import {
   type MeasurementState,
   PENDING_MEASUREMENT_STATES,
@@ -180,7 +183,7 @@ const PROGRESS = only(
   ...(['title', 'measurementCount', 'state', 'waitingFor', 'revision', 'version', 'updateTime'] as const),
 );
 const changeAt = (report: ReportRecord, time: Timestamp) => [reportChange(report, time)];
-/** Leaves the answer alone, because PostgreSQL would store it again. */
+/** Does not write the answer, because PostgreSQL would store all of it again. */
 export const saveReport = saveVersion('report_update', reports, KEY, PROGRESS, changeAt);
 export const saveReportWithAnswer = saveVersion(
   'report_update_answer',
@@ -221,7 +224,9 @@ const settling = object({ consumer: cell<string>('consumer'), id: cell<string>('
 const UNSETTLED = sql('report_unsettled', unsettled('true'), settling);
 const UNSETTLED_OF = sql('report_unsettled_of', unsettled('r.consumer = ANY($2::text[])'), settling);
 
-/** Finds reports whose measurement to wait for has ended. If `consumers` is undefined, searches those of all consumers. */
+/**
+ * Finds reports that wait for a measurement that has ended. If `consumers` is undefined, searches all consumers' reports.
+ */
 export function unsettledReports(db: Queryable, limit: number, consumers: string[] | undefined) {
   return consumers === undefined ? db.query(UNSETTLED, [limit]) : db.query(UNSETTLED_OF, [limit, consumers]);
 }

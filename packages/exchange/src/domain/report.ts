@@ -30,7 +30,7 @@ export interface ReportRecord {
   measurementCount: number;
   /** The state when it was last derived from the measurements. */
   state: ReportState | 'DELETED';
-  /** The measurement after whose end the state must be derived again. */
+  /** When this measurement ends, the state must be derived again. */
   waitingFor: string | undefined;
   /** Counts updates. The version also counts changes of the state. */
   revision: number;
@@ -130,7 +130,7 @@ export function updateReport(
   };
 }
 
-/** Derives the state again. It is a new version only if the state is another one. */
+/** Derives the state again. Creates a new version only if the state changes. */
 export function settleReport({ report, entries }: ReportWithEntries): ReportRecord {
   const progress = progressOf(entries);
   const version = progress.state === report.state ? report.version : report.version + 1;

@@ -23,7 +23,10 @@ export interface Entry extends NewEntry {
   state: MeasurementState | undefined;
 }
 
-/** Returns the last pending measurement to wait for, because it probably ends last: then the others need no look. */
+/**
+ * Returns the state, and the measurement to wait for. This is the last pending one, because it probably ends after all
+ * the others.
+ */
 export function progressOf(entries: Entry[]): { state: ReportState; waitingFor: string | undefined } {
   const waitingFor = entries.findLast(({ state }) => state !== undefined && !isTerminal(state))?.measurement;
   if (waitingFor !== undefined) return { state: 'RUNNING', waitingFor };
@@ -32,7 +35,7 @@ export function progressOf(entries: Entry[]): { state: ReportState; waitingFor: 
   return { state: isComplete ? 'COMPLETE' : 'INCOMPLETE', waitingFor };
 }
 
-/** Finds what is wrong with the measurements of a request, whatever the report has already. */
+/** Finds problems in the measurements of a request, without comparing them with those of the report. */
 export function entryViolations(consumer: string, given: ReportMeasurement[]): Violation[] {
   const seen = new Set<string>();
   return given.flatMap(({ key, measurement }, i) => {
@@ -51,7 +54,10 @@ export function entryViolations(consumer: string, given: ReportMeasurement[]): V
   });
 }
 
-/** Returns the measurements that the report does not have yet. Rejects another measurement under a known key. */
+/**
+ * Returns the measurements that the report does not have yet. Rejects a different measurement for a key that the report
+ * already has.
+ */
 export function newEntries(
   consumer: string,
   existing: NewEntry[],

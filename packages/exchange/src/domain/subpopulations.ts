@@ -46,7 +46,7 @@ export function storedSubpopulations(subpopulations: readonly Subpopulation[]): 
   return subpopulations.map(({ attributes, vidRanges }) => ({ attributes, vidRanges: ascending(vidRanges) }));
 }
 
-/** Whether both lists give the same attributes to the same VIDs in the same order. */
+/** Whether both lists have the same subpopulations in the same order. */
 export function sameSubpopulations(a: readonly Subpopulation[], b: readonly Subpopulation[]): boolean {
   return textOf(a) === textOf(b);
 }

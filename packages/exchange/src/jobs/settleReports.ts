@@ -1,6 +1,6 @@
 /**
- * Keeps the stored states of reports up to date, and announces their changes. A measurement does not know its reports, so
- * its end costs nothing: this job looks for reports that wait for a measurement that has ended.
+ * Keeps the stored states of reports up to date, and announces their changes. When a measurement ends, its reports are
+ * not updated in the same transaction. Instead, this job finds reports that wait for a measurement that has ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../database/log.ts';

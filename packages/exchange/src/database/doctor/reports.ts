@@ -25,7 +25,7 @@ const CONTENT = names(
 );
 
 export const reportChecks = checks({
-  // The state of a report that waits may be behind: a job derives it again.
+  // The state of a report that waits for a measurement may be outdated until a job derives it again.
   'report-state': {
     meaning:
       'A report does not wait for a measurement, but its state is not the one that its measurements have led to; or it ' +

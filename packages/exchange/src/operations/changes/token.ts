@@ -11,7 +11,7 @@ export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: P
   return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
 }
 
-/** Returns where a caller begins. From `NEWEST`, the newest `count` changes follow. */
+/** Returns the position from which a caller reads. For `NEWEST`, this is the position before the newest `count` changes. */
 export async function startOf(
   exchange: Exchange,
   party: string,

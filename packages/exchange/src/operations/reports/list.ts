@@ -13,7 +13,7 @@ export const listReports: Handler<'listReports'> = async (exchange, _call, { pat
   const { items, more } = await list(exchange.db, consumer, states, after, page.limit, MAX_PAGE_BYTES);
   const views = items.map((item) => ({ ...viewReport(item), sealedAnswer: undefined }));
   return {
-    // The stored state selected the reports, and may be behind.
+    // Filter again by the current state, because the stored state that selected the reports may be outdated.
     reports: views.filter(({ state }) => states.includes(state)),
     nextPageToken: page.next(more, items, ({ report }) => byCreation(report)),
   };

@@ -4,7 +4,7 @@ import { type ReportRecord, type ReportWithEntries, reportEtag, reportName } fro
 import { progressOf } from '../../domain/reportEntries.ts';
 import type { Version } from '../mutate.ts';
 
-/** The stored state can be behind for a moment, so the state is always derived from the measurements. */
+/** The stored state may be outdated, so the state is always derived from the measurements. */
 export function viewReport({ report, entries }: ReportWithEntries): Report {
   const { consumer, title, definition, sealedDefinition, definitionHash, sealedAnswer } = report;
   const measurements = entries.map(({ key, measurement }) => ({
