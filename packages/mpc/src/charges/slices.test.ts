@@ -43,6 +43,18 @@ describe('slices', () => {
     ).toBe(cost(0.7).epsilon);
   });
 
+  test('are told apart however many there were before', () => {
+    for (let i = 0; i < 1200; i++) {
+      const apart: [string, number][] = [
+        [vids([2 * i, 2 * i]), 0.1],
+        [vids([2 * i + 1, 2 * i + 1]), 0.1],
+      ];
+      expect(worst(i % 3 === 0 ? apart : [apart[0]!, [vids([2 * i, 2 * i + 1]), 0.1]])).toBe(
+        cost(i % 3 === 0 ? 0.1 : 0.2).epsilon,
+      );
+    }
+  });
+
   test('each measure has its own worst-off person', () => {
     const charged = new Map([
       [vids([1, 5]), costInUnits({ epsilon: 0.5, rho: 0.1 })],

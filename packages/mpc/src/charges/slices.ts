@@ -85,10 +85,14 @@ export class SliceSums {
   /** Returns the largest sets of slices that have a person in common, as indexes, or undefined if they are too many. */
   private coversOf(texts: readonly string[]): number[][] | undefined {
     if (texts.length > MAX_SLICES) return undefined;
+    // Clear both caches together, because the keys of one are made of the IDs of the other.
+    if (Math.max(this.parsed.size, this.covers.size) >= MAX_CACHED) {
+      this.parsed.clear();
+      this.covers.clear();
+    }
     const slices = texts.map((text) => this.parse(text));
     const key = slices.map(({ id }) => id).join(' ');
     if (this.covers.has(key)) return this.covers.get(key);
-    if (this.covers.size >= MAX_CACHED) this.covers.clear();
     const covers = findCovers(slices.map(({ slice }) => slice));
     this.covers.set(key, covers);
     return covers;
