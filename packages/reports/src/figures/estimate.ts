@@ -18,6 +18,12 @@ export interface Estimate {
   isNoiseDominated: boolean;
 }
 
+/**
+ * People and events are whole numbers. If an interval ends between two of them, it leaves out a part of the probability, so
+ * with small noise it would cover less often than promised.
+ */
+const HALF = 0.5;
+
 /** One term of the sum that makes up a figure: a need's value times a weight. Frequencies can have extra factors. */
 export interface Term {
   key: string;
@@ -50,12 +56,13 @@ export function estimateOf(
   const { variance, kurtosis } = momentsOf(weights);
   const standardDeviation = Math.sqrt(Math.max(0, variance));
   // Widen the interval by the Cornish-Fisher expansion, because geometric noise has heavier tails than normal noise.
-  const halfWidth = (NORMAL_95 + ((NORMAL_95 ** 3 - 3 * NORMAL_95) * kurtosis) / 24) * standardDeviation;
+  const noise = (NORMAL_95 + ((NORMAL_95 ** 3 - 3 * NORMAL_95) * kurtosis) / 24) * standardDeviation;
+  const halfWidth = noise + HALF;
   const within = (bound: number) => Math.min(Math.max(0, bound), maximum);
   return {
     ...{ value, raw, standardDeviation },
     interval: [Math.min(value, within(raw - halfWidth)), Math.max(value, within(raw + halfWidth))],
-    isNoiseDominated: halfWidth >= value,
+    isNoiseDominated: noise >= value,
   };
 }
 
