@@ -6,7 +6,8 @@ import {
   shareShuffleCovariance,
   sketchMoments,
 } from '@measurement-exchange/mpc';
-import { isCount, type Row, sharesOf } from './answers.ts';
+import type { PlannedNeed } from '../plan/types.ts';
+import { isCount, type Methodology, type Row, sharesOf } from './answers.ts';
 import { noiseCovariance, noiseOf, ROUNDING } from './noiseCovariance.ts';
 
 /** Returns how many people two rows have in common. If both are the same row, this is the number of people in the row. */
@@ -14,9 +15,10 @@ export type Overlap = (a: number, b: number) => number;
 
 export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Array[] {
   const matrix = rows.map(() => new Float64Array(rows.length));
+  const known = new Map<PlannedNeed, SketchErrors>();
   for (let i = 0; i < rows.length; i++) {
     for (let j = 0; j <= i; j++) {
-      const value = covariance(rows, i, j, overlap);
+      const value = covariance(rows, i, j, overlap, known);
       matrix[i]![j] = value;
       matrix[j]![i] = value;
     }
@@ -27,13 +29,20 @@ export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Arr
   return matrix;
 }
 
-function covariance(rows: readonly Row[], i: number, j: number, overlap: Overlap): number {
+function covariance(
+  rows: readonly Row[],
+  i: number,
+  j: number,
+  overlap: Overlap,
+  known: Map<PlannedNeed, SketchErrors>,
+): number {
   const [a, b] = [rows[i]!, rows[j]!];
   const isSame = a.planned === b.planned;
   if (isCount(a) || isCount(b)) return i === j ? countVariance(a) : 0;
   const [first, second] = [a.answer.methodology, b.answer.methodology];
   const isSketched = (protocol: string) => protocol.endsWith('LegionsV2');
-  if (isSketched(first.protocol) && isSketched(second.protocol)) return sketchCovariance(rows, i, j, overlap);
+  if (isSketched(first.protocol) && isSketched(second.protocol))
+    return sketchCovariance(rows, i, j, overlap, known);
   const noise = isSame ? noiseCovariance(a, b) : 0;
   const { width } = first;
   if (width >= 1 || second.width !== width) return noise;
@@ -51,39 +60,66 @@ function countVariance(row: Row): number {
   return scalarVariance({ value: row.value, maximumPerUser, width, noiseVariance: noiseOf(row) });
 }
 
+/** The errors of one answer from a sketch. */
+interface SketchErrors {
+  /** The variance of the reach. */
+  reach: number;
+  /** The variance of the share of each frequency. Empty if the answer is a reach. */
+  shares: readonly number[];
+}
+
 /**
  * Returns the covariance of two rows from sketches. The people at a frequency are a share times the reach, so the errors of
  * both the share and the reach matter.
  */
-function sketchCovariance(rows: readonly Row[], i: number, j: number, overlap: Overlap): number {
+function sketchCovariance(
+  rows: readonly Row[],
+  i: number,
+  j: number,
+  overlap: Overlap,
+  known: Map<PlannedNeed, SketchErrors>,
+): number {
   const [a, b] = [rows[i]!, rows[j]!];
   const { methodology } = a.answer;
-  if (methodology.protocol === 'direct' || methodology.protocol === 'honestMajorityShareShuffle') return 0;
-  const isSame = a.planned === b.planned;
-  const { decayRate, maxSize, width, samplingIndicatorSize = 1 } = methodology;
+  if (!('maxSize' in methodology)) return 0;
+  const { decayRate, maxSize, width } = methodology;
   const [p, q] = [shareOf(a), shareOf(b)];
   // A row for one frequency has only a share of its union's people. Use the reach of the whole union instead.
   const reaches = [reachOf(a, overlap(i, i)), reachOf(b, overlap(j, j))] as const;
-  const common = isSame ? reaches[0] : Math.min(overlap(i, j) / Math.max(p, q), ...reaches);
-  let reach = liquidLegionsReachCovariance({ decayRate, maxSize, width, reaches, overlap: common });
-  if (!isSame) return p * q * reach;
-  const { slope } = sketchMoments(methodology, reaches[0] * width);
-  reach += noiseOf(a) / (width * slope) ** 2;
-  if (a.frequency === undefined) return reach;
-  const shares = sharesOf(a.planned, a.answer);
-  const variances = liquidLegionsShareVariances(
-    {
-      ...{ decayRate, maxSize, width, samplingIndicatorSize, reach: reaches[0] },
-      maximumFrequency: shares.length,
-      frequencyNoiseVariance: noiseOf(a, 'frequency'),
-    },
-    shares,
-  );
-  const [v, w] = [variances[a.frequency - 1]!, variances[b.frequency! - 1]!];
+  if (a.planned !== b.planned) {
+    const common = Math.min(overlap(i, j) / Math.max(p, q), ...reaches);
+    return p * q * liquidLegionsReachCovariance({ decayRate, maxSize, width, reaches, overlap: common });
+  }
+  // Each error is a sum over registers, so it is computed once for all pairs of frequencies.
+  const errors = known.get(a.planned) ?? sketchErrors(a, methodology, reaches[0]);
+  known.set(a.planned, errors);
+  if (a.frequency === undefined) return errors.reach;
+  const [v, w] = [errors.shares[a.frequency - 1]!, errors.shares[b.frequency! - 1]!];
   // Shares add up to 1, so their errors are negatively correlated.
   const share = i === j ? v : -Math.sqrt((v * w * p * q) / ((1 - p) * (1 - q) || 1));
   // The variance of a product of independent numbers. If the reach may be 0, the error of the share multiplies that of the reach.
-  return p * q * reach + (reaches[0] ** 2 + reach) * share;
+  return p * q * errors.reach + (reaches[0] ** 2 + errors.reach) * share;
+}
+
+function sketchErrors(
+  row: Row,
+  methodology: Extract<Methodology, { maxSize: number }>,
+  reach: number,
+): SketchErrors {
+  const { decayRate, maxSize, width, samplingIndicatorSize = 1 } = methodology;
+  const { slope } = sketchMoments(methodology, reach * width);
+  const size = { decayRate, maxSize, width };
+  const variance =
+    liquidLegionsReachCovariance({ ...size, reaches: [reach, reach], overlap: reach }) +
+    noiseOf(row) / (width * slope) ** 2;
+  if (row.frequency === undefined) return { reach: variance, shares: [] };
+  const shares = sharesOf(row.planned, row.answer);
+  const frequencies = {
+    ...{ ...size, samplingIndicatorSize, reach },
+    maximumFrequency: shares.length,
+    frequencyNoiseVariance: noiseOf(row, 'frequency'),
+  };
+  return { reach: variance, shares: liquidLegionsShareVariances(frequencies, shares) };
 }
 
 function shareOf(row: Row): number {
