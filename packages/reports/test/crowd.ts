@@ -42,6 +42,9 @@ export interface Run {
   sketch?: { masks: Uint32Array; alone: number[] };
 }
 
+/** Estimates by noise, width, and registers. Each takes milliseconds, and worlds have many in common. */
+const ESTIMATES = new Map<string, number>();
+
 /** Draws worlds, and answers the needs of a plan. What does not change from draw to draw is computed once. */
 export class Crowd {
   private readonly world: readonly number[];
@@ -50,7 +53,6 @@ export class Crowd {
   private readonly indexes = new RegisterIndexes(SKETCH);
   private readonly parameters = new Map<string, ShareShuffleParameters>();
   private readonly noises = new Map<string, MpcNoise>();
-  private readonly estimates = new Map<string, number>();
 
   constructor(world: readonly number[], options: Crowd['options'], random: Random) {
     this.world = world;
@@ -190,12 +192,11 @@ export class Crowd {
   }
 
   private estimated(planned: PlannedNeed, registers: number): number {
-    const id = `${planned.key} ${registers}`;
+    const { width } = this.options;
     const reachNoise = this.noiseOf(planned, 'reach');
-    const value =
-      this.estimates.get(id) ??
-      estimateReach({ ...SKETCH, reachNoise } as never, registers, this.options.width);
-    this.estimates.set(id, value);
+    const id = `${reachNoise.mechanism} ${reachNoise.variance} ${width} ${registers}`;
+    const value = ESTIMATES.get(id) ?? estimateReach({ ...SKETCH, reachNoise } as never, registers, width);
+    ESTIMATES.set(id, value);
     return value;
   }
 }

@@ -41,6 +41,19 @@ const quarter = (figures: FigureRequest[]) =>
     figures,
   });
 
+/** Definitions of the same forms as the large ones, for tests that are run all day. */
+export const SMALLER: typeof LARGE = [
+  ['6 segments × total', 1, definitionOf(6, { sets: all(6), figures: [{ metric: 'reach', of: ['all'] }] })],
+  [
+    '4 segments × 3 weeks × 6 groups and total',
+    1,
+    {
+      ...quarter([{ ...weekly, groups: 'ageBySex' }, weekly]),
+      interval: { ...QUARTER, end: '2026-07-27' },
+    },
+  ],
+];
+
 /** Definitions to correct, each with the seconds that its correction may take. */
 export const LARGE: [name: string, seconds: number, definition: ReportDefinition][] = [
   ['8 segments × total', 1, definitionOf(8, { sets: all(8), figures: [{ metric: 'reach', of: ['all'] }] })],

@@ -12,7 +12,7 @@ import {
   rehearse,
 } from '../src/index.ts';
 import { EXAMPLES, surroundings } from './examples.ts';
-import { LARGE, surroundings as large, largePlan, MANY_FIGURES } from './large.ts';
+import { LARGE, surroundings as large, largePlan, MANY_FIGURES, SMALLER } from './large.ts';
 import { definitionOf } from './worlds.ts';
 
 describe('plan', () => {
@@ -106,7 +106,7 @@ describe('size', () => {
     expect(figures).toHaveLength(4000);
   });
 
-  test.for(isStress ? LARGE : LARGE.slice(0, 2))(
+  test.for(isStress ? LARGE : SMALLER)(
     '%s are corrected, and nothing is left to gain',
     async ([, , definition]) => {
       const report = correctReport(...(await largePlan(definition)));

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { correctReport, planReport, SolveError } from '../src/index.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, correctReport, type Plan, planReport, SolveError } from '../src/index.ts';
 import { correctInThread } from '../src/worker/node.ts';
 import { LARGE, largePlan } from './large.ts';
 import { answer, definitionOf, seeded, surroundingsOf } from './worlds.ts';
@@ -14,13 +14,18 @@ async function small() {
 }
 
 describe('a correction in a thread', () => {
+  let plan: Plan;
+  let answers: Map<string, Answer>;
+  beforeAll(async () => {
+    [plan, answers] = await largePlan(LARGE[1]![2]);
+  });
+
   test('is the correction', async () => {
     const [plan, answers] = await small();
     expect(await correctInThread(plan, answers)).toEqual(correctReport(plan, answers));
   });
 
   test('leaves the caller free, and ends at its limit with an error', async () => {
-    const [plan, answers] = await largePlan(LARGE[2]![2]);
     let ticks = 0;
     const timer = setInterval(() => ticks++, 10);
     const limited = correctInThread(plan, answers, { limitMs: 300 });
@@ -32,7 +37,6 @@ describe('a correction in a thread', () => {
   });
 
   test('ends when its caller aborts', async () => {
-    const [plan, answers] = await largePlan(LARGE[2]![2]);
     const reason = new Error('enough');
     const controller = new AbortController();
     const aborted = correctInThread(plan, answers, { signal: controller.signal });
