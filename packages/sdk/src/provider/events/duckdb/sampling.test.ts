@@ -1,4 +1,4 @@
-/** Who is in a sample at its very bounds: in JavaScript, in SQL, and by the public rule in 32-bit floats. */
+/** The bucket of a VID in JavaScript and in SQL, and who is in a sample at its very bounds by the public rule in 32-bit floats. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import {
   BUCKET_MASK,
@@ -6,6 +6,7 @@ import {
   isSampled,
   sampleBucket,
 } from '@measurement-exchange/mpc/privacy/vidSampling';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { expect, it } from 'vitest';
 import { inRange, withBucket } from './sampling.ts';
 
@@ -13,6 +14,7 @@ import { inRange, withBucket } from './sampling.ts';
 const VIDS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n].filter((vid) => sampleBucket(vid) < BUCKET_MASK / 2);
 /** The distance of two 32-bit floats above 1. */
 const STEP = 2 ** -23;
+const MANY = rounds(1_000_000);
 
 it.each<[string, boolean, (u: number, bucket: number) => { start: number; width: number }]>([
   ['that begins at the VID', true, (u) => ({ start: u, width: 0.125 })],
@@ -40,6 +42,24 @@ it.each<[string, boolean, (u: number, bucket: number) => { start: number; width:
   const result = await connection.runAndReadAll(counts.join(' UNION ALL '));
   expect(people.filter(({ vid, interval }) => isSampled(vid, interval) !== isIn)).toEqual([]);
   expect(result.getRows().filter(([n]) => (n === 1n) !== isIn)).toEqual([]);
+  connection.closeSync();
+  instance.closeSync();
+});
+
+it(`gives ${MANY} VIDs of all 64 bits the agent's buckets`, async () => {
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  // A third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends.
+  const vid = `CASE i % 3 WHEN 0 THEN i WHEN 1 THEN CAST(hash(i)::HUGEINT - 9223372036854775808 AS BIGINT)
+    ELSE CASE i % 2 WHEN 0 THEN 9223372036854775807 - i ELSE -9223372036854775808 + i END END`;
+  const vids = `(SELECT ${vid} AS vid, 0 AS n FROM range(${MANY}) AS r(i))`;
+  const result = await connection.stream(`SELECT vid, bucket FROM ${withBucket(vids, 'n')}`);
+  let [found, wrong] = [0, 0];
+  for await (const rows of result.yieldRows()) {
+    found += rows.length;
+    wrong += rows.filter(([each, bucket]) => sampleBucket(each as bigint) !== bucket).length;
+  }
+  expect({ found, wrong }).toEqual({ found: MANY, wrong: 0 });
   connection.closeSync();
   instance.closeSync();
 });
