@@ -272,16 +272,13 @@ const RULES: Rule[] = [
   ),
   // The browser loads little of the SDK: keys and results are opened by the companion, which `mex console` runs.
   [CONSOLE, ['contract', 'reports', 'sdk', CONSOLE]],
-  // Views of a report need no page, so that `mex console` can compute them.
-  [
-    `${CONSOLE}/reports`,
-    [
-      'contract',
-      'mpc',
-      'reports',
-      ...['charts', 'parts/format.ts', 'reports'].map((part) => `${CONSOLE}/${part}`),
-    ],
-  ],
+  // Charts and views of a report need no page, so that `mex console` can compute them.
+  ...layers(CONSOLE, ['contract', 'mpc', 'reports'], ['format.ts', 'charts', 'reports']),
+  ...layers(
+    CONSOLE,
+    ['contract', 'reports', 'sdk', ...['format.ts', 'charts', 'reports'].map((part) => `${CONSOLE}/${part}`)],
+    ['companion', 'session', 'live', 'parts', 'pages', 'app'],
+  ),
   [
     'packages/testkit/src',
     [

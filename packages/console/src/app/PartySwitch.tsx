@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import { useOwnName } from '../live/useOwnName.ts';
+import { useOwnName } from '../parts/useOwnName.ts';
 import { idOf, ROLE_WORDS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 

@@ -1,6 +1,7 @@
 /** The frame of every page: side bar, top bar, and the page itself. */
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useContext, useEffect, useRef } from 'react';
+import type { Page } from '../pages/page.ts';
 import { A } from '../parts/A.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { PublishersProvider } from '../parts/Publisher.tsx';
@@ -10,7 +11,6 @@ import { Brand } from './Brand.tsx';
 import { FindButton } from './Find.tsx';
 import { LiveState } from './LiveState.tsx';
 import { PartySwitch, SwitchContext } from './PartySwitch.tsx';
-import type { Page } from './page.ts';
 import { PAGES } from './pages.ts';
 import { openShortcuts, Shortcuts } from './Shortcuts.tsx';
 import { ThemeButton } from './theme.tsx';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { EVERYONE } from '../pages/page.ts';
 import { pathOf } from '../parts/links.ts';
 import type { Role } from '../session/roles.ts';
-import { EVERYONE } from './page.ts';
 import { PAGES } from './pages.ts';
 
 const pagesOf = (role: Role) => PAGES.filter(({ roles }) => roles.includes(role));

@@ -2,7 +2,7 @@
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { count } from '../parts/format.ts';
+import { count } from '../format.ts';
 import type { IconName } from '../parts/Icon.tsx';
 import { pathOf } from '../parts/links.ts';
 import { idOf, type Role } from '../session/roles.ts';

@@ -1,5 +1,5 @@
 /** A chart of horizontal bars with whiskers, on an axis from 0. */
-import { around, spread } from '../parts/format.ts';
+import { around, spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { across, type Node, node } from './node.ts';
 import { type Scale, scaleFromZero } from './scale.ts';

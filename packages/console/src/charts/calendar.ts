@@ -1,5 +1,5 @@
 /** A calendar of days by month. Each day has a percentage, and a darker color for a higher percentage. */
-import { percent } from '../parts/format.ts';
+import { percent } from '../format.ts';
 import { type Chart, picture } from './chart.ts';
 import { type Node, node } from './node.ts';
 

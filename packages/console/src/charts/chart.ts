@@ -1,5 +1,5 @@
 /** Types and functions that all charts share. */
-import type { Interval } from '../parts/format.ts';
+import type { Interval } from '../format.ts';
 import { type Node, node } from './node.ts';
 import { axisTexts, type Scale } from './scale.ts';
 import type { Unit } from './units.ts';

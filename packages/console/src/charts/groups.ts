@@ -2,7 +2,7 @@
  * A chart of dots and whiskers by group, such as the percentage of each age group that was reached. The axis may start
  * above 0.
  */
-import { around, spread } from '../parts/format.ts';
+import { around, spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { type Node, node } from './node.ts';
 import { gridLines, type Scale, scaleAround } from './scale.ts';

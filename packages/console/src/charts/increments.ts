@@ -1,5 +1,5 @@
 /** A chart of how many people each publisher adds to those that the publishers above it have reached already. */
-import { around, spread } from '../parts/format.ts';
+import { around, spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { across, type Node, node } from './node.ts';
 import { type Scale, scaleFromZero } from './scale.ts';

@@ -1,5 +1,5 @@
 /** Units of measure. A unit formats a chart's values, margins, and axis numbers. */
-import { count, percent, points } from '../parts/format.ts';
+import { count, percent, points } from '../format.ts';
 
 export interface Unit {
   /** The column heading in the chart's table, such as `People`. */

@@ -2,7 +2,7 @@
  * A chart of people by the publishers that reached them. Each row is a combination of publishers, and each person is in one
  * row.
  */
-import { around, intervalText, spread } from '../parts/format.ts';
+import { around, intervalText, spread } from '../format.ts';
 import { stripes } from './bars.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
 import { legend } from './groups.ts';

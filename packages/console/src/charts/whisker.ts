@@ -1,5 +1,5 @@
 /** Whiskers: the 95 % interval of a figure, drawn as a line with caps through a dot. */
-import { spread } from '../parts/format.ts';
+import { spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
 import { across, type Node, node } from './node.ts';
 import { axisTexts, type Scale, scaleAround } from './scale.ts';

@@ -1,13 +1,13 @@
 /** The list of problems that need the party's attention, for its home page. */
 import type { Attention, PartySummary } from '@measurement-exchange/contract';
 import { type ComponentType, useState } from 'react';
-import { useQuestion } from '../companion/useOpened.ts';
+import { moment } from '../format.ts';
 import { useNow } from '../live/useNow.ts';
+import { useQuestion } from '../live/useOpened.ts';
 import { useSummary } from '../live/useSummary.ts';
 import { useSession } from '../session/session.ts';
 import { A } from './A.tsx';
 import { attentionWords, withoutCommands } from './attentionWords.ts';
-import { moment } from './format.ts';
 import { Icon } from './Icon.tsx';
 import { pathOf } from './links.ts';
 import { inWords, isolated, useNames } from './names.ts';

@@ -2,7 +2,7 @@
 import { createElement, type ReactNode, useRef, useState } from 'react';
 import type { Chart as ChartData, Node, Table } from '../charts/index.ts';
 import { seriesAt, swatch, toCsv } from '../charts/index.ts';
-import { count } from './format.ts';
+import { count } from '../format.ts';
 import { Icon } from './Icon.tsx';
 import { toPng } from './png.ts';
 

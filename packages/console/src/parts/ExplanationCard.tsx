@@ -1,8 +1,8 @@
 /** Explains why a resource waits, or how it ended: the party, the times, and advice. The code comes last. */
 import type { Ending, Explanation, Wait } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
+import { ago, moment } from '../format.ts';
 import { Chip, type ChipTone } from './Chip.tsx';
-import { ago, moment } from './format.ts';
 import type { IconName } from './Icon.tsx';
 import { capital, inWords, useNames } from './names.ts';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { count } from '../format.ts';
 import type { Pages } from '../live/usePages.ts';
-import { count } from './format.ts';
 import { ErrorNote, Skeleton } from './states.tsx';
 
 /** Shows a list that is read page by page. Until the first page arrives, shows the loading state or the error. */

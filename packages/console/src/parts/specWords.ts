@@ -1,6 +1,6 @@
 /** Describes a MeasurementSpec. The exchange and all parties of the measurement can read the spec. */
 import { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from '@measurement-exchange/contract';
-import { privacyText } from './format.ts';
+import { privacyText } from '../format.ts';
 
 export interface SpecWords {
   /** The subject of the measurement, such as `Reach and frequency up to 10+`. */

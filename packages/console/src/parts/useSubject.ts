@@ -1,6 +1,6 @@
 import type { Change } from '@measurement-exchange/contract';
 import { useQuery } from '@tanstack/react-query';
-import { limited, useQuestion } from '../companion/useOpened.ts';
+import { limited, useQuestion } from '../live/useOpened.ts';
 import { idOf } from '../session/roles.ts';
 import { type Session, useSession } from '../session/session.ts';
 import { partyName } from './names.ts';

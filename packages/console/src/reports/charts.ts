@@ -18,7 +18,7 @@ import {
   type Unit,
   upsetChart,
 } from '../charts/index.ts';
-import type { Interval } from '../parts/format.ts';
+import type { Interval } from '../format.ts';
 import type { FigureView, ReportView } from './types.ts';
 import { dayWords, type Label, needWords, setWords } from './words.ts';
 

@@ -1,7 +1,7 @@
 /** Findings to read before the figures of a report: contradictions, missing answers, and figures that are noise. */
 
 import { PEOPLE } from '../charts/index.ts';
-import { count, intervalText, percent } from '../parts/format.ts';
+import { count, intervalText, percent } from '../format.ts';
 import type { NeedView, ReportView } from './types.ts';
 import { figureWords, type Label, needWords } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** The page of a new measurement. */
 import { useLocation } from '@tanstack/react-router';
-import { useQuestion } from '../../companion/useOpened.ts';
+import { useQuestion } from '../../live/useOpened.ts';
 import { A } from '../../parts/A.tsx';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';

@@ -1,4 +1,4 @@
-import type { Page } from '../../app/page.ts';
+import type { Page } from '../page.ts';
 
 export const askPages: Page[] = [
   { path: '/new', roles: ['consumer'], under: '/measurements', load: () => import('./NewMeasurement.tsx') },

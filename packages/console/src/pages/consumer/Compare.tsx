@@ -1,7 +1,7 @@
 /** Compares several measurements side by side: `/compare?names=<id>,<id>`. */
 import { useQueries } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { questionQuery, resultQuery } from '../../companion/useOpened.ts';
+import { questionQuery, resultQuery } from '../../live/useOpened.ts';
 import { A } from '../../parts/A.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
 import { inWords, useNames } from '../../parts/names.ts';

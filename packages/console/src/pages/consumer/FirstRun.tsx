@@ -1,9 +1,9 @@
 /** The home page of a consumer without measurements. It lists what is set up, and leads to the form. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { counted, day } from '../../format.ts';
 import { useResource } from '../../live/useResource.ts';
 import { A } from '../../parts/A.tsx';
-import { counted, day } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { capital, listed } from '../../parts/names.ts';
 import { usePublishers } from '../../parts/Publisher.tsx';

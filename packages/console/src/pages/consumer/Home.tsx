@@ -2,13 +2,13 @@
 
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { useEffect } from 'react';
+import { counted } from '../../format.ts';
 import { useNow } from '../../live/useNow.ts';
-import { useOwnName } from '../../live/useOwnName.ts';
 import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
-import { counted } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ErrorNote, Skeleton } from '../../parts/states.tsx';
+import { useOwnName } from '../../parts/useOwnName.ts';
 import { FirstRun } from './FirstRun.tsx';
 import { HEAD, MeasurementCells } from './list/MeasurementCells.tsx';
 import type { Row } from './list/rows.ts';

@@ -1,12 +1,12 @@
 /** The page of one measurement. It shows the reason for waiting first, then the result, the question, and the timeline. */
 import type { Measurement } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
+import { moment } from '../../format.ts';
 import { useNow } from '../../live/useNow.ts';
 import { A } from '../../parts/A.tsx';
 import { MeasurementChip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
-import { moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';

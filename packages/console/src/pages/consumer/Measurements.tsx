@@ -2,9 +2,9 @@
 import type { MeasurementState } from '@measurement-exchange/contract';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
+import { count } from '../../format.ts';
 import { useNow } from '../../live/useNow.ts';
 import { A } from '../../parts/A.tsx';
-import { count } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Segment } from '../../parts/Segment.tsx';
 import { Empty, ErrorNote, Skeleton } from '../../parts/states.tsx';

@@ -1,6 +1,6 @@
 /** Lists the measurements that need the consumer's attention, with the same reasons as on their own pages. */
 import type { Attention } from '@measurement-exchange/contract';
-import { useQuestion } from '../../companion/useOpened.ts';
+import { useQuestion } from '../../live/useOpened.ts';
 import { useResource } from '../../live/useResource.ts';
 import { A } from '../../parts/A.tsx';
 import { AttentionCard, AttentionRow } from '../../parts/Attention.tsx';

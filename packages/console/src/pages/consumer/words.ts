@@ -1,7 +1,7 @@
 /** Text about measurements. */
 import type { MeasurementType } from '@measurement-exchange/contract';
 import type { Question } from '@measurement-exchange/sdk';
-import { dateRange } from '../../parts/format.ts';
+import { dateRange } from '../../format.ts';
 import { idOf } from '../../session/roles.ts';
 
 const TYPES: Record<MeasurementType, string> = {

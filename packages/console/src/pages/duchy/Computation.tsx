@@ -1,11 +1,11 @@
 /** The page of one computation. It shows the reason for waiting, the stages of each duchy, and the uploads so far. */
 import type { Computation, Explanation } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
+import { moment } from '../../format.ts';
 import { useResource } from '../../live/useResource.ts';
 import { RequestChip } from '../../parts/Chip.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
 import { ExplanationCard } from '../../parts/ExplanationCard.tsx';
-import { moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { partyName, useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';

@@ -1,5 +1,5 @@
+import { ago, moment } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
-import { ago, moment } from '../../parts/format.ts';
 import { listed, partyName, useNames } from '../../parts/names.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';

@@ -1,6 +1,6 @@
 import { type Computation, liquidLegionsOf } from '@measurement-exchange/contract';
+import { count } from '../../format.ts';
 import { Breakable } from '../../parts/Breakable.tsx';
-import { count } from '../../parts/format.ts';
 import { NOISE_WORDS, protocolWords } from '../../parts/protocols.ts';
 import { specWords } from '../../parts/specWords.ts';
 import { idOf } from '../../session/roles.ts';

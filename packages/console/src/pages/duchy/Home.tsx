@@ -1,13 +1,13 @@
 /** The duchy's home page: computations that need attention, and the latest computations. */
 import type { PartySummary } from '@measurement-exchange/contract';
-import { useOwnName } from '../../live/useOwnName.ts';
+import { count } from '../../format.ts';
 import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
 import { AttentionCard } from '../../parts/Attention.tsx';
-import { count } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { RowList } from '../../parts/RowList.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { useOwnName } from '../../parts/useOwnName.ts';
 import { STATES } from './ComputationChip.tsx';
 import { ComputationTable } from './ComputationTable.tsx';
 import { useComputations } from './useComputations.ts';

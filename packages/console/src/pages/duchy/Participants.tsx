@@ -1,5 +1,5 @@
 import { type Computation, type Explanation, stepsOf } from '@measurement-exchange/contract';
-import { duration } from '../../parts/format.ts';
+import { duration } from '../../format.ts';
 import { inWords, useNames } from '../../parts/names.ts';
 import { stageWords } from '../../parts/stageWords.ts';
 import { useSession } from '../../session/session.ts';

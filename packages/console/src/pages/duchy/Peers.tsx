@@ -2,10 +2,10 @@
  * The parties in the duchy's computations of the last week. The page warns about roots that are missing on this machine.
  */
 import type { About } from '../../companion/methods.ts';
+import { ago, count } from '../../format.ts';
 import { useResource } from '../../live/useResource.ts';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
-import { ago, count } from '../../parts/format.ts';
 import { partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty, ErrorNote, Loaded, NeedsKey } from '../../parts/states.tsx';

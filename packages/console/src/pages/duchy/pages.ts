@@ -1,4 +1,4 @@
-import type { Page } from '../../app/page.ts';
+import type { Page } from '../page.ts';
 
 const roles = ['duchy'] as const;
 

@@ -1,4 +1,4 @@
-import { moment } from '../../parts/format.ts';
+import { moment } from '../../format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { certificateLife } from './certificateLife.ts';
 

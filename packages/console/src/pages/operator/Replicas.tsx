@@ -1,6 +1,7 @@
 /** The replicas of the exchange, and the state of its database. */
+
+import { ago, moment } from '../../format.ts';
 import { Chip } from '../../parts/Chip.tsx';
-import { ago, moment } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useExchangeStatus } from './data.ts';

@@ -1,7 +1,7 @@
 /** The health of the parties' webhooks. Only the owner of a webhook can see its address and deliveries. */
 import type { PartyHealth } from '@measurement-exchange/contract';
+import { count } from '../../format.ts';
 import { Chip } from '../../parts/Chip.tsx';
-import { count } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useHealth } from './data.ts';

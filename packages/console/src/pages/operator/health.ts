@@ -1,6 +1,6 @@
 /** The status of a party in the operator's pages. */
 import type { Count, PartyHealth } from '@measurement-exchange/contract';
-import { count } from '../../parts/format.ts';
+import { count } from '../../format.ts';
 import { roleOf } from '../../session/roles.ts';
 import { certificateLife } from './certificateLife.ts';
 

@@ -1,9 +1,9 @@
 /** The agent's page: its state, responses, retries, and held requests. */
 import type { AgentView } from '../../companion/methods.ts';
+import { ago, count, counted, day, duration, moment } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
-import { ago, count, counted, day, duration, moment } from '../../parts/format.ts';
 import { capital, partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty } from '../../parts/states.tsx';

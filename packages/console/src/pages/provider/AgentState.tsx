@@ -1,8 +1,8 @@
 import type { AgentStatus } from '@measurement-exchange/sdk/provider';
 import type { AgentView } from '../../companion/methods.ts';
+import { ago, count, duration, moment } from '../../format.ts';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
-import { ago, count, duration, moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';

@@ -1,6 +1,6 @@
 import type { Requisition } from '@measurement-exchange/contract';
+import { moment } from '../../format.ts';
 import { MeasurementChip } from '../../parts/Chip.tsx';
-import { moment } from '../../parts/format.ts';
 import { JUSTIFICATIONS } from './words.ts';
 
 /** Shows the provider's response: a result, a refusal, or a deferral. Shows nothing before the first response. */

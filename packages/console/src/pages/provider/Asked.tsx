@@ -1,8 +1,8 @@
 /** The question in a request. All parties can read the parameters, but the events, days, and filter are encrypted. */
 import type { Requisition } from '@measurement-exchange/contract';
 import type { OpenedSpec } from '../../companion/methods.ts';
+import { dateRange } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
-import { dateRange } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { specWords } from '../../parts/specWords.ts';
 import { Loaded, NeedsKey } from '../../parts/states.tsx';

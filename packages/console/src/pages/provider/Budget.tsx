@@ -1,7 +1,7 @@
 /** The privacy budget: limit, spent and remaining amounts, by day, advertiser and measurement. */
 import { useSearch } from '@tanstack/react-router';
 import type { BudgetView } from '../../companion/methods.ts';
-import { day, percent } from '../../parts/format.ts';
+import { day, percent } from '../../format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty } from '../../parts/states.tsx';

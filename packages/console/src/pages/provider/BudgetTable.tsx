@@ -1,6 +1,6 @@
+import { count, day, percent } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
-import { count, day, percent } from '../../parts/format.ts';
 import type { ReferenceBudget } from './budgetDays.ts';
 
 export function BudgetTable({

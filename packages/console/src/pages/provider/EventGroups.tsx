@@ -2,11 +2,11 @@
 
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
+import { day } from '../../format.ts';
 import { usePages } from '../../live/usePages.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { MEDIA_WORDS } from '../../parts/eventGroupWords.ts';
-import { day } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { partyName } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';

@@ -1,9 +1,9 @@
 import type { HeldQuestion } from '@measurement-exchange/sdk/provider';
 import type { ReactNode } from 'react';
+import { ago } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
-import { ago } from '../../parts/format.ts';
 import { partyName } from '../../parts/names.ts';
 import { idOf } from '../../session/roles.ts';
 

@@ -1,15 +1,15 @@
 /** The publisher's home page: problems that need attention, open requests, the remaining budget, and the agent's state. */
 import type { PartySummary } from '@measurement-exchange/contract';
-import { useOwnName } from '../../live/useOwnName.ts';
+import { ago, count as format } from '../../format.ts';
 import { usePages } from '../../live/usePages.ts';
 import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
 import { AttentionCard } from '../../parts/Attention.tsx';
-import { ago, count as format } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { RowList } from '../../parts/RowList.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { useOwnName } from '../../parts/useOwnName.ts';
 import { useSession } from '../../session/session.ts';
 import { AgentState } from './AgentState.tsx';
 import { BudgetTable } from './BudgetTable.tsx';

@@ -2,11 +2,11 @@
 import { parseName, type Requisition } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { moment } from '../../format.ts';
 import { useResource } from '../../live/useResource.ts';
 import { RequestChip } from '../../parts/Chip.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
 import { ExplanationCard } from '../../parts/ExplanationCard.tsx';
-import { moment } from '../../parts/format.ts';
 import { capital, useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { specWords } from '../../parts/specWords.ts';

@@ -1,7 +1,8 @@
 /** A table of requests. With the provider's key, it also shows the decrypted question. */
+
+import { ago, dateRange, moment } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
 import { RequestChip } from '../../parts/Chip.tsx';
-import { ago, dateRange, moment } from '../../parts/format.ts';
 import { capital } from '../../parts/names.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';

@@ -1,7 +1,7 @@
 /** The advertisers and measurements that spent the budget. */
 import type { BudgetView } from '../../companion/methods.ts';
+import { count, dateRange, moment } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
-import { count, dateRange, moment } from '../../parts/format.ts';
 import { capital, partyName } from '../../parts/names.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';

@@ -1,6 +1,6 @@
 /** A timeline, oldest entry first. */
 import type { Timeline } from '@measurement-exchange/contract';
-import { day, moment } from '../../parts/format.ts';
+import { day, moment } from '../../format.ts';
 import { partyName } from '../../parts/names.ts';
 
 export function TimelineList({ transitions }: { transitions: Timeline['transitions'] }) {

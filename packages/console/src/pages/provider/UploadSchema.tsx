@@ -4,7 +4,7 @@ import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
-import { counted } from '../../parts/format.ts';
+import { counted } from '../../format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';

@@ -1,7 +1,7 @@
 /** Converts the ledger's ranges to days, for a calendar. */
 
 import type { BudgetReport, PrivacyAmount } from '@measurement-exchange/sdk/provider';
-import { percent, privacyText } from '../../parts/format.ts';
+import { percent, privacyText } from '../../format.ts';
 
 /** The spent share of a reference's budget on one day. It is the largest of the spent shares of epsilon, delta, and rho. */
 export interface SpentDay {

@@ -1,6 +1,6 @@
 /** Explains to the publisher why a request waits, or how it ended. */
 import type { Explanation, Requisition } from '@measurement-exchange/contract';
-import { duration, longMoment } from '../../parts/format.ts';
+import { duration, longMoment } from '../../format.ts';
 import { isolated, listed, type NameOf } from '../../parts/names.ts';
 
 export function requestTitle(

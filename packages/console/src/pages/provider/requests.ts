@@ -3,7 +3,7 @@
 import type { Requisition } from '@measurement-exchange/contract';
 import type { HeldQuestion } from '@measurement-exchange/sdk/provider';
 import { useQuery } from '@tanstack/react-query';
-import { limited } from '../../companion/useOpened.ts';
+import { limited } from '../../live/useOpened.ts';
 import { useResource } from '../../live/useResource.ts';
 import { specWords } from '../../parts/specWords.ts';
 import { useSession } from '../../session/session.ts';

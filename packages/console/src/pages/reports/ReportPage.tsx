@@ -2,10 +2,10 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OpenedReport } from '../../companion/methods.ts';
+import { dateRange, moment } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
-import { dateRange, moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { pathOf } from '../../parts/links.ts';
 import { useNames } from '../../parts/names.ts';

@@ -1,9 +1,9 @@
 /** All reports of a consumer, newest first. */
 import type { Report } from '@measurement-exchange/contract';
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { count, dateRange, moment } from '../../format.ts';
 import { usePages } from '../../live/usePages.ts';
 import { A } from '../../parts/A.tsx';
-import { count, dateRange, moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PublisherTags } from '../../parts/Publisher.tsx';

@@ -1,4 +1,4 @@
-import { PARTIES, type Page } from '../../app/page.ts';
+import { PARTIES, type Page } from '../page.ts';
 
 export const sharedPages: Page[] = [
   {

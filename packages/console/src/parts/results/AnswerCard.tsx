@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { PEOPLE, whiskerChart } from '../../charts/index.ts';
+import { around, count, intervalText, percent, points } from '../../format.ts';
 import { Drawing } from '../Chart.tsx';
-import { around, count, intervalText, percent, points } from '../format.ts';
 import type { Answer } from './answers.ts';
 
 export interface Population {

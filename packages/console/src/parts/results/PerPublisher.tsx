@@ -1,7 +1,7 @@
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { type Bar, barChart, IMPRESSIONS, PEOPLE, seriesAt, type Unit } from '../../charts/index.ts';
+import { count } from '../../format.ts';
 import { Chart } from '../Chart.tsx';
-import { count } from '../format.ts';
 import { figureOf, listOf, type NameOf, timeOf } from './answers.ts';
 
 type Props = {

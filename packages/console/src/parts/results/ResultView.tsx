@@ -1,9 +1,9 @@
 /** The result of a measurement: the answer, then its error, then details. */
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { addingUpChart } from '../../charts/index.ts';
+import { count, percent } from '../../format.ts';
 import { idOf } from '../../session/roles.ts';
 import { Chart } from '../Chart.tsx';
-import { count, percent } from '../format.ts';
 import { AnswerCard, type Population } from './AnswerCard.tsx';
 import { type Answer, answerOf, type NameOf } from './answers.ts';
 import { Frequency } from './Frequency.tsx';

@@ -1,6 +1,6 @@
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { expect, it } from 'vitest';
-import { around, intervalText } from '../format.ts';
+import { around, intervalText } from '../../format.ts';
 import { answerOf, figureOf, listOf } from './answers.ts';
 
 const estimate = { value: 100, variance: 1, standardDeviation: 1, interval: [98, 102] as [number, number] };

@@ -1,8 +1,8 @@
 /** Selects the figure in a result that answers the question, with its unit and label. */
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { counts, type Figure, HOURS, IMPRESSIONS, PEOPLE, type Unit } from '../../charts/index.ts';
+import type { Interval } from '../../format.ts';
 import { idOf } from '../../session/roles.ts';
-import type { Interval } from '../format.ts';
 
 export type NameOf = (resource: string) => string;
 

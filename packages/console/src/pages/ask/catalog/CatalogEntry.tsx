@@ -1,10 +1,10 @@
 /** One event group of the catalog. */
 import { cut, type EventGroup, type EventGroupAttribute } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
+import { moment } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { A } from '../../../parts/A.tsx';
 import { Breakable } from '../../../parts/Breakable.tsx';
-import { moment } from '../../../parts/format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import { Loaded, NeedsKey } from '../../../parts/states.tsx';

@@ -1,7 +1,7 @@
 /** Text about event groups. */
 import { cut, type EventGroup } from '@measurement-exchange/contract';
+import { dateRange, day } from '../../../format.ts';
 import { MEDIA_WORDS } from '../../../parts/eventGroupWords.ts';
-import { dateRange, day } from '../../../parts/format.ts';
 import { isolated } from '../../../parts/names.ts';
 
 export const mediaText = ({ mediaTypes = [] }: EventGroup) =>

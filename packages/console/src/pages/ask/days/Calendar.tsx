@@ -3,7 +3,7 @@
  * by a month. Enter or Space picks one end of the range and then the other, and Escape cancels.
  */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { day as dayText } from '../../../parts/format.ts';
+import { day as dayText } from '../../../format.ts';
 import { addMonths, type Day, type DayRange, dayOf, movedDay, rangeOf } from './days.ts';
 import { type DayMarks, Month } from './Month.tsx';
 import { useMonths } from './useMonths.ts';

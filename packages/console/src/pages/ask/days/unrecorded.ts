@@ -1,5 +1,5 @@
 /** Describes the days of a question that publishers have not recorded. */
-import { day } from '../../../parts/format.ts';
+import { day } from '../../../format.ts';
 import { isolated, listed } from '../../../parts/names.ts';
 import type { Asked } from '../form/catalogue.ts';
 import { addDays, countOf, type Day, type DayRange, dayOf } from './days.ts';

@@ -1,6 +1,6 @@
 /** The step of the form that picks the protocol. It shows the expected error and time of each protocol. */
 import type { Protocol } from '@measurement-exchange/contract';
-import { duration } from '../../../parts/format.ts';
+import { duration } from '../../../format.ts';
 import { inWords, listed, partyName, useNames } from '../../../parts/names.ts';
 import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
 import { Term } from '../../../parts/Term.tsx';

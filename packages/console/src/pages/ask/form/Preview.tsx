@@ -1,8 +1,8 @@
 /** Draws the expected error of the result before anything is sent. */
 import { useId, useState } from 'react';
 import { counts, previewChart } from '../../../charts/index.ts';
+import { count, percent } from '../../../format.ts';
 import { Drawing } from '../../../parts/Chart.tsx';
-import { count, percent } from '../../../parts/format.ts';
 import { axisFor, FIGURE_WORDS, marginText, relative } from './expected.ts';
 import type { Ask } from './useAsk.ts';
 

@@ -1,7 +1,7 @@
 /** Describes the question in one sentence. */
 import type { RequestType } from '@measurement-exchange/sdk';
 import { Fragment } from 'react';
-import { day } from '../../../parts/format.ts';
+import { day } from '../../../format.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import type { Ask } from './useAsk.ts';
 

@@ -1,7 +1,7 @@
 /** The end of the form: the question in a sentence, its cost, the checks, and the button that sends it. */
 
+import { ago, percent } from '../../../format.ts';
 import { useNow } from '../../../live/useNow.ts';
-import { ago, percent } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { inWords, useNames } from '../../../parts/names.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';

@@ -1,6 +1,6 @@
 /** Formats the expected error of a measurement. */
 import type { ExpectedFigure } from '@measurement-exchange/sdk';
-import { count, percent } from '../../../parts/format.ts';
+import { count, percent } from '../../../format.ts';
 
 /** Formats a margin, such as `129` for people or `2.1 s` for watch time. */
 export function marginText({ figure, margin }: ExpectedFigure): string {

@@ -1,9 +1,9 @@
 /** The cells of a measurement in a list. */
 import { memo } from 'react';
-import { useQuestion } from '../../../companion/useOpened.ts';
+import { ago } from '../../../format.ts';
+import { useQuestion } from '../../../live/useOpened.ts';
 import { A } from '../../../parts/A.tsx';
 import { MeasurementChip } from '../../../parts/Chip.tsx';
-import { ago } from '../../../parts/format.ts';
 import { PublisherTags } from '../../../parts/Publisher.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { daysOf, titleOf, typeWords } from '../words.ts';

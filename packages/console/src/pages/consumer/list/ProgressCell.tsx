@@ -1,6 +1,6 @@
 /** The progress of a measurement: a bar with one step for each publisher, and one step for the duchies. */
 import type { Explanation } from '@measurement-exchange/contract';
-import { useResult } from '../../../companion/useOpened.ts';
+import { useResult } from '../../../live/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { listed, useNames } from '../../../parts/names.ts';
 import { useSession } from '../../../session/session.ts';

@@ -1,9 +1,9 @@
 /** The result of a measurement in a list: the figure, its margin, and the interval on a scale that all rows share. */
 import { isTerminal } from '@measurement-exchange/contract';
 import { miniWhisker } from '../../../charts/index.ts';
-import { useResult } from '../../../companion/useOpened.ts';
+import { around, count } from '../../../format.ts';
+import { useResult } from '../../../live/useOpened.ts';
 import { Drawing } from '../../../parts/Chart.tsx';
-import { around, count } from '../../../parts/format.ts';
 import { answerOf } from '../../../parts/results/answers.ts';
 import { useSession } from '../../../session/session.ts';
 import type { Row } from './rows.ts';

@@ -1,4 +1,4 @@
-import { moment } from '../../../parts/format.ts';
+import { moment } from '../../../format.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import type { MeasurementList } from './useMeasurementList.ts';
 

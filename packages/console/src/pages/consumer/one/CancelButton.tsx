@@ -4,8 +4,8 @@ import type { Requisition } from '@measurement-exchange/contract';
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { counted } from '../../../format.ts';
 import { ConfirmDialog } from '../../../parts/Dialog.tsx';
-import { counted } from '../../../parts/format.ts';
 import { useSession } from '../../../session/session.ts';
 
 export function CancelButton({ name, requisitions }: { name: string; requisitions: readonly Requisition[] }) {

@@ -1,7 +1,7 @@
 /** The requests to the publishers, and their states. */
 import type { Explanation, Requisition } from '@measurement-exchange/contract';
+import { ago, longDuration, moment } from '../../../format.ts';
 import { RequestChip } from '../../../parts/Chip.tsx';
-import { ago, longDuration, moment } from '../../../parts/format.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 
 export function Publishers({

@@ -1,6 +1,6 @@
 /** The decrypted and verified result of a measurement. */
 import type { Measurement } from '@measurement-exchange/contract';
-import { useResult } from '../../../companion/useOpened.ts';
+import { useResult } from '../../../live/useOpened.ts';
 import { useNames } from '../../../parts/names.ts';
 import { usePublishers } from '../../../parts/Publisher.tsx';
 import { ResultView } from '../../../parts/results/ResultView.tsx';

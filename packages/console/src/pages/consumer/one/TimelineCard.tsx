@@ -1,7 +1,7 @@
 /** Shows the timeline of a measurement. The view `Problems` has its own address. */
 import type { Requisition, Timeline } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
-import { moment as timeOf } from '../../../parts/format.ts';
+import { moment as timeOf } from '../../../format.ts';
 import { useNames } from '../../../parts/names.ts';
 import { Segment } from '../../../parts/Segment.tsx';
 import { type Moment, momentsOf, problemsOf } from './timeline.ts';

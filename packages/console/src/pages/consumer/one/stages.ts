@@ -5,7 +5,7 @@ import {
   type Requisition,
   stepsOf,
 } from '@measurement-exchange/contract';
-import { longDuration } from '../../../parts/format.ts';
+import { longDuration } from '../../../format.ts';
 import type { Lane, StageCell } from '../../../parts/Lanes.tsx';
 import { listed, type NameOf } from '../../../parts/names.ts';
 import { stageWords } from '../../../parts/stageWords.ts';

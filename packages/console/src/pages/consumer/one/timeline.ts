@@ -5,7 +5,7 @@ import {
   type Requisition,
   type Timeline,
 } from '@measurement-exchange/contract';
-import { counted, longDuration } from '../../../parts/format.ts';
+import { counted, longDuration } from '../../../format.ts';
 import { listed, type NameOf } from '../../../parts/names.ts';
 import { stageWords } from '../../../parts/stageWords.ts';
 

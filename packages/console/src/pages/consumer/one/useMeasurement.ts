@@ -2,7 +2,7 @@
 import { isTerminal, type Timeline } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { useQuestion } from '../../../companion/useOpened.ts';
+import { useQuestion } from '../../../live/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { useSession } from '../../../session/session.ts';
 

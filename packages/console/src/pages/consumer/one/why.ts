@@ -7,8 +7,8 @@ import type {
   Wait,
   WaitCode,
 } from '@measurement-exchange/contract';
+import { ago, duration, longMoment } from '../../../format.ts';
 import type { ChipTone } from '../../../parts/Chip.tsx';
-import { ago, duration, longMoment } from '../../../parts/format.ts';
 import type { IconName } from '../../../parts/Icon.tsx';
 import { inWords, listed, type NameOf } from '../../../parts/names.ts';
 import { stageWords } from '../../../parts/stageWords.ts';

@@ -2,7 +2,7 @@
 import type { Ending, Explanation, Requisition } from '@measurement-exchange/contract';
 import type { Question } from '@measurement-exchange/sdk';
 import { REFUSAL_CODES, refusalCodeOf } from '@measurement-exchange/sdk/refusals';
-import { longDay, longMoment } from '../../../parts/format.ts';
+import { longDay, longMoment } from '../../../format.ts';
 import { inWords, type NameOf } from '../../../parts/names.ts';
 import type { Why } from './why.ts';
 

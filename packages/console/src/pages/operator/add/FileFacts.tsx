@@ -1,4 +1,4 @@
-import { moment } from '../../../parts/format.ts';
+import { moment } from '../../../format.ts';
 import { ROLE_WORDS, roleOf } from '../../../session/roles.ts';
 import type { CheckedFile } from './checkFile.ts';
 

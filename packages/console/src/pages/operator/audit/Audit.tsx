@@ -2,7 +2,7 @@
 import type { AuditEntry } from '@measurement-exchange/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect } from 'react';
-import { count } from '../../../parts/format.ts';
+import { count } from '../../../format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, ErrorNote, Skeleton } from '../../../parts/states.tsx';
 import { type Filters, useFilters } from '../../../parts/useFilters.ts';

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '@measurement-exchange/contract';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
+import { moment } from '../../../format.ts';
 import { Breakable } from '../../../parts/Breakable.tsx';
-import { moment } from '../../../parts/format.ts';
 import { PartyLink } from '../PartyLink.tsx';
 import { auditWords } from './words.ts';
 

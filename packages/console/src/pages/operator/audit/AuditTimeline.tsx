@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@measurement-exchange/contract';
+import { ago, moment } from '../../../format.ts';
 import { Breakable } from '../../../parts/Breakable.tsx';
-import { ago, moment } from '../../../parts/format.ts';
 import { Empty } from '../../../parts/states.tsx';
 import { PartyLink } from '../PartyLink.tsx';
 import { auditWords } from './words.ts';

@@ -1,8 +1,8 @@
 /** The doctor's page: the findings of the latest database check, with advice. */
 import type { Doctor } from '@measurement-exchange/contract';
 import { useState } from 'react';
+import { ago, count, duration, moment } from '../../../format.ts';
 import { CommandLine } from '../../../parts/CommandLine.tsx';
-import { ago, count, duration, moment } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, ErrorNote, Loaded } from '../../../parts/states.tsx';

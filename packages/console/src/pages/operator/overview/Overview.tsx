@@ -1,8 +1,8 @@
 /** The operator's home page: problems that need attention, then current activity. */
 import type { Count, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
+import { count } from '../../../format.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
-import { count } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { ErrorNote, Loaded } from '../../../parts/states.tsx';

@@ -1,6 +1,6 @@
 /** Lists the problems that need the operator's attention, most severe first. */
 import type { Doctor, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
-import { ago, day, moment } from '../../../parts/format.ts';
+import { ago, day, moment } from '../../../format.ts';
 import type { IconName } from '../../../parts/Icon.tsx';
 import { idOf, roleOf } from '../../../session/roles.ts';
 import { certificateLife } from '../certificateLife.ts';

@@ -1,7 +1,7 @@
 /** All parties of the exchange, with their health. */
 import type { PartyHealth } from '@measurement-exchange/contract';
+import { count } from '../../../format.ts';
 import { A } from '../../../parts/A.tsx';
-import { count } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Segment } from '../../../parts/Segment.tsx';

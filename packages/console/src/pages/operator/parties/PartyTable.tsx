@@ -1,7 +1,7 @@
 import type { PartyHealth } from '@measurement-exchange/contract';
+import { ago, moment } from '../../../format.ts';
 import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
-import { ago, moment } from '../../../parts/format.ts';
 import { VirtualTable } from '../../../parts/VirtualTable.tsx';
 import { ROLE_WORDS, roleOf } from '../../../session/roles.ts';
 import { countWords, openWords, statusOf } from '../health.ts';

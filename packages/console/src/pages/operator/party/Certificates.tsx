@@ -1,9 +1,9 @@
 import type { Certificate } from '@measurement-exchange/contract';
 import { type CertificateFacts, describeCertificate } from '@measurement-exchange/sdk/onboarding';
+import { fromTo } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
-import { fromTo } from '../../../parts/format.ts';
 import { subjectName } from '../../../parts/names.ts';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';

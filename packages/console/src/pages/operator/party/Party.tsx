@@ -2,9 +2,9 @@
 import type { Protocol } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ago, day, moment } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { Chip } from '../../../parts/Chip.tsx';
-import { ago, day, moment } from '../../../parts/format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
 import { Loaded } from '../../../parts/states.tsx';

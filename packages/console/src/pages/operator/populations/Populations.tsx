@@ -1,9 +1,9 @@
 /** Populations of virtual people, which measurements can count across publishers. */
 import type { Population } from '@measurement-exchange/contract';
 import { useState } from 'react';
+import { count, day } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { Chip } from '../../../parts/Chip.tsx';
-import { count, day } from '../../../parts/format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';

@@ -1,7 +1,7 @@
 import type { PrincipalBinding } from '@measurement-exchange/contract';
 import { useState } from 'react';
+import { day } from '../../../format.ts';
 import { ConfirmDialog } from '../../../parts/Dialog.tsx';
-import { day } from '../../../parts/format.ts';
 import { useSession } from '../../../session/session.ts';
 import { useRefresh } from '../data.ts';
 import { PartyLink } from '../PartyLink.tsx';

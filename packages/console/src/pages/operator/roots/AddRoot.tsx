@@ -5,7 +5,7 @@ import {
   isSameFingerprint,
 } from '@measurement-exchange/sdk/onboarding';
 import { type FormEvent, useState } from 'react';
-import { day } from '../../../parts/format.ts';
+import { day } from '../../../format.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 import { FingerprintField } from '../add/FingerprintField.tsx';

@@ -1,6 +1,6 @@
 /** The step of the form that sets how much privacy budget the report may use. */
 import { useId } from 'react';
-import { percent } from '../../../parts/format.ts';
+import { percent } from '../../../format.ts';
 import { Step } from '../../ask/form/Step.tsx';
 import type { Defining } from './useReportForm.ts';
 

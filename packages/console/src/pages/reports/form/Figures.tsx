@@ -1,6 +1,6 @@
 /** The step of the form that picks the figures. Each choice shows how many measurements it needs. */
 import type { ReactNode } from 'react';
-import { count } from '../../../parts/format.ts';
+import { count } from '../../../format.ts';
 import { NumberField } from '../../ask/form/NumberField.tsx';
 import { Step } from '../../ask/form/Step.tsx';
 import type { ReportForm } from './definition.ts';

@@ -1,8 +1,8 @@
 /** The plan of the report: its measurements, its cost, its expected errors, and the button that runs it. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { expectedChart, PEOPLE } from '../../../charts/index.ts';
+import { count, counted, dateRange } from '../../../format.ts';
 import { Drawing } from '../../../parts/Chart.tsx';
-import { count, counted, dateRange } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { inWords, useNames } from '../../../parts/names.ts';
 import { PublisherTag, usePublishers } from '../../../parts/Publisher.tsx';

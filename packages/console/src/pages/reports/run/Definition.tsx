@@ -1,6 +1,6 @@
 /** Shows the definition of a report, and the measurements that answer it. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
-import { count } from '../../../parts/format.ts';
+import { count } from '../../../format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import type { NeedView, SegmentView } from '../../../reports/types.ts';
 import { METRIC_WORDS, periodsWords } from '../../../reports/words.ts';

@@ -1,8 +1,8 @@
 /** Shows the progress of a running report: the state of each measurement, and how many have succeeded. */
 import type { ReportProgress } from '../../../companion/methods.ts';
+import { count } from '../../../format.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip, type Shown } from '../../../parts/Chip.tsx';
-import { count } from '../../../parts/format.ts';
 import { pathOf } from '../../../parts/links.ts';
 import './run.css';
 

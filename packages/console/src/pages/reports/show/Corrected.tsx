@@ -1,8 +1,8 @@
 /** Every figure as measured and as corrected, and how well the answers agree. */
 import { useState } from 'react';
+import { around, count, counted } from '../../../format.ts';
 import { Chart } from '../../../parts/Chart.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
-import { around, count, counted } from '../../../parts/format.ts';
 import { fitChart, UNITS } from '../../../reports/charts.ts';
 import type { FigureView, ReportView } from '../../../reports/types.ts';
 import { figureWords } from '../../../reports/words.ts';

@@ -1,8 +1,8 @@
 /** How often people were reached, and what a frequency cap would have saved. */
 import { useId, useState } from 'react';
 import { decimals, IMPRESSIONS } from '../../../charts/index.ts';
+import { count, intervalText, percent } from '../../../format.ts';
 import { Chart } from '../../../parts/Chart.tsx';
-import { count, intervalText, percent } from '../../../parts/format.ts';
 import { kChart } from '../../../reports/charts.ts';
 import type { FigureView } from '../../../reports/types.ts';
 import { figureWords } from '../../../reports/words.ts';

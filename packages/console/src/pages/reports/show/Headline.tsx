@@ -1,7 +1,7 @@
 /** Shows the main figure of a report, its uncertainty, and the numbers derived from it. */
 import { miniWhisker, PEOPLE, whiskerChart } from '../../../charts/index.ts';
+import { around, count, intervalText, percent } from '../../../format.ts';
 import { Chart, Drawing } from '../../../parts/Chart.tsx';
-import { around, count, intervalText, percent } from '../../../parts/format.ts';
 import { onceChart, type Stat, statsOf, UNITS } from '../../../reports/charts.ts';
 import type { FigureView, ReportView } from '../../../reports/types.ts';
 import { figureWords } from '../../../reports/words.ts';

@@ -1,8 +1,8 @@
 /** Shows the overlap of the segments, and the incremental and exclusive reach of each segment. */
 import { useId, useState } from 'react';
 import { PEOPLE, SHARE } from '../../../charts/index.ts';
+import { around, type Interval } from '../../../format.ts';
 import { Chart, Swatch } from '../../../parts/Chart.tsx';
-import { around, type Interval } from '../../../parts/format.ts';
 import { addedChart, overlapChart, ratioOf } from '../../../reports/charts.ts';
 import { Card } from './Card.tsx';
 import type { Labeled } from './shown.ts';

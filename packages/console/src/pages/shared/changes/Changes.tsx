@@ -2,11 +2,11 @@
 import type { Change } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ago, count, moment } from '../../../format.ts';
 import { useNow } from '../../../live/useNow.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { changeWords, KIND_WORDS } from '../../../parts/changeWords.ts';
-import { ago, count, moment } from '../../../parts/format.ts';
 import { pathOf } from '../../../parts/links.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Segment } from '../../../parts/Segment.tsx';

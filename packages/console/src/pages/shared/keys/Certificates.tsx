@@ -1,11 +1,11 @@
 /** The party's certificates at the exchange, with the remaining days. */
 import type { Certificate } from '@measurement-exchange/contract';
 import { useEffect, useState } from 'react';
+import { count, day, fromTo } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { CommandLine } from '../../../parts/CommandLine.tsx';
-import { count, day, fromTo } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';

@@ -1,7 +1,7 @@
 /** The roots and duchies that the party trusts, as configured on its own machine. */
 import type { About } from '../../../companion/methods.ts';
+import { day } from '../../../format.ts';
 import { Breakable } from '../../../parts/Breakable.tsx';
-import { day } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { partyName, subjectName } from '../../../parts/names.ts';
 import { useSession } from '../../../session/session.ts';

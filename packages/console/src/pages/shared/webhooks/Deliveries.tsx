@@ -2,10 +2,10 @@
 import type { WebhookDelivery } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ago, duration, moment } from '../../../format.ts';
 import { useNow } from '../../../live/useNow.ts';
 import { A } from '../../../parts/A.tsx';
 import { changeWords } from '../../../parts/changeWords.ts';
-import { ago, duration, moment } from '../../../parts/format.ts';
 import { pathOf } from '../../../parts/links.ts';
 import { Empty } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { moment } from '../../../parts/format.ts';
+import { moment } from '../../../format.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 

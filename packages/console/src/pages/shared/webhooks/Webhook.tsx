@@ -3,9 +3,9 @@ import type { WebhookDelivery, Webhook as WebhookType } from '@measurement-excha
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { count, moment } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { ConfirmDialog } from '../../../parts/Dialog.tsx';
-import { count, moment } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { ErrorNote, Loaded } from '../../../parts/states.tsx';

@@ -1,9 +1,9 @@
 /** The endpoints to which the exchange sends a party's changes. */
 import type { Webhook } from '@measurement-exchange/contract';
 import { useState } from 'react';
+import { day } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { A } from '../../../parts/A.tsx';
-import { day } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';

@@ -1,7 +1,7 @@
-import { capital } from '../parts/names.ts';
+import { useResource } from '../live/useResource.ts';
 import { idOf } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
-import { useResource } from './useResource.ts';
+import { capital } from './names.ts';
 
 /** The display name of the party that uses the page. */
 export function useOwnName(): string {

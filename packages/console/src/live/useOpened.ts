@@ -1,8 +1,8 @@
 /** Opens questions and results with the party's keys. They never change, so each one is opened once and cached. */
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import type { Companion } from '../companion/client.ts';
+import type { OpenedQuestion, OpenedResult } from '../companion/methods.ts';
 import { type Session, useSession } from '../session/session.ts';
-import type { Companion } from './client.ts';
-import type { OpenedQuestion, OpenedResult } from './methods.ts';
 
 /** Reads the question of a measurement. Questions that are requested at the same time are opened in one call. */
 export function questionQuery({ companion, principal }: Session, name: string) {
