@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const SOURCES = ['packages/*/src/**/*.{ts,mjs}', '{bench,rig,scripts}/**/*.{ts,mjs}', '*.{ts,mjs}'];
+const SOURCES = ['packages/*/src/**/*.{ts,tsx,mjs}', '{bench,rig,scripts}/**/*.{ts,mjs}', '*.{ts,mjs}'];
 
 /** Pattern, and how to say it instead. */
 const AWKWARD: [pattern: RegExp, instead: string][] = [
