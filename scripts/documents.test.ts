@@ -1,11 +1,12 @@
 /** What the documents list completely, compared with the code. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { FINDING_CODES } from '@measurement-exchange/exchange/internal/domain/findings';
 import { describe, expect, it } from 'vitest';
+import { ownImports, sources } from './check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -49,11 +50,58 @@ describe('docs/api.md', () => {
 });
 
 describe('docs/data-model.md', () => {
+  const schema = textOf('packages/exchange/src/database/schema.sql');
+  const tables = new Map(
+    [...schema.matchAll(/^CREATE TABLE (\w+) \(\n([\s\S]*?)^\);/gm)].map(([, table, body]) => [
+      table!,
+      body!,
+    ]),
+  );
+  const [, diagram] = /^erDiagram\n([\s\S]*?)^```/m.exec(textOf('docs/data-model.md'))!;
+
   it('names every table', () => {
-    const migrations = globSync('packages/exchange/src/database/migrations/*.sql', { cwd: ROOT }).map(textOf);
-    const tables = [...migrations.join('\n').matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table]) => table!);
-    expect(tables.length).toBeGreaterThan(10);
-    expect(missingFrom('docs/data-model.md', tables)).toEqual([]);
+    expect(tables.size).toBeGreaterThan(25);
+    expect(missingFrom('docs/data-model.md', tables.keys())).toEqual([]);
+  });
+
+  it('draws only columns that exist', () => {
+    const drawn = [...diagram!.matchAll(/^ {2}(\w+) \{\n([\s\S]*?)^ {2}\}/gm)].flatMap(([, table, body]) =>
+      [...body!.matchAll(/^ {4}\w+ (\w+)/gm)].map(([, column]) => ({ table: table!, column: column! })),
+    );
+    expect(drawn.length).toBeGreaterThan(100);
+    const exists = ({ table, column }: (typeof drawn)[number]) =>
+      new RegExp(`^  ${column} `, 'm').test(tables.get(table) ?? '');
+    expect(drawn.filter((each) => !exists(each))).toEqual([]);
+  });
+
+  it('draws every foreign key', () => {
+    const drawn = [...diagram!.matchAll(/^ {2}(\w+) \S+--\S+ (\w+) :/gm)].map(
+      ([, to, from]) => `${from} → ${to}`,
+    );
+    const keys = [...tables].flatMap(([from, body]) =>
+      [...body.matchAll(/FOREIGN KEY .* REFERENCES (\w+)/g)].map(([, to]) => `${from} → ${to}`),
+    );
+    expect(keys.length).toBeGreaterThan(20);
+    expect(keys.filter((key) => !drawn.includes(key))).toEqual([]);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('draws exactly the imports between packages', () => {
+    const [, picture] = /^flowchart BT\n([\s\S]*?)^```/m.exec(textOf('docs/architecture.md'))!;
+    const drawn = [...picture!.matchAll(/^ {2}(\w+) -.*-> (\w+)$/gm)].map(
+      ([, from, to]) => `${from} → ${to}`,
+    );
+    const packageOf = (path: string) => /^packages\/(\w+)/.exec(path)?.[1] ?? /^\w+/.exec(path)![0];
+    const imports = sources().flatMap((file) =>
+      ownImports(file).map((target) => `${packageOf(file)} → ${packageOf(target)}`),
+    );
+    const between = [...new Set(imports)].filter((edge) => {
+      const [from, to] = edge.split(' → ');
+      // The picture says of tests only that they use every package.
+      return from !== to && from !== 'testkit';
+    });
+    expect(drawn.filter((edge) => !/testkit|rig/.test(edge)).sort()).toEqual(between.sort());
   });
 });
 
