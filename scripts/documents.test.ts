@@ -1,6 +1,6 @@
 /** What the documents list completely, compared with the code. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
@@ -107,6 +107,13 @@ describe('docs/architecture.md', () => {
 
 it('docs/production.md names every setting', () => {
   expect(missingFrom('docs/production.md', Object.keys(loadConfig({})))).toEqual([]);
+});
+
+it('CONTRIBUTING.md maps every package', () => {
+  const [map] = /^## The map\n[\s\S]*?^## /m.exec(textOf('CONTRIBUTING.md'))!;
+  const packages = globSync('packages/*/package.json', { cwd: ROOT }).map(dirname);
+  expect(packages.length).toBeGreaterThan(8);
+  expect(packages.filter((name) => !map.includes(`\n${name} `))).toEqual([]);
 });
 
 it('CONTRIBUTING.md names files that exist', () => {
