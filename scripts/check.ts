@@ -153,7 +153,14 @@ const RULES: Rule[] = [
       ...['domain', 'database', 'feed', 'webhooks'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
-  [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],
+  [
+    `${EXCHANGE}/auth`,
+    [
+      'contract',
+      'consent',
+      ...['domain/access.ts', 'domain/apiKey.ts', 'auth'].map((part) => `${EXCHANGE}/${part}`),
+    ],
+  ],
   [`${EXCHANGE}/apiReference`, ['contract', 'packages/exchange/package.json', `${EXCHANGE}/apiReference`]],
   [
     `${EXCHANGE}/serving`,

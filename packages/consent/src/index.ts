@@ -57,6 +57,7 @@ export {
   createTrustStore,
   isIssuedBy,
   type Root,
+  requireForClient,
   requireRoot,
   requireTrusted,
   type TrustedRoot,

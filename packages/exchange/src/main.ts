@@ -8,6 +8,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import manifest from '../package.json' with { type: 'json' };
 import { registerApiReference } from './apiReference/index.ts';
+import { createApiKeyVerifier } from './auth/apiKeys.ts';
+import { createClientCertificateVerifier } from './auth/clientCertificates.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { Config } from './config/config.ts';
@@ -15,6 +17,8 @@ import { demoProtocols, requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
 import { ringWarnings } from './config/protocols.ts';
 import { type Connections, openDatabase } from './connections.ts';
+import { findApiKey } from './database/apiKeys.ts';
+import { clientCertificateLookup } from './database/clientCertificates.ts';
 import { Database } from './database/db.ts';
 import { LastSeen } from './database/lastSeen.ts';
 import { migrate, RESTORED } from './database/migrate.ts';
@@ -80,13 +84,15 @@ export async function start(
   opened.defer(() => notifier.stop());
   void notifier.start();
 
-  const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });
+  const callers = identifyCallers(db);
   const demo = demoProtocols(config);
   const protocols = demo ?? config.protocols;
   const clock = () => timestampOf(performance.timeOrigin + performance.now());
   const doctor = new DoctorRuns({ db, clock, connection: connections.app, log });
   opened.defer(() => doctor.stop());
-  const principalsChanged = () => principals.invalidate();
+  const principalsChanged = () => {
+    for (const cached of Object.values(callers)) cached.invalidate();
+  };
   const exchange = await createExchange(config, { db, bus, clock, protocols, doctor, principalsChanged });
   const { feed } = exchange;
   opened.defer(() => exchange.lastSeen.store(db).catch(() => {}));
@@ -103,7 +109,7 @@ export async function start(
       verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
       recall: (token) => tokens?.recall(token),
     },
-    principals,
+    ...callers,
     metrics,
     log,
     rateOf: (principal) => config.rates[principal] ?? config.rate,
@@ -146,6 +152,14 @@ export async function start(
   log.flush();
   const running = opened.move();
   return { url, development, stop: () => running.disposeAsync() };
+}
+
+function identifyCallers(db: Database) {
+  return {
+    principals: createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) }),
+    apiKeys: createApiKeyVerifier({ lookup: (keyHash) => findApiKey(db, keyHash) }),
+    clientCertificates: createClientCertificateVerifier({ lookup: clientCertificateLookup(db) }),
+  };
 }
 
 async function openStorage(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Connections> {

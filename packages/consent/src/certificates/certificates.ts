@@ -36,6 +36,8 @@ export interface X509 {
    * use.
    */
   keyUsages?: string[];
+  /** The OIDs of the purposes of the key, such as authenticating clients. Undefined if the certificate allows any. */
+  extendedKeyUsages?: string[];
   /**
    * The OIDs of critical extensions that this package does not know. A certificate with such an extension must be rejected.
    */
@@ -55,9 +57,7 @@ const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/**
- * The extensions that this package knows. All of them are evaluated except extKeyUsage, which does not restrict signing.
- */
+/** The extensions that this package knows. extKeyUsage restricts only client certificates, not signing. */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage
@@ -78,6 +78,7 @@ export function parseCertificate(der: Uint8Array): X509 {
     const ski = certificate.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
     const aki = certificate.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId;
     const usages = certificate.getExtension(x509.KeyUsagesExtension)?.usages;
+    const purposes = certificate.getExtension(x509.ExtendedKeyUsageExtension)?.usages;
     const [algorithm] = derSequence(spki);
     return {
       der,
@@ -91,6 +92,7 @@ export function parseCertificate(der: Uint8Array): X509 {
       notAfter: certificate.notAfter,
       isCa: certificate.getExtension(x509.BasicConstraintsExtension)?.ca ?? false,
       ...(usages !== undefined && { keyUsages: namesOf(usages) }),
+      ...(purposes !== undefined && { extendedKeyUsages: purposes.map(String) }),
       unknownCriticalExtensions: extensions
         .filter(({ type, critical }) => critical && !KNOWN_EXTENSIONS.includes(type))
         .map(({ type }) => type),

@@ -86,6 +86,20 @@ export async function requireTrusted(
   requireForSigning(certificate);
 }
 
+/** Client authentication, and any purpose (RFC 5280, 4.2.1.12). */
+const CLIENT_PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
+/** Throws unless the certificate may authenticate a TLS client now. `requireTrusted` checks its root. */
+export function requireForClient(certificate: X509, now: Date): void {
+  requireCurrent(certificate, now);
+  requireForSigning(certificate);
+  const { extendedKeyUsages } = certificate;
+  if (extendedKeyUsages === undefined || extendedKeyUsages.some((oid) => CLIENT_PURPOSES.includes(oid)))
+    return;
+  const why = 'is not for clients: have one issued with the extended key usage clientAuth, or without any.';
+  throw rejection('CERTIFICATE_KEY_USAGE', certificate, why);
+}
+
 /** Returns the roots that issued the certificate and are trusted for the party. Throws if no root qualifies. */
 async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
   const named = namedIssuers(certificate, party, roots).map((root) => root.x509);

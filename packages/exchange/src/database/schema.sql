@@ -1,6 +1,23 @@
 -- The schema after all migrations. A test prints it from a migrated database and compares:
 -- npx vitest run <schema.test.ts of this package> --update writes it anew.
 
+CREATE TABLE api_keys (
+  consumer text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  key_hash bytea NOT NULL,
+  display_name text NOT NULL,
+  description text,
+  create_time timestamp with time zone NOT NULL,
+  expire_time timestamp with time zone NOT NULL,
+  CONSTRAINT api_keys_check CHECK ((expire_time > create_time)),
+  CONSTRAINT api_keys_consumer_fkey FOREIGN KEY (consumer) REFERENCES parties(name),
+  CONSTRAINT api_keys_description_check CHECK ((length(description) <= 1000)),
+  CONSTRAINT api_keys_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 63))),
+  CONSTRAINT api_keys_id_check CHECK ((((length(id) >= 1) AND (length(id) <= 63)) AND (id !~ '[^A-Za-z0-9_-]'::text))),
+  CONSTRAINT api_keys_key_hash_check CHECK ((octet_length(key_hash) = 32)),
+  CONSTRAINT api_keys_pkey PRIMARY KEY (consumer, id)
+);
+
 CREATE TABLE audit_entries (
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   time timestamp with time zone NOT NULL,
@@ -591,6 +608,8 @@ CREATE TABLE webhooks (
   CONSTRAINT webhooks_url_check CHECK (((length(url) >= 1) AND (length(url) <= 4000)))
 );
 
+CREATE INDEX api_keys_by_create_time ON api_keys USING btree (consumer, create_time, id);
+CREATE UNIQUE INDEX api_keys_hash ON api_keys USING btree (key_hash);
 CREATE INDEX audit_entries_by_name ON audit_entries USING btree (name, version);
 CREATE INDEX audit_entries_by_transaction ON audit_entries USING btree (xid, seq);
 CREATE INDEX certificates_by_create_time ON certificates USING btree (party, create_time, id);
@@ -637,6 +656,7 @@ CREATE INDEX requisition_tombstones_of_measurement ON requisition_tombstones USI
 CREATE INDEX requisitions_by_create_time ON requisitions USING btree (provider, state, create_time, id);
 CREATE INDEX requisitions_by_update_time ON requisitions USING btree (provider, state, update_time, id);
 CREATE INDEX trusted_roots_by_create_time ON trusted_roots USING btree (create_time, id);
+CREATE INDEX trusted_roots_by_key ON trusted_roots USING btree (subject_key_identifier);
 CREATE INDEX trusted_roots_by_party ON trusted_roots USING btree (party);
 CREATE UNIQUE INDEX trusted_roots_der ON trusted_roots USING btree (sha256(x509_der), COALESCE(party, ''::text));
 CREATE INDEX webhook_deliveries_pending ON webhook_deliveries USING btree (webhook, number) WHERE (state = 'PENDING'::text);

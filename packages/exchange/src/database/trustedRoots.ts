@@ -67,3 +67,10 @@ export const rootsForParties = read.all(
   `SELECT ${COLUMNS} FROM trusted_roots WHERE party IS NULL OR party = ANY($1)`,
   root,
 );
+
+export const rootsNamed = read.all(
+  (subjectKeyIdentifier: Uint8Array) => [subjectKeyIdentifier],
+  'trusted_root_named',
+  `SELECT ${COLUMNS} FROM trusted_roots WHERE subject_key_identifier = $1`,
+  root,
+);

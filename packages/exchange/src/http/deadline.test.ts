@@ -18,6 +18,7 @@ import { Pipeline } from '../serving/pipeline.ts';
 import { createServer } from './server.ts';
 
 const ACME = 'measurementConsumers/acme';
+const UNUSED = { recall: () => undefined, verify: () => Promise.reject(new Error('not a token')) };
 /** The pool gives up on a connection after this time. */
 const POOL_MS = 2_000;
 
@@ -55,6 +56,8 @@ async function askWith(
       verify: async () => ({ issuer: 'i', subject: 's', claimedPrincipal: ACME }) as never,
       recall: () => undefined,
     },
+    apiKeys: UNUSED,
+    clientCertificates: UNUSED,
     principals: createPrincipalResolver({ lookup }),
     metrics,
     log: pino({ level: 'silent' }),

@@ -13,3 +13,16 @@ describe('the Authorization header', () => {
     },
   );
 });
+
+describe('credentials beside the Authorization header', () => {
+  const x509Der = Uint8Array.of(1);
+  it('count only where the header is absent: the key first, then the certificate of the connection', () => {
+    const kindOf = (...args: [string?, { apiKey?: string; x509Der?: Uint8Array }?]) =>
+      credentialsIn(args[0], '::1', args[1]).kind;
+    expect(kindOf('Bearer abc', { apiKey: 'k', x509Der })).toBe('bearer');
+    expect(kindOf('Basic abc', { apiKey: 'k', x509Der })).toBe('none');
+    expect(kindOf(undefined, { apiKey: 'k', x509Der })).toBe('apiKey');
+    expect(kindOf(undefined, { x509Der })).toBe('certificate');
+    expect(kindOf(undefined, {})).toBe('none');
+  });
+});

@@ -1,18 +1,34 @@
-/**
- * Credentials that the HTTP layer received, with the caller's network address. A new kind, such as an API key, would
- * need a member here, a case in `identify.ts`, and a verifier in `auth/`.
- */
+/** Credentials that a face received, with the caller's network address. Verifiers are in `auth/`. */
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
+  | { kind: 'apiKey'; key: string; address: string }
+  /** The caller proved in the TLS handshake that it has the key of this X.509 certificate, in DER. */
+  | { kind: 'certificate'; x509Der: Uint8Array; address: string }
   /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };
+
+/** Credentials beside the Authorization header, which only some faces accept. */
+interface Others {
+  apiKey?: string | undefined;
+  /** The client certificate of the TLS connection. */
+  x509Der?: Uint8Array | undefined;
+}
 
 /** The start of a bearer token header (RFC 6750, section 2.1). The token verifier checks the token itself. */
 const BEARER = /^Bearer [^ ]/i;
 
-export function credentialsIn(authorization: string | undefined, address: string): Credentials {
-  if (authorization === undefined) return { kind: 'none', why: 'no Authorization header', address };
-  return BEARER.test(authorization)
-    ? { kind: 'bearer', token: authorization.slice(7), address }
-    : { kind: 'none', why: 'the Authorization header is not a bearer token', address };
+/** Credentials of a request take precedence over the certificate of its connection. */
+export function credentialsIn(
+  authorization: string | undefined,
+  address: string,
+  { apiKey, x509Der }: Others = {},
+): Credentials {
+  if (authorization !== undefined) {
+    return BEARER.test(authorization)
+      ? { kind: 'bearer', token: authorization.slice(7), address }
+      : { kind: 'none', why: 'the Authorization header is not a bearer token', address };
+  }
+  if (apiKey !== undefined) return { kind: 'apiKey', key: apiKey, address };
+  if (x509Der !== undefined) return { kind: 'certificate', x509Der, address };
+  return { kind: 'none', why: 'no credentials', address };
 }

@@ -1,7 +1,8 @@
 import { ExchangeError, matchRoute } from '@measurement-exchange/contract';
-import { afterEach, expect, it, vi } from 'vitest';
-import type { Permit } from '../auth/verified.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Permit, unacceptable } from '../auth/verified.ts';
 import type { Principal } from '../operations/index.ts';
+import type { Credentials } from './credentials.ts';
 import { Identifier } from './identify.ts';
 
 const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
@@ -12,7 +13,19 @@ function setUp() {
   const known = new Set<string>();
   const counts = { signatures: 0, lookups: 0 };
   let principal: () => Principal = () => ACME;
+  const ofKind = <C>(kind: string, textOf: (credentials: C) => string) => ({
+    async verify(credentials: C, permit?: Permit) {
+      permit!(undefined);
+      counts.signatures += 1;
+      if (textOf(credentials) !== 'good') throw unacceptable(`the ${kind} is bad`);
+      return { issuer: kind, subject: 'acme', expiresAt: 0, claimedPrincipal: ACME.name };
+    },
+    recall: (credentials: C) =>
+      textOf(credentials) === 'recent' ? { issuer: kind, subject: 'acme', expiresAt: 0 } : undefined,
+  });
   const identifier = new Identifier({
+    apiKeys: ofKind('key', (key: string) => key),
+    clientCertificates: ofKind('certificate', (der: Uint8Array) => Buffer.from(der).toString()),
     tokens: {
       async verify(token: string, permit?: Permit) {
         const [subject = '', signature] = token.split('.');
@@ -99,7 +112,7 @@ it('tells a subject without a principal to slow down, and no other', async () =>
   expect(await outcome('acme.good')).toBe(ACME.name);
 });
 
-it('recalls a caller by a bearer token alone, and only one that was identified', async () => {
+it('recalls a caller only if it was identified', async () => {
   const { identifier, outcome } = setUp();
   const recall = (token: string) =>
     identifier.recall({ kind: 'bearer', token, address: NAT })?.principal.name;
@@ -137,4 +150,39 @@ it('says whether a caller may still read, and lets it read on where that cannot 
     });
     expect(await isStill()).toBe(expected);
   }
+});
+
+describe.each([
+  ['key', (text: string): Credentials => ({ kind: 'apiKey', key: text, address: NAT })],
+  [
+    'certificate',
+    (text: string): Credentials => ({ kind: 'certificate', x509Der: Buffer.from(text), address: NAT }),
+  ],
+])('a caller with a %s', (kind, credentials) => {
+  it('is identified, and recalled without a promise', async () => {
+    const { identifier } = setUp();
+    const { verified, principal } = await identifier.identify(credentials('good'));
+    expect([verified.issuer, principal]).toEqual([kind, ACME]);
+    expect(identifier.recall(credentials('recent'))?.verified.issuer).toBe(kind);
+    expect(identifier.recall(credentials('good'))).toBeUndefined();
+  });
+
+  it('gets the error that every caller with bad credentials gets', async () => {
+    const { identifier } = setUp();
+    const error = await identifier.identify(credentials('bad')).catch((e) => e);
+    expect(error.toJSON()).toEqual(unacceptable('another reason').toJSON());
+    expect(error.cause).toBe(`the ${kind} is bad`);
+  });
+
+  it('is checked only so often at an address that sends bad ones, and told to slow down', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { identifier, counts } = setUp();
+    const reasons: string[] = [];
+    for (let i = 0; i < 300; i++) {
+      await identifier.identify(credentials('bad')).catch((error) => reasons.push(error.reason));
+    }
+    expect(counts.signatures).toBe(200);
+    expect(new Set(reasons.slice(0, 200))).toEqual(new Set(['TOKEN_INVALID']));
+    expect(new Set(reasons.slice(200))).toEqual(new Set(['RATE_LIMITED']));
+  });
 });

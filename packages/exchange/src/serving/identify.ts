@@ -9,8 +9,7 @@
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
-import type { TokenVerifier } from '../auth/tokens.ts';
-import { unacceptable, type Verified } from '../auth/verified.ts';
+import { type Permit, unacceptable, type Verified, type Verifier } from '../auth/verified.ts';
 import { authorize, type Principal } from '../operations/index.ts';
 import type { Credentials } from './credentials.ts';
 import { type Bucket, type Rate, RateLimiter } from './rateLimiter.ts';
@@ -21,7 +20,10 @@ export interface Identity {
 }
 
 export interface IdentifierOptions {
-  tokens: TokenVerifier;
+  tokens: Verifier<string>;
+  apiKeys: Verifier<string>;
+  /** Verifies X.509 certificates in DER. */
+  clientCertificates: Verifier<Uint8Array>;
   principals: PrincipalResolver;
   /** The rate limit of a subject that is not bound to a principal, or whose principal is suspended. */
   strangerRate: Rate;
@@ -51,8 +53,7 @@ export class Identifier {
    * a read request's time.
    */
   recall(credentials: Credentials): Identity | undefined {
-    if (credentials.kind !== 'bearer') return undefined;
-    const verified = this.options.tokens.recall(credentials.token);
+    const verified = this.recallVerified(credentials);
     const principal = verified && this.options.principals.recall(verified);
     return principal && { verified: verified!, principal };
   }
@@ -83,8 +84,7 @@ export class Identifier {
     const { address } = credentials;
     let forged: Bucket | undefined;
     try {
-      if (credentials.kind === 'none') throw unacceptable(credentials.why);
-      return await this.options.tokens.verify(credentials.token, (knownSubject) => {
+      return await this.check(credentials, (knownSubject) => {
         forged = this.forgeriesOf(address, knownSubject);
         if (forged.isEmpty) throw forged.error(TOO_MANY_BAD);
       });
@@ -92,6 +92,34 @@ export class Identifier {
       if (!(error instanceof ExchangeError && error.reason === 'TOKEN_INVALID')) throw error;
       forged?.take();
       throw this.charge(this.bad.bucketOf(address), TOO_MANY_BAD, error);
+    }
+  }
+
+  private recallVerified(credentials: Credentials): Verified | undefined {
+    const { tokens, apiKeys, clientCertificates } = this.options;
+    switch (credentials.kind) {
+      case 'bearer':
+        return tokens.recall(credentials.token);
+      case 'apiKey':
+        return apiKeys.recall(credentials.key);
+      case 'certificate':
+        return clientCertificates.recall(credentials.x509Der);
+      case 'none':
+        return undefined;
+    }
+  }
+
+  private async check(credentials: Credentials, permit: Permit): Promise<Verified> {
+    const { tokens, apiKeys, clientCertificates } = this.options;
+    switch (credentials.kind) {
+      case 'bearer':
+        return tokens.verify(credentials.token, permit);
+      case 'apiKey':
+        return apiKeys.verify(credentials.key, permit);
+      case 'certificate':
+        return clientCertificates.verify(credentials.x509Der, permit);
+      case 'none':
+        throw unacceptable(credentials.why);
     }
   }
 

@@ -23,6 +23,7 @@ const OTHERS = matchRoute('GET', '/v2alpha/measurementConsumers/other/measuremen
 const WATCH = matchRoute('GET', `/v2alpha/${ACME.name}/changes:watch`);
 const DEADLINE_MS = 100;
 
+const UNUSED = { recall: () => undefined, verify: () => Promise.reject(new Error('not a token')) };
 const pageTokens = new PageTokens(Buffer.alloc(32));
 
 /** A feed with one follower, whose first page comes when the test says so. */
@@ -50,6 +51,8 @@ function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
       },
       recall: () => undefined,
     },
+    apiKeys: UNUSED,
+    clientCertificates: UNUSED,
     principals: { resolve: async () => ACME, recall: () => undefined, invalidate() {} },
     metrics,
     log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),

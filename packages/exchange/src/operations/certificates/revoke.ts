@@ -21,7 +21,7 @@ export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, 
       const cascade = { party, certificate, revocationState, actor, requestId };
       return { after, alsoSave: () => insertCascade(tx, cascade, now) };
     },
-  );
+  ).finally(exchange.principalsChanged);
   exchange.bus.emit('work');
   return revoked;
 };

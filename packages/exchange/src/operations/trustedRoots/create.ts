@@ -41,5 +41,7 @@ export const createTrustedRoot: Handler<'createTrustedRoot'> = async (exchange, 
     throw new ExchangeError('TRUSTED_ROOT_ALREADY_EXISTS', 'This root is trusted already.', {
       metadata: existing ? { existing: trustedRootName(existing.id) } : {},
     });
+  } finally {
+    exchange.principalsChanged();
   }
 };

@@ -6,7 +6,7 @@ import { viewTrustedRoot } from './view.ts';
 
 export const deleteTrustedRoot: Handler<'deleteTrustedRoot'> = async (exchange, call, request) => {
   const { params, path: name } = request;
-  return mutate('deleteTrustedRoot', exchange, call, request, async (tx) => {
+  const deleted = mutate('deleteTrustedRoot', exchange, call, request, async (tx) => {
     const root = requireFound(await remove(tx, params.trustedRoot), 'TRUSTED_ROOT_NOT_FOUND', name);
     return {
       save: alreadySent,
@@ -14,4 +14,5 @@ export const deleteTrustedRoot: Handler<'deleteTrustedRoot'> = async (exchange, 
       view: () => viewTrustedRoot(root),
     };
   });
+  return deleted.finally(exchange.principalsChanged);
 };

@@ -1,0 +1,131 @@
+/**
+ * Verifies client certificates. The TLS connection has proven that the caller has the certificate's key, and nothing more.
+ * The certificate's authority key identifier, which anybody can write, only selects the roots whose keys are tried.
+ */
+import { hash } from 'node:crypto';
+import {
+  ConsentError,
+  cachedCertificate,
+  isIssuedBy,
+  parseCertificate,
+  requireForClient,
+  requireTrusted,
+  type X509,
+} from '@measurement-exchange/consent';
+import { parsePartyName } from '@measurement-exchange/contract';
+import { AcceptedCredentials, RECHECK_MS, unacceptable, type Verified, type Verifier } from './verified.ts';
+
+export type ClientCertificateVerifier = ReturnType<typeof createClientCertificateVerifier>;
+
+export interface StoredRoot {
+  /** Undefined: the root applies to all parties without a root of their own. */
+  party: string | undefined;
+  x509Der: Uint8Array;
+}
+
+/** The rows that decide whose a certificate is, and whether it is accepted. */
+export interface ClientCertificateLookup {
+  rootsNamed(subjectKeyIdentifier: Uint8Array): Promise<StoredRoot[]>;
+  /** The parties of all roots with this key (SubjectPublicKeyInfo in DER), and those that registered the certificate. */
+  claims(rootKey: Uint8Array, subjectKeyIdentifier: Uint8Array, x509Der: Uint8Array): Promise<Claims>;
+  /** The roots that apply to the party, and whether a certificate of the party with this key is revoked or on hold. */
+  standing(party: string, key: Uint8Array): Promise<{ roots: StoredRoot[]; isKeyRevoked: boolean }>;
+}
+
+export interface Claims {
+  trustedFor: (string | undefined)[];
+  registeredFor: string[];
+}
+
+/** The issuer of a caller with a client certificate. Its subject is the certificate's SHA-256 fingerprint. */
+const ISSUER = 'client-certificate';
+
+export function createClientCertificateVerifier(options: {
+  lookup: ClientCertificateLookup;
+  /** Epoch milliseconds. */
+  clock?: () => number;
+}): Verifier<Uint8Array> & { invalidate(): void } {
+  const { lookup, clock = Date.now } = options;
+  let accepted = new AcceptedCredentials(clock);
+  return {
+    recall: (der) => accepted.recall(AcceptedCredentials.keyOf(der)),
+
+    async verify(der, permit) {
+      const cache = accepted;
+      const key = AcceptedCredentials.keyOf(der);
+      const known = cache.recall(key);
+      if (known !== undefined) return known;
+      const now = clock();
+      try {
+        const certificate = parseCertificate(der);
+        requireForClient(certificate, new Date(now));
+        if (!cache.has(key)) permit?.(undefined);
+        const party = await partyOf(certificate, lookup);
+        await requireGoodStanding(certificate, party, lookup, new Date(now));
+        // If `invalidate` was called during the lookups, nobody reads this cache.
+        return cache.accept(key, verifiedOf(certificate, party), now + RECHECK_MS);
+      } catch (error) {
+        cache.reject(key);
+        throw error instanceof ConsentError ? unacceptable(error.message) : error;
+      }
+    },
+
+    /** Clears this replica's cache. Call this after a certificate was revoked, or the trusted roots changed. */
+    invalidate() {
+      accepted = new AcceptedCredentials(clock);
+    },
+  };
+}
+
+/**
+ * A root that is trusted for one party alone issues only for that party. A certificate of another root must name its
+ * party, or be registered by exactly one.
+ */
+async function partyOf(certificate: X509, lookup: ClientCertificateLookup): Promise<string> {
+  const { der, authorityKeyIdentifier, subjectKeyIdentifier, parties } = certificate;
+  if (authorityKeyIdentifier === undefined) throw unacceptable('the certificate does not name its issuer');
+  const root = await issuerOf(certificate, await lookup.rootsNamed(authorityKeyIdentifier));
+  if (root === undefined) throw unacceptable('no trusted root issued the certificate');
+
+  const { trustedFor, registeredFor } = await lookup.claims(root.publicKey.spki, subjectKeyIdentifier!, der);
+  const [only] = trustedFor;
+  if (trustedFor.length === 1 && only !== undefined) return only;
+  const claimants = parties.length > 0 ? parties : registeredFor;
+  const [party] = claimants;
+  if (claimants.length !== 1 || parsePartyName(party!) === undefined) {
+    throw unacceptable(
+      `the root issues for several parties, and the certificate ${parties.length > 0 ? 'names' : 'is registered by'} ` +
+        `${claimants.length} of them`,
+    );
+  }
+  return party!;
+}
+
+async function issuerOf(certificate: X509, roots: StoredRoot[]): Promise<X509 | undefined> {
+  for (const { x509Der } of roots) {
+    const root = cachedCertificate(x509Der);
+    if (await isIssuedBy(certificate, root)) return root;
+  }
+  return undefined;
+}
+
+async function requireGoodStanding(
+  certificate: X509,
+  party: string,
+  lookup: ClientCertificateLookup,
+  now: Date,
+): Promise<void> {
+  const { roots, isKeyRevoked } = await lookup.standing(party, certificate.publicKey.spki);
+  const parsed = roots.map((root) => ({ party: root.party, x509: cachedCertificate(root.x509Der) }));
+  await requireTrusted(certificate, party, parsed, now);
+  if (isKeyRevoked) throw unacceptable('a certificate of this key is revoked or on hold');
+}
+
+function verifiedOf({ der, notAfter }: X509, party: string): Verified {
+  return {
+    issuer: ISSUER,
+    subject: `sha256:${hash('sha256', der, 'hex')}`,
+    expiresAt: notAfter.getTime() / 1000,
+    claimedPrincipal: party,
+  };
+}

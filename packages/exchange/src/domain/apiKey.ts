@@ -1,0 +1,32 @@
+/** An API key authenticates programs of a measurement consumer that send no ID token and no client certificate. */
+import { hash } from 'node:crypto';
+import type { Timestamp } from '@measurement-exchange/contract';
+
+export interface ApiKeyRecord {
+  /** A resource name such as `measurementConsumers/x`. */
+  consumer: string;
+  id: string;
+  displayName: string;
+  description: string | undefined;
+  createTime: Timestamp;
+  expireTime: Timestamp;
+}
+
+/** So many random bits are in a key that nobody can find it from its hash. */
+export const API_KEY_BYTES = 32;
+/** Tools that search files for secrets find keys by this prefix. */
+const PREFIX = 'mex_';
+const API_KEY = /^mex_[A-Za-z0-9_-]{43}$/;
+
+export function apiKeyName(consumer: string, id: string): string {
+  return `${consumer}/apiKeys/${id}`;
+}
+
+export function printApiKey(random: Buffer): string {
+  return `${PREFIX}${random.toString('base64url')}`;
+}
+
+/** Returns the hash under which the key is stored, or undefined if the text is not a key. */
+export function apiKeyHash(text: string): Uint8Array | undefined {
+  return API_KEY.test(text) ? hash('sha256', text, 'buffer') : undefined;
+}
