@@ -10,7 +10,11 @@ export function useResource<T>(
   collection: string,
   key: readonly unknown[],
   read: (session: Session, signal: AbortSignal) => Promise<T>,
-  options: { enabled?: boolean; refetchInterval?: number; staleTime?: number } = {},
+  options: {
+    enabled?: boolean;
+    refetchInterval?: number | ((query: { state: { data: T | undefined } }) => number | false);
+    staleTime?: number;
+  } = {},
 ): UseQueryResult<T> {
   const session = useSession();
   return useQuery({

@@ -2,6 +2,7 @@
 import type { Computation, Explanation } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { moment } from '../../format.ts';
+import { pollMs } from '../../live/pollMs.ts';
 import { useResource } from '../../live/useResource.ts';
 import { RequestChip } from '../../parts/Chip.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
@@ -21,13 +22,18 @@ export default function ComputationPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { principal } = useSession();
   const name = `${principal}/computations/${id}`;
-  const query = useResource('computations', ['one', name], async ({ client }, signal) => {
-    const [computation, explanation] = await Promise.all([
-      client.getComputation({ name, signal }),
-      client.explainComputation({ name, signal }),
-    ]);
-    return { computation, explanation };
-  });
+  const query = useResource(
+    'computations',
+    ['one', name],
+    async ({ client }, signal) => {
+      const [computation, explanation] = await Promise.all([
+        client.getComputation({ name, signal }),
+        client.explainComputation({ name, signal }),
+      ]);
+      return { computation, explanation };
+    },
+    { refetchInterval: ({ state: { data } }) => pollMs(data?.computation.state) },
+  );
   return (
     <>
       {query.data === undefined && <PageHead above={ABOVE} title={`Computation ${id}`} />}

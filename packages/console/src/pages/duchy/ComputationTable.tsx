@@ -43,7 +43,13 @@ export function ComputationTable({
           <td data-l="State">
             <ComputationChip state={state} />
           </td>
-          <td data-l="Waits for">{listed(waitsFor.slice(0, 3).map(nameOf))}</td>
+          <td data-l="Waits for">
+            {waitsFor.length > 0 ? (
+              listed(waitsFor.slice(0, 3).map(nameOf))
+            ) : (
+              <span className="muted">nobody</span>
+            )}
+          </td>
           <td className="num muted" data-l="Changed">
             <span title={updateTime && moment(updateTime)}>{updateTime && ago(updateTime)}</span>
           </td>

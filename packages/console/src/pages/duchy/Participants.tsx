@@ -25,9 +25,10 @@ export function Participants({
       <header>
         <h2>Who computes it</h2>
         <p>
-          A stage starts when those before it are done. Attempts and durations are in the log of each duchy;
-          bytes are in its metrics (<code>mex_duchy_received_bytes_total</code>,{' '}
-          <code>mex_duchy_sent_bytes_total</code>).
+          A stage starts when those before it are done. While a duchy works, you see its stage and its
+          attempt. Durations are in the log of each duchy, bytes in its metrics (
+          <code>mex_duchy_received_bytes_total</code>, <code>mex_duchy_sent_bytes_total</code>): the exchange
+          does not learn bytes, and shows durations only to the advertiser.
         </p>
       </header>
       <table className="fold dense">
@@ -47,18 +48,22 @@ export function Participants({
             return (
               <tr key={duchy}>
                 <td>
-                  <b>
+                  <b className="cut">
                     <bdi>{nameOf(duchy)}</bdi>
                   </b>
                 </td>
-                <td data-l="Role">{ROLES[role]}</td>
+                <td data-l="Role" className="nowrap">
+                  {ROLES[role]}
+                </td>
                 <td data-l="Stages">
                   {steps
                     .filter((step) => step.duchy === duchy)
                     .map(({ step, stage }) => `${step} ${stageWords(stage).stage}`)
                     .join(' · ')}
                 </td>
-                <td data-l="State">{reached === 'SUCCEEDED' ? 'has done its part' : PARTICIPANTS[state]}</td>
+                <td data-l="State" className="nowrap">
+                  {reached === 'SUCCEEDED' ? 'has done its part' : PARTICIPANTS[state]}
+                </td>
                 {waits && (
                   <td data-l="Now">
                     {wait && (

@@ -2,16 +2,10 @@
 import { isTerminal, type Timeline } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { pollMs } from '../../../live/pollMs.ts';
 import { useQuestion } from '../../../live/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { useSession } from '../../../session/session.ts';
-
-/**
- * Polling intervals. The change feed contains neither the duchies' reports nor the times when parties were last seen, so
- * the page must poll.
- */
-const COMPUTING_MS = 2000;
-const WAITING_MS = 10_000;
 
 export function useMeasurement(name: string) {
   const measurement = useResource('measurements', ['one', name], ({ client }, signal) =>
@@ -20,8 +14,7 @@ export function useMeasurement(name: string) {
   useRequestsAgain(measurement.data?.updateTime);
   const state = measurement.data?.state;
   const isOpen = state !== undefined && !isTerminal(state);
-  const again = isOpen ? { refetchInterval: state === 'COMPUTING' ? COMPUTING_MS : WAITING_MS } : {};
-  const known = { enabled: measurement.data !== undefined, ...again };
+  const known = { enabled: measurement.data !== undefined, refetchInterval: () => pollMs(state) };
   const requisitions = useResource(
     'requisitions',
     ['of', name],

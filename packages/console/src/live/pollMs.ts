@@ -1,0 +1,14 @@
+import type { ComputationState, MeasurementState } from '@measurement-exchange/contract';
+import { isTerminal } from '@measurement-exchange/contract';
+
+const COMPUTING_MS = 2000;
+const WAITING_MS = 10_000;
+
+/**
+ * Returns how often a page about a measurement or a computation reads why it waits. The change feed contains neither the
+ * duchies' reports nor the times when parties were last seen, so the page must poll.
+ */
+export function pollMs(state: MeasurementState | ComputationState | undefined): number | false {
+  if (state === undefined || isTerminal(state as MeasurementState)) return false;
+  return state === 'COMPUTING' ? COMPUTING_MS : WAITING_MS;
+}
