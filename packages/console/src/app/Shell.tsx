@@ -1,6 +1,9 @@
 /** The frame of every page: side bar, top bar, and the page itself. */
+import type { WorkSummary } from '@measurement-exchange/contract';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useContext, useEffect, useRef } from 'react';
+import { count } from '../format.ts';
+import { useSummary, useSummaryAgain } from '../live/useSummary.ts';
 import type { Page } from '../pages/page.ts';
 import { A } from '../parts/A.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -16,6 +19,7 @@ import { openShortcuts, Shortcuts } from './Shortcuts.tsx';
 import { ThemeButton } from './theme.tsx';
 
 export function Shell() {
+  useSummaryAgain();
   const { pathname } = useLocation();
   const menu = useRef<HTMLDetailsElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever the page changes
@@ -66,6 +70,7 @@ export function Shell() {
 }
 
 function Navigation() {
+  const { data: summary } = useSummary();
   const { role } = useSession();
   const { pathname } = useLocation();
   const pages = PAGES.filter(({ nav, roles }) => nav && roles.includes(role));
@@ -79,10 +84,25 @@ function Navigation() {
           <A key={page.path} to={page.path} {...(isCurrent(page) && { 'aria-current': 'page' })}>
             <Icon name={page.nav!.icon} />
             {page.nav!.label}
+            {page.nav!.work && <OpenWork work={summary?.[page.nav!.work]} />}
           </A>
         ))}
     </nav>
   ));
+}
+
+/** The number of open items, such as `3` or `1,000+`. */
+function OpenWork({ work }: { work: WorkSummary | undefined }) {
+  const ages = Object.values(work?.openByAge ?? {});
+  const open = ages.reduce((sum, each) => sum + each.count, 0);
+  if (open === 0) return null;
+  return (
+    <span className="n">
+      {count(open)}
+      {ages.some(({ more }) => more) && '+'}
+      <span className="sr"> open</span>
+    </span>
+  );
 }
 
 /** True if the path is that of the page, or below it. */

@@ -11,7 +11,18 @@ const REFRESH_MS = 60_000;
 
 /** Reads the party's summary: counts by state, and resources that need attention. The operator has no summary. */
 export function useSummary(): UseQueryResult<PartySummary> {
-  const { principal, role } = useSession();
+  const { role } = useSession();
+  return useResource(
+    'summary',
+    [],
+    ({ client, principal }, signal) => client.getPartySummary({ name: principal, signal }),
+    { enabled: role !== 'operator', refetchInterval: REFRESH_MS },
+  );
+}
+
+/** Reads the summary again after changes. The frame of the pages does it, once for all parts that show the summary. */
+export function useSummaryAgain(): void {
+  const { principal } = useSession();
   const queries = useQueryClient();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -27,10 +38,4 @@ export function useSummary(): UseQueryResult<PartySummary> {
       end();
     };
   }, [queries, principal]);
-  return useResource(
-    'summary',
-    [],
-    ({ client }, signal) => client.getPartySummary({ name: principal, signal }),
-    { enabled: role !== 'operator', refetchInterval: REFRESH_MS },
-  );
 }

@@ -12,7 +12,14 @@ export interface Page {
   /** The path of the entry in the side bar that this page belongs to, if it is not at the beginning of `path`. */
   under?: string;
   /** The entry in the side bar. `main` entries come before `more` entries. */
-  nav?: { label: string; icon: IconName; group: 'main' | 'more'; key?: string };
+  nav?: {
+    label: string;
+    icon: IconName;
+    group: 'main' | 'more';
+    key?: string;
+    /** The open work that is counted beside the label. */
+    work?: 'measurements' | 'requisitions' | 'computations';
+  };
 }
 
 export const EVERYONE: readonly Role[] = ['consumer', 'provider', 'duchy', 'operator'];

@@ -7,10 +7,13 @@ import { ErrorNote, Skeleton } from './states.tsx';
 export function RowList<Row>({
   pages,
   empty,
+  isGlance = false,
   children,
 }: {
   pages: Pages<Row>;
   empty: ReactNode;
+  /** True if another page shows the whole list. Then nothing says how many rows there are. */
+  isGlance?: boolean;
   children: (rows: Row[], readMore: () => void) => ReactNode;
 }) {
   const { rows, error, isComplete, isStale, readAgain, readMore } = pages;
@@ -26,16 +29,18 @@ export function RowList<Row>({
     <>
       {error && <ErrorNote error={error} retry={readAgain} />}
       {children(rows, readMore)}
-      <footer>
-        <span role="status">
-          {isComplete ? `${count(rows.length)} in all` : `The first ${count(rows.length)}. Scroll for more`}
-        </span>
-        {isStale && (
-          <button type="button" className="btn sm" onClick={readAgain}>
-            The list has changed. Read it again
-          </button>
-        )}
-      </footer>
+      {!isGlance && (
+        <footer>
+          <span role="status">
+            {isComplete ? `${count(rows.length)} in all` : `The first ${count(rows.length)}. Scroll for more`}
+          </span>
+          {isStale && (
+            <button type="button" className="btn sm" onClick={readAgain}>
+              The list has changed. Read it again
+            </button>
+          )}
+        </footer>
+      )}
     </>
   );
 }

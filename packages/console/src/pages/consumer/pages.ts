@@ -11,7 +11,7 @@ export const consumerPages: Page[] = [
     path: '/measurements',
     roles: ['consumer'],
     load: () => import('./Measurements.tsx'),
-    nav: { label: 'Measurements', icon: 'measure', group: 'main', key: 'M' },
+    nav: { label: 'Measurements', icon: 'measure', group: 'main', key: 'M', work: 'measurements' },
   },
   { path: '/measurements/$id', roles: ['consumer'], load: () => import('./MeasurementPage.tsx') },
   { path: '/compare', roles: ['consumer'], under: '/measurements', load: () => import('./Compare.tsx') },

@@ -27,7 +27,8 @@ export default function Home() {
           <A to="/computations">All computations</A>
         </header>
         <RowList
-          pages={{ ...pages, rows: pages.rows?.slice(0, SHOWN), readMore: () => {} }}
+          pages={{ ...pages, rows: pages.rows?.slice(0, SHOWN) }}
+          isGlance
           empty={
             <Empty title="No computation yet">
               <p>

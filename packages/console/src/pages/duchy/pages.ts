@@ -13,7 +13,7 @@ export const duchyPages: Page[] = [
     path: '/computations',
     roles,
     load: () => import('./Computations.tsx'),
-    nav: { label: 'Computations', icon: 'duchy', group: 'main', key: 'C' },
+    nav: { label: 'Computations', icon: 'duchy', group: 'main', key: 'C', work: 'computations' },
   },
   { path: '/computations/$id', roles, load: () => import('./Computation.tsx') },
   {

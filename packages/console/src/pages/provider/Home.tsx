@@ -94,6 +94,7 @@ function Open() {
       </header>
       <RowList
         pages={pages}
+        isGlance
         empty={
           <Empty title="No request yet">
             <p>A request appears here as soon as an advertiser asks about one of your event groups.</p>

@@ -13,7 +13,7 @@ export const providerPages: Page[] = [
     path: '/requests',
     roles,
     load: () => import('./Requests.tsx'),
-    nav: { label: 'Requests', icon: 'list', group: 'main', key: 'R' },
+    nav: { label: 'Requests', icon: 'list', group: 'main', key: 'R', work: 'requisitions' },
   },
   { path: '/requests/$id', roles, load: () => import('./Request.tsx') },
   {
