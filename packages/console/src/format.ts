@@ -113,12 +113,15 @@ export function ago(time: string | Date, now = Date.now()): string {
 /** Formats an interval of days. The last day is the day before `end`. */
 export const dateRange = (start: string, end: string) => fromTo(start, new Date(Date.parse(end) - 1));
 
-/** Formats two days, such as `Oct 1 – Oct 28`. If they are in different years, both have their year. */
+/** Formats two days, such as `Oct 1 – 28`, `Sep 7 – Nov 1` or `Oct 1 – 28, 2025`. */
 export function fromTo(first: string | Date, last: string | Date): string {
-  const dates = [new Date(first), new Date(last)] as const;
-  const isOneYear = dates[0].getUTCFullYear() === dates[1].getUTCFullYear();
-  const [start, end] = dates.map((date) => (isOneYear ? day(date) : DAY_AND_YEAR.format(date)));
-  return start === end ? start! : `${start} – ${end}`;
+  const [start, end] = [new Date(first), new Date(last)];
+  if (DAY_AND_YEAR.format(start) === DAY_AND_YEAR.format(end)) return day(end);
+  if (start.getUTCFullYear() !== end.getUTCFullYear()) {
+    return `${DAY_AND_YEAR.format(start)} – ${DAY_AND_YEAR.format(end)}`;
+  }
+  const isOneMonth = start.getUTCMonth() === end.getUTCMonth();
+  return `${DAY.format(start)} – ${isOneMonth ? day(end).replace(/^\D+/, '') : day(end)}`;
 }
 
 const SYMBOLS = { epsilon: 'ε', delta: 'δ', rho: 'ρ' } as const;

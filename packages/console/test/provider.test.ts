@@ -82,7 +82,7 @@ it.skipIf(lacksChromium)(
     await page.goto(new URL(`/requests/${answered.id}`, page.url()).href);
     await page.getByRole('heading', { name: 'Reach, for Acme' }).waitFor();
     await page.getByRole('link', { name: 'spring' }).waitFor();
-    await page.getByText('Jul 1 – Jul 3').waitFor();
+    await page.getByText('Jul 1 – 3').waitFor();
     await page.getByText(/\d+ checks passed/).waitFor();
     await page.getByText('10.0 % of the budget of each day and reference').waitFor();
 
@@ -97,6 +97,7 @@ it.skipIf(lacksChromium)(
     await dialog.getByRole('button', { name: 'Refuse request' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.locator('dd', { hasText: 'Ask <b>without</b> the filter' }).waitFor();
+    await page.getByText('Nothing was charged.').waitFor();
     expect(await acme.client.getMeasurement({ name: refused.measurement })).toMatchObject({
       state: 'FAILED',
       failure: { reason: 'REQUISITION_REFUSED' },

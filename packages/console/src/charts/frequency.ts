@@ -29,4 +29,4 @@ export function kPlusChart(title: string, atLeast: readonly Figure[], cap = Numb
   );
 }
 
-const times = (k: number, orMore: boolean) => `${k}${orMore ? '+' : ''} ${k === 1 ? 'time' : 'times'}`;
+const times = (k: number, orMore: boolean) => (orMore ? `${k}+ times` : k === 1 ? '1 time' : `${k} times`);

@@ -62,12 +62,16 @@ export function PublisherTag({ name }: { name: string }) {
   );
 }
 
+/** Publishers, in the same order in every row. */
 export function PublisherTags({ names }: { names: readonly string[] }) {
+  const publisherOf = usePublishers();
   return (
     <span className="row tags">
-      {names.map((name) => (
-        <PublisherTag key={name} name={name} />
-      ))}
+      {names
+        .toSorted((a, b) => publisherOf(a).index - publisherOf(b).index)
+        .map((name) => (
+          <PublisherTag key={name} name={name} />
+        ))}
     </span>
   );
 }

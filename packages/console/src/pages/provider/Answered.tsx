@@ -7,11 +7,12 @@ import { JUSTIFICATIONS } from './words.ts';
 export function Answered({ requisition }: { requisition: Requisition }) {
   const { state, refusal, deferral, fulfillmentContext: context, measurementState, updateTime } = requisition;
   const isAnswered = state === 'FULFILLED';
-  if (!isAnswered && refusal === undefined && deferral === undefined) return null;
+  const isOpen = state === 'UNFULFILLED';
+  if (!isAnswered && refusal === undefined && !(isOpen && deferral)) return null;
   return (
     <section className="card">
       <header>
-        <h2>{state === 'UNFULFILLED' ? 'Not answered yet' : 'What was answered'}</h2>
+        <h2>{isOpen ? 'Not answered yet' : 'What was answered'}</h2>
       </header>
       <div className="in-card">
         <dl className="kv">
@@ -50,7 +51,7 @@ export function Answered({ requisition }: { requisition: Requisition }) {
               </dd>
             </>
           )}
-          {deferral && (
+          {isOpen && deferral && (
             <>
               <dt>Deferred</dt>
               <dd>

@@ -132,14 +132,15 @@ function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisit
   const cost = charged?.cost ?? spec.charge;
   if (cost === undefined) return null;
   const share = view?.limit && shareOf(cost, view.limit);
+  const isOpen = requisition.state === 'UNFULFILLED';
   return (
     <div className="note">
       <Icon name="budget" />
       <div>
-        {charged ? 'It cost' : 'Answering costs'}{' '}
+        {charged ? 'It cost' : isOpen ? 'Answering costs' : 'An answer would have cost'}{' '}
         {share !== undefined && <b>{costWords(share)} of the budget of each day and reference</b>} (
         {amountWords(cost)}){charged ? ', which stays spent.' : '.'}
-        {view && !charged && ' Nothing was charged yet.'}
+        {view && !charged && (isOpen ? ' Nothing was charged yet.' : ' Nothing was charged.')}
       </div>
     </div>
   );

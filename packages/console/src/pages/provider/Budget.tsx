@@ -38,6 +38,7 @@ function Shown({ view }: { view: BudgetView }) {
             {view.limit
               ? `Limit for each reference and day: ${amountWords(view.limit)}. The figures are exact.`
               : 'The limit is unknown: no agent of this version has used the ledger yet.'}
+            {references.length > 1 && ' Choose a reference to see its days.'}
           </p>
         </header>
         {chosen === undefined ? (
@@ -46,7 +47,7 @@ function Shown({ view }: { view: BudgetView }) {
           </Empty>
         ) : (
           <>
-            <BudgetTable references={references} more={view.moreLikeTheLast} />
+            <BudgetTable references={references} chosen={chosen.reference} more={view.moreLikeTheLast} />
             <div className="in-card stack">
               <BudgetCalendar budget={chosen} />
               <AlmostSpent budget={chosen} />

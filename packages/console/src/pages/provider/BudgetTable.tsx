@@ -5,9 +5,12 @@ import type { ReferenceBudget } from './budgetDays.ts';
 
 export function BudgetTable({
   references,
+  chosen,
   more,
 }: {
   references: readonly ReferenceBudget[];
+  /** The reference whose days the page shows. */
+  chosen?: string;
   more: number | undefined;
 }) {
   return (
@@ -27,6 +30,7 @@ export function BudgetTable({
                 <A
                   to={`/budget?reference=${encodeURIComponent(reference)}`}
                   className="cut"
+                  {...(reference === chosen && { 'aria-current': true })}
                   aria-label={`${reference || 'all'}, day by day`}
                 >
                   <code>

@@ -8,7 +8,7 @@ import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
 import { costWords } from './budgetDays.ts';
 import { useReference } from './eventGroups.ts';
-import { type RequestRow, useCosts, useHeld, useOpenedRequest } from './requests.ts';
+import { type RequestRow, useBudget, useCosts, useHeld, useOpenedRequest } from './requests.ts';
 
 export function RequestTable({ rows, onNearEnd }: { rows: readonly RequestRow[]; onNearEnd?: () => void }) {
   const costs = useCosts();
@@ -48,13 +48,20 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
         <RequestChip state={row.state} deferral={row.deferral} isHeld={isHeld} />
       </td>
       <td className="num" data-l="Cost a day">
-        {cost !== undefined && costWords(cost)}
+        {cost === undefined ? <NoCost state={row.state} /> : costWords(cost)}
       </td>
       <td className="num muted" data-l="Age">
         <span title={row.createTime && moment(row.createTime)}>{row.createTime && ago(row.createTime)}</span>
       </td>
     </>
   );
+}
+
+/** Shown for a request that the ledger does not have, and for all of them where there is no ledger. */
+function NoCost({ state }: Pick<RequestRow, 'state'>) {
+  const { data } = useBudget();
+  if (data === undefined || 'missing' in data) return null;
+  return <span className="muted">{state === 'UNFULFILLED' ? 'not yet' : 'none'}</span>;
 }
 
 function Events({ name }: { name: string }) {

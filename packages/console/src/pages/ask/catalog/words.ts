@@ -7,7 +7,7 @@ import { isolated } from '../../../parts/names.ts';
 export const mediaText = ({ mediaTypes = [] }: EventGroup) =>
   mediaTypes.map((type) => MEDIA_WORDS[type]).join(', ') || 'not said';
 
-/** Formats the recorded days, such as `Oct 1 – Oct 28` or `since Jan 1`. */
+/** Formats the recorded days, such as `Oct 1 – 28` or `since Jan 1`. */
 export function daysText({ dataAvailabilityInterval: interval }: EventGroup): string {
   if (interval === undefined) return 'not said';
   const { startTime, endTime } = interval;

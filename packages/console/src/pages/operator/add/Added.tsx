@@ -72,7 +72,7 @@ function Row({ what, piece, more }: { what: string; piece: OnboardingPiece | und
         </Chip>
       </td>
       <td data-l="Name" className="mono xs">
-        {piece.name}
+        {piece.name ?? <span className="muted">in the party file</span>}
         {more && <span className="sub">SHA-256 {more}</span>}
       </td>
     </tr>
