@@ -215,7 +215,9 @@ describe('mex provider check of a table', () => {
     expect(references).toMatchObject([{ reference: 'spring', rows: 40, days: 3 }]);
     expect(confirmed).toEqual(['spring']);
     const { out } = await run('provider', 'check', '--config', config);
-    expect(out).toContain('rows 40, people 40 (vid_a), people 10 (vid_b), 2026-07-01 to 2026-07-03\n');
+    expect(out).toContain(
+      `Table ${TABLE}, rows 40, people 40 (vid_a), people 10 (vid_b), 2026-07-01 to 2026-07-03\n`,
+    );
     expect(out).toContain('10 of 40 VIDs (25 %) in the column vid_a are outside of the population');
   });
 

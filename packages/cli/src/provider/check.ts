@@ -30,9 +30,7 @@ interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDa
 export function checkCommand(): Command {
   const collect = (value: string, earlier: string[] = []) => [...earlier, value];
   return new Command('check')
-    .description(
-      'check the files, show what the events have and what questions cost, and confirm the references',
-    )
+    .description('check the events, show what they have and what questions cost, and confirm the references')
     .option('--config <file>', 'the settings of the provider, as for run')
     .option('--events <file>', 'a Parquet or CSV file with events, once for each', collect)
     .option('--population <file>', 'a JSON file with the virtual population, to find VIDs outside of it')
@@ -47,7 +45,7 @@ export function checkCommand(): Command {
       'after',
       `
 An agent answers questions about references that its operator declared ("served": true in the settings) or confirmed
-here. Questions about others are held, and charge nothing: a misspelled reference, or the wrong files, would otherwise be
+here. Questions about others are held, and charge nothing: a misspelled reference, or the wrong events, would otherwise be
 answered with a figure near zero. Whether a reference has rows is not looked at when a question comes, since an answer
 that depends on it would tell of a single person. So a reference without rows is answered, too, once it is confirmed by
 name.
@@ -75,7 +73,7 @@ async function check(options: CheckOptions): Promise<void> {
   }
   const references = listOf(found, settings, await confirmedIn(ledger));
   if (options.json) return printJson({ ledger, events: overview, questions, references, confirmed });
-  showOverview(overview, settings.population);
+  showOverview(overview, settings);
   showQuestions(questions);
   print('');
   show(references, confirmed);

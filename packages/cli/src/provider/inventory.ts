@@ -8,6 +8,7 @@ import type {
 import { count } from '../terminal/numbers.ts';
 import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { amountText, MEASURES, shareText } from './amounts.ts';
+import type { Settings } from './settings.ts';
 
 /** A question with the default options of `mex measure`, and its cost for each day and reference. */
 export interface TypicalQuestion {
@@ -45,14 +46,17 @@ const ROLES = {
   count: 'count of events',
 } as const;
 
-export function showOverview(overview: EventsOverview, population: string | undefined): void {
+export function showOverview(
+  overview: EventsOverview,
+  { events, population }: Pick<Settings, 'events' | 'population'>,
+): void {
   const { files, rows, vids, firstDay, lastDay, columns, attributes } = overview;
   const days = firstDay === undefined ? 'no days' : `${firstDay} to ${lastDay}`;
-  const ofFiles = files === undefined ? '' : `Files ${count(files)}, `;
+  const place = files === undefined ? `Table ${visible(events!.source!.table)}` : `Files ${count(files)}`;
   const people = vids.map(
     ({ column, people }) => `people ${count(people)}${vids.length > 1 ? ` (${visible(column)})` : ''}`,
   );
-  print(`${ofFiles}rows ${count(rows)}, ${people.join(', ')}, ${days}\n`);
+  print(`${place}, rows ${count(rows)}, ${people.join(', ')}, ${days}\n`);
   printTable(
     ['COLUMN', 'ROLE', 'TYPE', 'EMPTY'],
     columns.map(({ name, role, type, nulls }) => [name, ROLES[role], type, count(nulls)]),

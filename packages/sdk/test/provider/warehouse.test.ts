@@ -137,7 +137,7 @@ it('sends no password to a server that does not speak TLS, where TLS is asked fo
   const url = `postgres://127.0.0.1:${(plain.address() as AddressInfo).port}/ads`;
   const source = { ...table.source, url, password: async () => PASSWORD, ca: world.root.certificatePem };
   await expect(openEvents({ source })).rejects.toThrow(
-    'PostgreSQL cannot be reached: it does not speak TLS.',
+    'PostgreSQL cannot be reached: it does not speak TLS: set ssl = on in its configuration.',
   );
   plain.close();
   expect(Buffer.concat(sent).toString()).not.toContain(PASSWORD);

@@ -77,6 +77,6 @@ async function requireReader(server: Server, watch: Watch): Promise<void> {
   const { rows } = await server.rows('SHOW GRANTS', new Parameters(), watch);
   if (rows.every(([grant]) => READS.test(String(grant)))) return;
   throw new EventsUnavailable(
-    'The account can do more than read: give the agent an account with SELECT on the table and nothing else.',
+    'events.source.user: the account can do more than read: give the agent an account with SELECT on the table and nothing else.',
   );
 }

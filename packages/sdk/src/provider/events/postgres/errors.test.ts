@@ -47,15 +47,23 @@ describe('an error of the server', () => {
 
 describe('an error of the connection', () => {
   it.each([
-    [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'nothing listens at its address'],
+    [
+      Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+      'nothing listens at its address: start it, or correct events.source.url.',
+    ],
     [
       new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })]),
       'nothing listens at its address',
     ],
     [
       Object.assign(new Error('x'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
-      'failed (ERR_TLS_CERT_ALTNAME_INVALID)',
+      'its certificate is for another host: correct events.source.url.',
     ],
+    [
+      Object.assign(new Error('x'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }),
+      'its certificate is not trusted: set events.source.caFile.',
+    ],
+    [Object.assign(new Error('x'), { code: 'EHOSTUNREACH' }), 'the connection failed (EHOSTUNREACH).'],
     [new Error('The server does not support SSL connections'), 'it does not speak TLS'],
     [new Error('Connection terminated unexpectedly'), 'the connection was cut'],
   ])('%s', (error, reason) => {

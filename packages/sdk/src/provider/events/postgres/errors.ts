@@ -6,13 +6,13 @@ import { EventsUnavailable, QueryFailed } from '../errors.ts';
 
 /** Messages for the operator, by the code of the server's error. Each message names a remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  '28000': 'PostgreSQL does not let this account in: allow it in pg_hba.conf, or correct events.source.',
+  '28000': 'PostgreSQL does not let this account in: allow it in pg_hba.conf, or correct events.source.user.',
   '28P01': 'PostgreSQL rejects the password of the account: correct it.',
   '3D000': 'PostgreSQL has no such database: correct events.source.url.',
   '42501':
     'The account may not read all rows of the table: grant it SELECT, and exempt it from row security.',
   '42P01': 'The table is not there: create it, or correct events.source.table.',
-  '42703': 'A column of the table is no longer there: restore it, or correct columns.',
+  '42703': 'A column of the table is no longer there: restore it, or correct events.columns.',
   '42804': 'A column of the table has another type than before: restart the agent.',
   '42883': 'A column of the table has another type than before: restart the agent.',
   '53300': 'PostgreSQL has no connection left: raise max_connections, or the limit of the account.',
@@ -25,21 +25,22 @@ const BY_QUERY = /^(?:0A|42|54|XX000$|53200$|53400$)/;
 /** Codes of errors that a row can cause, because one of its values cannot be converted to the expected type. */
 const BY_ROW = /^22/;
 
-/** Reasons for failed connections, by Node's error code. */
+/** Reasons for failed connections, by Node's error code. Some of them name a remedy. */
 const CONNECTION: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at its address',
+  ECONNREFUSED: 'nothing listens at its address: start it, or correct events.source.url',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
-  ENOTFOUND: 'its host name is not known',
+  ENOTFOUND: 'its host name is not known: correct events.source.url',
   EAI_AGAIN: 'its host name cannot be looked up now',
-  ENOENT: 'its socket does not exist',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host: correct events.source.url',
+  ENOENT: 'its socket does not exist: start it, or correct events.source.url',
 };
 
 export function translate(error: unknown): EventsUnavailable {
   if (error instanceof EventsUnavailable) return error;
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   if (typeof code === 'string' && severity !== undefined) return ofServer(code);
-  const reason = codesOf(error).map((each) => CONNECTION[each] ?? `the connection failed (${each})`);
+  const reason = codesOf(error).map(reasonOf);
   return new EventsUnavailable(`PostgreSQL cannot be reached: ${reason[0] ?? ofDriver(error)}.`);
 }
 
@@ -55,6 +56,11 @@ function ofServer(code: string): EventsUnavailable {
   return new EventsUnavailable(`The events cannot be read now: PostgreSQL reported the error ${code}.`);
 }
 
+function reasonOf(code: string): string {
+  if (/SELF_SIGNED|UNABLE_TO/.test(code)) return 'its certificate is not trusted: set events.source.caFile';
+  return CONNECTION[code] ?? `the connection failed (${code})`;
+}
+
 /** Returns the codes of a network or TLS error. Node puts the errors of several addresses into an AggregateError. */
 function codesOf(error: unknown): string[] {
   const all = [error, ...(error instanceof AggregateError ? error.errors : [])] as { code?: unknown }[];
@@ -64,7 +70,7 @@ function codesOf(error: unknown): string[] {
 /** Describes an error of the driver itself. Such errors have no code. */
 function ofDriver(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
-  if (/does not support SSL/.test(message)) return 'it does not speak TLS';
-  if (/password/i.test(message)) return 'it asks for a password, and none is set';
+  if (/does not support SSL/.test(message)) return 'it does not speak TLS: set ssl = on in its configuration';
+  if (/password/i.test(message)) return 'it asks for a password: set events.source.passwordFile';
   return 'the connection was cut, or was not made in time';
 }

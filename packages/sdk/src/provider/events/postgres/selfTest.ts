@@ -51,13 +51,13 @@ const PRIVILEGES: [query: string, problem: (found: string) => string][] = [
     `SELECT rolname FROM pg_roles WHERE rolname IN
       ('pg_read_all_data', 'pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
       AND pg_has_role(oid, 'MEMBER')`,
-    (role) => `The account is a member of ${role}: revoke that`,
+    (role) => `the account is a member of ${role}: revoke that`,
   ],
   [
     `SELECT c.oid::regclass FROM pg_class AS c WHERE c.oid = $1::regclass AND
       has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')`,
     (table) =>
-      `The account can change ${table}: revoke all but SELECT, and let another account own the table`,
+      `the account can change ${table}: revoke all but SELECT, and let another account own the table`,
   ],
   [
     `SELECT c.oid::regclass FROM pg_class AS c WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid <> $1::regclass
@@ -68,11 +68,11 @@ const PRIVILEGES: [query: string, problem: (found: string) => string][] = [
       AND has_schema_privilege(c.relnamespace, 'USAGE')
       AND (has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE') OR has_table_privilege(c.oid, 'DELETE, TRUNCATE'))
       LIMIT 1`,
-    (table) => `The account can also use ${table}: revoke that, so that the agent can read one table only`,
+    (table) => `the account can also use ${table}: revoke that, so that the agent can read one table only`,
   ],
   [
     `SELECT nspname FROM pg_namespace WHERE has_schema_privilege(oid, 'CREATE') AND nspname !~ '^pg_' LIMIT 1`,
-    (schema) => `The account can create tables in the schema ${schema}: revoke CREATE`,
+    (schema) => `the account can create tables in the schema ${schema}: revoke CREATE`,
   ],
 ];
 
@@ -87,6 +87,6 @@ export async function selfTest(session: Session, table: string): Promise<void> {
   }
   const [readable] = await session.rows(`SELECT has_any_column_privilege($1::regclass, 'SELECT')`, [table]);
   if (readable![0] !== 't') {
-    throw new EventsUnavailable(`events.source.user: The account may not read ${table}: grant it SELECT.`);
+    throw new EventsUnavailable(`events.source.user: the account may not read ${table}: grant it SELECT.`);
   }
 }
