@@ -10,6 +10,8 @@ import type { Precision, Sparse } from './precision.ts';
  * length.
  */
 const DEPENDENT = 1e-6;
+/** Below this fraction of the squared length, the squared distance is a difference that has lost most of its digits. */
+const INEXACT = 1e-6;
 /** How often the final coefficients are refined. Each time removes nearly all of the remaining rounding errors. */
 const REFINEMENTS = 2;
 
@@ -60,11 +62,7 @@ export class LeastSquares<T extends Sparse> {
   /** Computes the residual of the fit, and the rewards. */
   private update(): void {
     const rest = Float64Array.from(this.target);
-    for (let i = 0; i < this.used.length; i++) {
-      const { rows, values } = this.used[i]!;
-      const coefficient = this.coefficients[i]!;
-      for (let k = 0; k < rows.length; k++) rest[rows[k]!]! -= coefficient * values[k]!;
-    }
+    for (let i = 0; i < this.used.length; i++) subtract(rest, this.used[i]!, this.coefficients[i]!);
     this.rewards = this.precision.timesDense(rest);
     this.chiSquared = dot(rest, this.rewards);
   }
@@ -109,6 +107,7 @@ export class LeastSquares<T extends Sparse> {
     row.set(forward(this.factor, row, n));
     let rest = length;
     for (let k = 0; k < n; k++) rest -= row[k]! ** 2;
+    if (rest < INEXACT * length) rest = this.squaredDistance(vector, row);
     if (!(rest > DEPENDENT ** 2 * length)) return false;
     row[n] = Math.sqrt(rest);
     this.factor.push(row);
@@ -116,6 +115,15 @@ export class LeastSquares<T extends Sparse> {
     this.products.push(dotSparse(vector, this.wanted));
     this.coefficients.push(0);
     return true;
+  }
+
+  /** Returns the squared distance of a vector to the span of the used vectors. `row` is the vector's row of the factor. */
+  private squaredDistance(vector: T, row: Float64Array): number {
+    const nearest = backward(this.factor, row.subarray(0, this.used.length));
+    const rest = new Float64Array(this.target.length);
+    subtract(rest, vector, -1);
+    for (const [i, used] of this.used.entries()) subtract(rest, used, nearest[i]!);
+    return dot(rest, this.precision.timesDense(rest));
   }
 
   /** Removes a vector from the factor. Rotations of neighboring columns make the factor triangular again. */
@@ -137,6 +145,11 @@ export class LeastSquares<T extends Sparse> {
       this.factor[j] = pivot.subarray(0, j + 1);
     }
   }
+}
+
+/** Subtracts a multiple of a sparse vector. */
+export function subtract(from: Float64Array, { rows, values }: Sparse, times: number): void {
+  for (let i = 0; i < rows.length; i++) from[rows[i]!]! -= times * values[i]!;
 }
 
 export function dotSparse({ rows, values }: Sparse, vector: Float64Array): number {

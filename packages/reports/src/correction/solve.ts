@@ -3,7 +3,7 @@
  * added until no kind improves the fit. Then the Karush-Kuhn-Tucker conditions hold for all kinds, even for those that were
  * never added.
  */
-import { dotSparse, LeastSquares } from './leastSquares.ts';
+import { dotSparse, LeastSquares, subtract } from './leastSquares.ts';
 import type { Column } from './people.ts';
 import type { Problem, Solution } from './problem.ts';
 import { System, type Unknown } from './system.ts';
@@ -49,7 +49,7 @@ function solveWithin(problem: Problem, start: readonly Column[]): Solution {
   for (let round = 0; round < most; round++) {
     const least = toleranceAt(squares.chiSquared);
     const gains = gainsIn(pool, squares, least);
-    if (addBest(squares, gains, least)) continue;
+    if (addBest(squares, gains)) continue;
     const { rewards, price } = system.rewards(squares.rewards);
     const added = problem
       .best(rewards, price)
@@ -81,16 +81,13 @@ function gainsIn(
 }
 
 /** Adds the unknowns with the largest gains together. If they obstruct each other, adds only one of them. */
-function addBest(
-  squares: LeastSquares<Unknown>,
-  gains: readonly { one: Unknown; gain: number }[],
-  least: number,
-): boolean {
+function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown; gain: number }[]): boolean {
   if (gains.length === 0) return false;
   const before = squares.chiSquared;
   const batch = gains.slice(0, BATCH).filter(({ gain }) => gain >= gains[0]!.gain * BATCH_GAIN);
   squares.add(batch.map(({ one }) => one));
-  if (before - squares.chiSquared > least) return true;
+  // A kind may gain little before the slack of its constraint is added, too.
+  if (squares.chiSquared < before) return true;
   // A linear combination of used kinds cannot be added. In that case, try the kind with the next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
 }
@@ -129,8 +126,7 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
  */
 function residualOf(problem: Problem, system: System, { used, coefficients }: LeastSquares<Unknown>): number {
   const rest = Float64Array.from(system.target);
-  for (const [i, { rows, values }] of used.entries())
-    for (const [k, row] of rows.entries()) rest[row]! -= coefficients[i]! * values[k]!;
+  for (const [i, one] of used.entries()) subtract(rest, one, coefficients[i]!);
   const all = system.precision.timesDense(rest);
   const { rewards, price } = system.rewards(all);
   const left = [
