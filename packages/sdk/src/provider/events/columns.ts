@@ -1,5 +1,6 @@
 /** Finds the column for each role in a store of events. */
 import type { AttributeType } from '../../filters/types.ts';
+import type { ColumnRole, SourceColumn } from './source.ts';
 
 /** The column names in the events, if they differ from the defaults. */
 export interface ColumnNames {
@@ -82,6 +83,38 @@ export function rolesOf<C extends Named>(names: RoleNames, columns: readonly C[]
     ? [...asked.keys()].map((name) => find('columns.attributes', name))
     : columns.filter((column) => !taken.has(column));
   return { vids, timestamp, eventGroup, duration, count, candidates, asked };
+}
+
+/** Lists the columns with a role, in the order of `EventSource.columns`. */
+export function sourceColumns<C extends Named>(
+  { vids, timestamp, eventGroup, duration, count }: Roles<C>,
+  isNullable: (column: C) => boolean,
+): SourceColumn[] {
+  const listed = (role: ColumnRole, columns: (C | undefined)[]) =>
+    columns
+      .filter((column) => column !== undefined)
+      .map((column) => ({
+        role,
+        name: column.name,
+        type: String(column.type),
+        nullable: isNullable(column),
+      }));
+  return [
+    ...listed('vid', vids),
+    ...listed('timestamp', [timestamp]),
+    ...listed('eventGroup', [eventGroup]),
+    ...listed('duration', [duration]),
+    ...listed('count', [count]),
+  ];
+}
+
+/** Returns the type of each attribute. The object has no prototype, because an attribute may have any name. */
+export function attributeTypes(
+  attributes: ReadonlyMap<string, { type: AttributeType }>,
+): Readonly<Record<string, AttributeType>> {
+  const types: Record<string, AttributeType> = Object.create(null);
+  for (const [name, { type }] of attributes) types[name] = type;
+  return types;
 }
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

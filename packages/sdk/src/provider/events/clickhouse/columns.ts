@@ -1,6 +1,6 @@
 /** Maps the columns of a table to their roles, and writes an SQL expression for each column. */
 import type { AttributeType } from '../../../filters/types.ts';
-import { MAX_ROW_COUNT, mismatch, type RoleNames, rolesOf } from '../columns.ts';
+import { MAX_ROW_COUNT, mismatch, type RoleNames, rolesOf, sourceColumns } from '../columns.ts';
 import type { SourceColumn } from '../source.ts';
 import { quoteName, quoteText } from './parameters.ts';
 import { type Times, timesOf } from './times.ts';
@@ -32,18 +32,10 @@ export type AbsentValues = Readonly<Record<string, string | number | boolean>>;
 export function columnsOf(names: RoleNames, columns: readonly Column[], absent: AbsentValues): Columns {
   const roles = rolesOf(names, columns);
   const { vids, timestamp, eventGroup, duration, count } = roles;
-  const role = (role: SourceColumn['role'], column: Column | undefined): SourceColumn[] =>
-    column ? [{ role, name: column.name, type: String(column.type), nullable: column.type.nullable }] : [];
   const unknown = Object.keys(absent).find((name) => !columns.some((column) => column.name === name));
   if (unknown !== undefined) throw new Error(`events.source.absent: the table has no column ${unknown}.`);
   return {
-    roles: [
-      ...vids.flatMap((column) => role('vid', column)),
-      ...role('timestamp', timestamp),
-      ...role('eventGroup', eventGroup),
-      ...role('duration', duration),
-      ...role('count', count),
-    ],
+    roles: sourceColumns(roles, ({ type }) => type.nullable),
     vids: new Map(vids.map((column) => [column.name, vidSql(column)])),
     eventGroup: eventGroupSql(eventGroup),
     times: timesOf(timestamp, names.timestampUnit),

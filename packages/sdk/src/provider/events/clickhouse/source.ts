@@ -1,6 +1,5 @@
 /** Events in a table of a ClickHouse server. */
-import type { AttributeType } from '../../../filters/types.ts';
-import type { RoleNames } from '../columns.ts';
+import { attributeTypes, type RoleNames } from '../columns.ts';
 import type { EventSource, Watch } from '../source.ts';
 import { type AbsentValues, columnsOf } from './columns.ts';
 import { countVids, overview, references } from './inventory.ts';
@@ -111,12 +110,10 @@ function sourceOf(
   test: (watch: Watch) => Promise<void>,
 ): EventSource {
   const { columns } = table;
-  const attributes: Record<string, AttributeType> = Object.create(null);
-  for (const [name, { type }] of columns.attributes) attributes[name] = type;
   return {
     dialect: 'clickhouse',
     columns: columns.roles,
-    attributes,
+    attributes: attributeTypes(columns.attributes),
     canHold: (time) => columns.times.canHold(time),
     read: (watch, work) => work(readerOf(server, table, passes, watch)),
     references: (limit, watch) => references(server, table, limit, watch),

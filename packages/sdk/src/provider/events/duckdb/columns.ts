@@ -21,8 +21,8 @@ import {
   MAX_ROW_COUNT,
   mismatch,
   type RoleNames,
-  type Roles,
   rolesOf,
+  sourceColumns,
   TICKS_PER_DAY,
   ticksAt,
   unitMissing,
@@ -75,7 +75,8 @@ export function resolveColumns(names: RoleNames, columns: Column[]): Columns {
   const roles = rolesOf(names, columns);
   const { vids, timestamp, eventGroup, duration, count, candidates, asked } = roles;
   return {
-    roles: describeRoles(roles),
+    // A file does not say which columns have no NULLs.
+    roles: sourceColumns(roles, () => true),
     vids: new Map(vids.map((vid) => [vid.name, vidSql(vid)])),
     eventGroup: eventGroupSql(eventGroup),
     ...timeSql(timestamp, names.timestampUnit),
@@ -84,19 +85,6 @@ export function resolveColumns(names: RoleNames, columns: Column[]): Columns {
     count: count && countSql(count),
     attributes: attributesOf(candidates, asked),
   };
-}
-
-function describeRoles({ vids, timestamp, eventGroup, duration, count }: Roles<Column>): SourceColumn[] {
-  const all = [
-    ...vids.map((column) => ({ role: 'vid', column }) as const),
-    ...([
-      { role: 'timestamp', column: timestamp },
-      { role: 'eventGroup', column: eventGroup },
-    ] as const),
-    ...(duration ? [{ role: 'duration', column: duration } as const] : []),
-    ...(count ? [{ role: 'count', column: count } as const] : []),
-  ];
-  return all.map(({ role, column: { name, type } }) => ({ role, name, type: String(type), nullable: true }));
 }
 
 /**

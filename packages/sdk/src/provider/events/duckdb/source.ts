@@ -1,5 +1,5 @@
 /** Opens events in Parquet or CSV files. */
-import type { RoleNames } from '../columns.ts';
+import { attributeTypes, type RoleNames } from '../columns.ts';
 import type { EventSource, Watch } from '../source.ts';
 import { resolveColumns } from './columns.ts';
 import { eventFiles, startEngine } from './engine.ts';
@@ -47,10 +47,7 @@ function sourceOf(opened: Opened, names: RoleNames): EventSource {
   return {
     dialect: 'duckdb',
     columns: columns.roles,
-    attributes: Object.assign(
-      Object.create(null),
-      Object.fromEntries([...columns.attributes].map(([name, { type }]) => [name, type])),
-    ),
+    attributes: attributeTypes(columns.attributes),
     canHold: columns.canHold,
     read({ signal, onProgress }, work) {
       let follow: Watch['onProgress'];

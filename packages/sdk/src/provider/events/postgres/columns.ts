@@ -5,6 +5,7 @@ import {
   mismatch,
   type RoleNames,
   rolesOf,
+  sourceColumns,
   TICKS_PER_DAY,
   ticksAt,
   unitMissing,
@@ -37,19 +38,11 @@ export interface Columns {
 export function resolveColumns(names: RoleNames, columns: readonly TableColumn[]): Columns {
   const found = rolesOf(names, columns);
   const { vids, timestamp, eventGroup, duration, count } = found;
-  const role = (name: SourceColumn['role'], column: TableColumn | undefined): SourceColumn[] =>
-    column ? [{ role: name, name: column.name, type: column.type, nullable: column.nullable }] : [];
   for (const vid of vids)
     if (!isInteger(vid)) throw mismatch('vid', vid, 'an integer column of at most 64 bits');
   if (count && !isInteger(count)) throw mismatch('count', count, 'an integer column');
   return {
-    roles: [
-      ...vids.flatMap((vid) => role('vid', vid)),
-      ...role('timestamp', timestamp),
-      ...role('eventGroup', eventGroup),
-      ...role('duration', duration),
-      ...role('count', count),
-    ],
+    roles: sourceColumns(found, ({ nullable }) => nullable),
     // A VID that does not fit in a signed 64-bit integer makes the statement fail, so that no two people get the same VID.
     vids: new Map(vids.map((vid) => [vid.name, `${columnSql(vid)}::int8`])),
     ...referenceSql(eventGroup),

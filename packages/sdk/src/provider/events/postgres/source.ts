@@ -1,5 +1,5 @@
 /** Events in a PostgreSQL table. */
-import type { RoleNames } from '../columns.ts';
+import { attributeTypes, type RoleNames } from '../columns.ts';
 import { EventsUnavailable } from '../errors.ts';
 import type { EventSource, Watch } from '../source.ts';
 import { resolveColumns } from './columns.ts';
@@ -49,10 +49,7 @@ function sourceOf(table: Table, run: Run): EventSource {
   return {
     dialect: 'postgres',
     columns: columns.roles,
-    attributes: Object.assign(
-      Object.create(null),
-      Object.fromEntries([...columns.attributes].map(([attribute, { type }]) => [attribute, type])),
-    ),
+    attributes: attributeTypes(columns.attributes),
     canHold: columns.canHold,
     read: (watch, work) => use(watch, (session) => work(readerOf(session, table))),
     references: (limit, watch) => use(watch, (session) => referencesOf(session, table, limit)),
