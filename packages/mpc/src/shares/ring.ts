@@ -65,7 +65,7 @@ export function productTable(modulus: number): Uint8Array {
   return table;
 }
 
-/** The array does not have to be aligned. */
+/** Returns whether every value is below `modulus`. The array does not have to be aligned. */
 export function areBelow(modulus: number, values: Uint8Array): boolean {
   const toHigh = inEveryByte(MAX_MODULUS - modulus);
   const view = new DataView(values.buffer, values.byteOffset, values.length);

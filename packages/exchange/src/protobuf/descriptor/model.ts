@@ -70,7 +70,7 @@ export class Report {
     }
   }
 
-  /** True when no more violations are reported, so that callers can stop checking a long list. */
+  /** True when the maximum number of violations is reached, so that callers can stop checking a long list. */
   get full(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
