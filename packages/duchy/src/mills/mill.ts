@@ -9,8 +9,8 @@ export interface MillOptions {
   /** How long a lease lasts without a renewal. Defaults to 60 s. */
   leaseMs?: number;
   /**
-   * The interval at which the mill looks for a stage that another process or a retry made due. Defaults to 200 ms. This
-   * process wakes the mill for its own.
+   * The interval at which the mill looks for due stages. Defaults to 200 ms. The mill is also woken as soon as this
+   * process makes a stage due, so the interval matters only for other processes and for retries.
    */
   pollMs?: number;
   /** The delay before the first retry of a failed stage. Defaults to 5 s. */

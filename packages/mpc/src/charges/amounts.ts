@@ -35,7 +35,7 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
-/** Returns the larger amount of each measure. */
+/** Compares two amounts, and returns the larger epsilon, the larger delta, and the larger rho. */
 export function largerUnits(a: Units, b: Units): Units {
   return addUnits(a, excessUnits(b, a));
 }
