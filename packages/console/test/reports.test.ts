@@ -188,7 +188,7 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
     expect(await saved()).toMatch(/^4: /);
     const added = page.getByRole('img', { name: /^What each adds/ });
     expect(await added.getAttribute('aria-label')).toContain('people. streamly starts with');
-    await page.getByRole('button', { name: 'chirper earlier' }).focus();
+    await page.getByRole('button', { name: 'Move chirper up' }).focus();
     await page.keyboard.press('Enter');
     expect(await added.getAttribute('aria-label')).toContain('people. chirper starts with');
     await page.getByRole('radio', { name: '% of reach' }).focus();

@@ -9,6 +9,7 @@ export { type Expression, ExpressionError, parseExpression } from './definition/
 export { DEFINITION_SCHEMA, editorSchema, MAX_SEGMENTS } from './definition/schema.ts';
 export { type StarterEventGroup, starterDefinition } from './definition/starter.ts';
 export { groupText, toReportCsv } from './exports/csv.ts';
+export { digitsFor } from './exports/digits.ts';
 export * from './exports/document.ts';
 export * from './figures/derived.ts';
 export type { Estimate } from './figures/estimate.ts';

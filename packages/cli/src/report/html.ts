@@ -21,7 +21,7 @@ import {
   type ReportDocument,
 } from '@measurement-exchange/reports';
 import { count } from '../terminal/numbers.ts';
-import { dayText, metricWord, periodText } from './labels.ts';
+import { dayText, metricWord, periodText, textFor } from './labels.ts';
 import { style } from './style.ts';
 
 export function renderReport(document: ReportDocument): string {
@@ -244,7 +244,7 @@ function table({ figures, derived }: ReportDocument): string {
         : ['missing', '', '']),
     ]),
     ...derived.map(({ name, of, period, group, value, noiseDominated = false }) => [
-      ...[name, setText(of, group), periodText(period), ...numbers(value, textFor(name))],
+      ...[name, setText(of, group), periodText(period), ...numbers(value, textFor(name, value))],
       noted('', { noiseDominated }),
     ]),
   ];
@@ -259,11 +259,6 @@ const noted = (text: string, { noiseDominated }: { noiseDominated: boolean }) =>
 
 function numbers({ value, low, high }: DocumentValue, text: (value: number) => string): string[] {
   return [text(value), `${text(low)} … ${text(high)}`];
-}
-
-function textFor(name: DerivedFigure['name']): (value: number) => string {
-  const isRatio = ['average frequency', 'gross rating points', 'percent of population'].includes(name);
-  return isRatio ? (value) => value.toFixed(2) : count;
 }
 
 function row(cells: string[]): string {

@@ -1,5 +1,13 @@
 /** Words for figures of a report. */
-import { type DocumentFigure, type DocumentPlace, groupText } from '@measurement-exchange/reports';
+import {
+  type DerivedName,
+  type DocumentFigure,
+  type DocumentPlace,
+  type DocumentValue,
+  digitsFor,
+  groupText,
+} from '@measurement-exchange/reports';
+import { count } from '../terminal/numbers.ts';
 import { visible } from '../terminal/output.ts';
 
 const METRICS: Record<DocumentFigure['metric'], string> = {
@@ -28,4 +36,10 @@ export function periodText({ start, end }: DocumentPlace['period']): string {
 /** Returns only the day if the time is midnight in UTC. */
 export function dayText(time: string): string {
   return time.endsWith('T00:00:00Z') ? time.slice(0, 10) : time;
+}
+
+/** Returns how to write a derived figure and its interval. Ratios have as many decimals as the interval needs. */
+export function textFor(name: DerivedName, { low, high }: DocumentValue): (value: number) => string {
+  const isRatio = ['average frequency', 'gross rating points', 'percent of population'].includes(name);
+  return isRatio ? (value) => value.toFixed(digitsFor(low, high, 2)) : count;
 }

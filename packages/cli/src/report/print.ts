@@ -11,7 +11,7 @@ import {
 import { bar, terminalColumns } from '../terminal/chart.ts';
 import { count } from '../terminal/numbers.ts';
 import { paint, print, visible } from '../terminal/output.ts';
-import { dayText, metricWord, periodText } from './labels.ts';
+import { dayText, metricWord, periodText, textFor } from './labels.ts';
 
 interface Line {
   label: string;
@@ -57,18 +57,17 @@ function printFrequencies({ of, frequencies = [] }: DocumentFigure): void {
   );
 }
 
-const ratio = (value: number) => value.toFixed(2);
-const DERIVED: { name: DerivedName; heading: string; text: (value: number) => string }[] = [
-  { name: 'overlap', heading: 'people of exactly these segments', text: count },
-  { name: 'incremental reach', heading: 'people that no segment above reached', text: count },
-  { name: 'average frequency', heading: 'impressions per person reached', text: ratio },
-  { name: 'gross rating points', heading: 'gross rating points', text: ratio },
-  { name: 'percent of population', heading: 'percent of the population', text: ratio },
+const DERIVED: { name: DerivedName; heading: string }[] = [
+  { name: 'overlap', heading: 'people of exactly these segments' },
+  { name: 'incremental reach', heading: 'people that no segment above reached' },
+  { name: 'average frequency', heading: 'impressions per person reached' },
+  { name: 'gross rating points', heading: 'gross rating points' },
+  { name: 'percent of population', heading: 'percent of the population' },
 ];
 
 function printDerived(
   { derived, figures }: ReportDocument,
-  { name, heading, text }: (typeof DERIVED)[number],
+  { name, heading }: (typeof DERIVED)[number],
 ): void {
   // Only the longest periods are printed, because every week would fill pages. Exports have all of them.
   const longest = Math.max(...figures.map(lengthOf));
@@ -80,7 +79,7 @@ function printDerived(
     printSection(
       title,
       figures.map(({ of, value, noiseDominated }: DerivedFigure) => ({
-        ...{ label: of, value, text, ...(noiseDominated && { note: 'mostly noise' }) },
+        ...{ label: of, value, text: textFor(name, value), ...(noiseDominated && { note: 'mostly noise' }) },
       })),
     );
   }

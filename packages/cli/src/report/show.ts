@@ -32,7 +32,7 @@ export function listCommand(): Command {
           table([
             [
               ...[report.name, titleOf(report), report.state],
-              String(stored?.measurements.size ?? ''),
+              stored ? String(new Set(stored.measurements.values()).size) : '',
               shortTime(stored?.createTime),
             ],
           ]);

@@ -1,4 +1,5 @@
 /** The charts of a report. They need no browser, so that exported files have the same charts as the page. */
+import { digitsFor } from '@measurement-exchange/reports';
 import {
   addingUpChart,
   type Chart,
@@ -18,7 +19,7 @@ import {
   type Unit,
   upsetChart,
 } from '../charts/index.ts';
-import type { Interval } from '../format.ts';
+import { type Interval, percent } from '../format.ts';
 import type { FigureView, ReportView } from './types.ts';
 import { dayWords, type Label, needWords, setWords } from './words.ts';
 
@@ -29,8 +30,13 @@ export interface Stat {
   unit: Unit;
 }
 
-const FREQUENCY = decimals('Average frequency', 2);
-const POINTS = decimals('Gross rating points', 1);
+/** Ratios have as many decimals as tell the ends of their interval apart. */
+const frequency = ([low, high]: Interval) => decimals('Average frequency', digitsFor(low, high, 2));
+const points = ([low, high]: Interval) => decimals('Gross rating points', digitsFor(low, high, 1));
+const share = ([low, high]: Interval): Unit => {
+  const digits = digitsFor(100 * low, 100 * high, 1);
+  return { ...SHARE, text: (value) => percent(value, digits) };
+};
 
 /** Compares the reach with the sum of the segments' reaches. Undefined if there is no such sum. */
 export function onceChart({ everyone, alone, population }: ReportView): Chart | undefined {
@@ -56,19 +62,29 @@ export function statsOf(view: ReportView): Stat[] {
   const impressions = whole.find(({ metric }) => metric === 'impressions');
   const watched = whole.find(({ metric }) => metric === 'watchDuration');
   const { everyone, population } = view;
-  const stat = (label: string, unit: Unit, of: { value: number; interval: Interval }, factor = 1): Stat => ({
-    ...{ label, unit, value: of.value * factor },
-    interval: [of.interval[0] * factor, of.interval[1] * factor],
-  });
+  const stat = (
+    label: string,
+    unit: Unit | ((interval: Interval) => Unit),
+    of: { value: number; interval: Interval },
+    factor = 1,
+  ): Stat => {
+    const interval: Interval = [of.interval[0] * factor, of.interval[1] * factor];
+    return {
+      label,
+      interval,
+      value: of.value * factor,
+      unit: typeof unit === 'function' ? unit(interval) : unit,
+    };
+  };
   const estimate = (figure: FigureView) => figure as Required<FigureView>;
   return [
-    ...(everyone && population ? [stat('Of the population', SHARE, everyone, 1 / population)] : []),
+    ...(everyone && population ? [stat('Of the population', share, everyone, 1 / population)] : []),
     ...(everyone && impressions
-      ? [stat('Average frequency', FREQUENCY, ratioOf(estimate(impressions), everyone))]
+      ? [stat('Average frequency', frequency, ratioOf(estimate(impressions), everyone))]
       : []),
     ...(impressions ? [stat('Impressions', IMPRESSIONS, estimate(impressions))] : []),
     ...(impressions && population
-      ? [stat('Gross rating points', POINTS, estimate(impressions), 100 / population)]
+      ? [stat('Gross rating points', points, estimate(impressions), 100 / population)]
       : []),
     ...(watched ? [stat('Watch time, hours', HOURS, estimate(watched), 1 / 3600)] : []),
   ];

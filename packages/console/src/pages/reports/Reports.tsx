@@ -75,6 +75,8 @@ function Cells({ report, names }: { report: Report; names: readonly string[] }) 
       eventGroups.map((group) => group.split('/').slice(0, 2).join('/')),
     ),
   );
+  // One measurement may answer several questions of a report.
+  const asked = new Set(measurements.map(({ measurement }) => measurement));
   return (
     <>
       <td>
@@ -87,7 +89,7 @@ function Cells({ report, names }: { report: Report; names: readonly string[] }) 
       </td>
       <td data-l="Days">{interval && dateRange(interval.start, interval.end)}</td>
       <td data-l="Publishers">{publishers.size > 0 && <PublisherTags names={[...publishers]} />}</td>
-      <td data-l="Measurements">{count(measurements.length)}</td>
+      <td data-l="Measurements">{count(asked.size)}</td>
       <td data-l="Asked">{createTime && moment(createTime)}</td>
     </>
   );

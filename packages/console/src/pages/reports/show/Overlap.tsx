@@ -70,8 +70,8 @@ function Order({
     <div className="row order">
       {order.slice(1).map((segment, i) => (
         <button key={segment} type="button" className="btn sm plain" onClick={() => move(i + 1)}>
-          <Swatch index={labels[segment]!.place} /> <bdi className="cut">{labels[segment]!.label}</bdi>{' '}
-          earlier
+          Move <Swatch index={labels[segment]!.place} /> <bdi className="cut">{labels[segment]!.label}</bdi>{' '}
+          up
         </button>
       ))}
     </div>
