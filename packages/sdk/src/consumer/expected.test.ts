@@ -100,26 +100,54 @@ describe('a warning', () => {
     expect(warnings(reach(1), undefined)).toEqual([expect.stringContaining('No noise can meet')]);
   });
 
-  it('comes for an interval that ends before there are events', () => {
+  describe('about days without events', () => {
     const name = 'dataProviders/streamly/eventGroups/tv';
-    const until = (end: string) => [
+    const now = Date.parse('2026-06-01T00:00:00Z');
+    const until = (end: string, names = [name]) => [
       {
         name: 'dataProviders/streamly',
         selection: {
-          eventGroups: [{ name, interval: { start: '2026-01-01T00:00:00Z', end }, filter: undefined }],
+          eventGroups: names.map((name) => ({
+            ...{ name, interval: { start: '2026-01-01T00:00:00Z', end }, filter: undefined },
+          })),
         },
       },
     ];
-    const known = [
-      {
-        name: 'measurementConsumers/acme/eventGroups/tv',
-        dataAvailabilityInterval: { startTime: '2026-03-01T00:00:00Z' },
-      },
-    ] as EventGroup[];
-    expect(unrecorded(until('2026-03-01T00:00:00Z'), known)).toEqual([
-      expect.stringContaining(`${name} has events since 2026-03-01T00:00:00Z only`),
-    ]);
-    expect(unrecorded(until('2026-03-02T00:00:00Z'), known)).toEqual([]);
-    expect(unrecorded(until('2026-02-01T00:00:00Z'))).toEqual([]);
+    const known = (dataAvailabilityInterval: object, id = 'tv') =>
+      [{ name: `measurementConsumers/acme/eventGroups/${id}`, dataAvailabilityInterval }] as EventGroup[];
+    const since = known({ startTime: '2026-03-01T00:00:00Z' });
+    const both = known({ startTime: '2026-03-01T00:00:00Z', endTime: '2026-05-01T00:00:00Z' });
+
+    it('comes for an interval that ends before there are events', () => {
+      expect(unrecorded(until('2026-03-01T00:00:00Z'), since, now)).toEqual([
+        `There are events since 2026-03-01T00:00:00Z only, and data providers refuse an interval that ends before: ${name}`,
+      ]);
+      expect(unrecorded(until('2026-03-02T00:00:00Z'), since, now)).toEqual([]);
+      expect(unrecorded(until('2026-02-01T00:00:00Z'), [], now)).toEqual([]);
+    });
+
+    it('comes for an interval that ends after the events that are recorded', () => {
+      expect(unrecorded(until('2026-05-01T00:00:00Z'), both, now)).toEqual([]);
+      expect(unrecorded(until('2026-05-02T00:00:00Z'), both, now)).toEqual([
+        expect.stringMatching(/until 2026-05-01T00:00:00Z only, and data providers defer/),
+      ]);
+    });
+
+    it('comes for an interval that is not over', () => {
+      expect(unrecorded(until('2026-06-01T00:00:00Z'), since, now)).toEqual([]);
+      expect(unrecorded(until('2027-05-01T00:00:00Z'), since, now)).toEqual([
+        expect.stringMatching(
+          /ends at 2027-05-01T00:00:00Z, and data providers defer their answer until then/,
+        ),
+      ]);
+    });
+
+    it('comes once for all event groups that it is true of', () => {
+      const names = [name, `${name}2`];
+      const groups = [...since, ...known({ startTime: '2026-03-01T00:00:00Z' }, 'tv2')];
+      expect(unrecorded(until('2026-02-01T00:00:00Z', names), groups, now)).toEqual([
+        expect.stringMatching(new RegExp(`: ${name}, ${name}2$`)),
+      ]);
+    });
   });
 });

@@ -67,25 +67,40 @@ function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
 }
 
 /**
- * Warns about intervals that end before an event group has any events. `known` contains event groups as read from the
- * exchange.
+ * Warns about intervals with days that no events are recorded for. `known` contains event groups as read from the exchange.
  */
 export function unrecorded(
   dataProviders: ReadRequest['dataProviders'],
   known: readonly EventGroup[] = [],
+  now: number = Date.now(),
 ): string[] {
-  const since = new Map(
-    known.map(({ name, dataAvailabilityInterval }) => [idOf(name!), dataAvailabilityInterval?.startTime]),
+  const recorded = new Map(known.map((group) => [idOf(group.name!), group.dataAvailabilityInterval]));
+  const problems = dataProviders
+    .flatMap(({ selection }) => ('eventGroups' in selection ? selection.eventGroups : []))
+    .map(({ name, interval }) => ({ name, problem: problemOf(interval, recorded.get(idOf(name)), now) }))
+    .filter(({ problem }) => problem !== undefined);
+  return [...Map.groupBy(problems, ({ problem }) => problem)].map(
+    ([problem, groups]) => `${problem}: ${groups.map(({ name }) => name).join(', ')}`,
   );
-  return dataProviders.flatMap(({ selection }) =>
-    ('eventGroups' in selection ? selection.eventGroups : []).flatMap(({ name, interval }) => {
-      const start = since.get(idOf(name));
-      if (start === undefined || new Date(interval.end) > new Date(start)) return [];
-      return [
-        `${name} has events since ${start} only: its data provider refuses an interval that ends before.`,
-      ];
-    }),
-  );
+}
+
+function problemOf(
+  interval: { end: string },
+  recorded: EventGroup['dataAvailabilityInterval'],
+  now: number,
+): string | undefined {
+  if (recorded === undefined) return undefined;
+  const { startTime, endTime } = recorded;
+  const end = Date.parse(interval.end);
+  if (end <= Date.parse(startTime)) {
+    return `There are events since ${startTime} only, and data providers refuse an interval that ends before`;
+  }
+  if (endTime !== undefined && end > Date.parse(endTime)) {
+    return `There are events until ${endTime} only, and data providers defer their answer until the rest is recorded`;
+  }
+  return end > now
+    ? `The interval ends at ${interval.end}, and data providers defer their answer until then`
+    : undefined;
 }
 
 const idOf = (name: string) => name.split('/').at(-1)!;
