@@ -72,6 +72,7 @@ beforeAll(async () => {
     'list.json': '[]',
     'columns.csv': 'a,b\n1,2\n',
     'half.json': '{"type": "reach"}',
+    'segments.json': '{"segments": {"tv": {"eventGroups": ["no provider"]}}}',
     'key.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     'cut.pem': '-----BEGIN CERTIFICATE-----\nMIIB',
   };

@@ -292,6 +292,14 @@ const FILES: BadInput[] = [
     args: ['demo', '--report', 'FOLDER/none/x.html'],
     says: /x\.html cannot be opened \(ENOENT\): .*check the path/,
   },
+  {
+    args: ['report', 'plan', 'FOLDER/none.yaml', ...AS],
+    says: /none\.yaml is neither a file nor a report: check the path/,
+  },
+  {
+    args: ['report', 'plan', 'FOLDER/segments.json', ...AS],
+    says: /segments\.tv: It must look like dataProviders\/x or dataProviders\/x:group/,
+  },
   { args: ['demo', '--csv', 'FOLDER'], says: /\(EISDIR\): it is a folder: name a file/ },
   { args: ['duchy', 'run'], says: /--config with its settings, or in development --as/ },
   {

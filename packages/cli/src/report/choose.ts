@@ -1,7 +1,7 @@
 /** Finds the report that a user names: by a file, by a name, by an ID, or the newest one. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import type { Consumer, ExchangeClient, StoredReport } from '@measurement-exchange/sdk';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { nameBelow } from '../calls/caller.ts';
 import { remote } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
@@ -37,7 +37,9 @@ export async function definitionOf(
   });
   if (definition !== undefined) return definition;
   if (NAME.test(text)) return (await consumer.reports.get(nameBelow(principal, 'reports', text))).definition;
-  throw new InvalidArgumentError(`${text} is neither a file nor a report.`);
+  throw new Error(
+    `${text} is neither a file nor a report: check the path, or choose a name that mex report list prints.`,
+  );
 }
 
 /** Returns the name of a stored report, or of the newest one. */

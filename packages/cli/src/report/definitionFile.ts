@@ -41,7 +41,10 @@ async function withFullNames(
     const groups: unknown = segment?.eventGroups;
     if (!Array.isArray(groups)) return [name, segment];
     const names = groups.map((group) => (isShort(group) ? resolve(group) : [group]));
-    return [name, { ...segment, eventGroups: (await Promise.all(names)).flat() }];
+    const eventGroups = await Promise.all(names).catch((error) => {
+      throw new Error(`segments.${name}: ${error.message}`, { cause: error });
+    });
+    return [name, { ...segment, eventGroups: eventGroups.flat() }];
   });
   return { ...json, segments: Object.fromEntries(await Promise.all(resolved)) };
 }

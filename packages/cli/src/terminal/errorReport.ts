@@ -1,6 +1,6 @@
 /** Formats the error that ends a command: as a sentence for people or, with --json, as a line of JSON for scripts. */
 import { ExchangeError } from '@measurement-exchange/contract';
-import { CommanderError } from 'commander';
+import { CommanderError, InvalidArgumentError } from 'commander';
 import { explain, Failed, toJson } from './output.ts';
 
 export function exitCodeOf(error: unknown): number {
@@ -11,7 +11,9 @@ export function exitCodeOf(error: unknown): number {
 export function errorText(error: unknown, isJson: boolean): string {
   if (exitCodeOf(error) === 0) return '';
   if (isJson) return `${toJson(errorJson(error))}\n`;
-  return error instanceof CommanderError ? '' : `mex: ${explain(error)}\n`;
+  // Commander prints its own errors, but not an InvalidArgumentError that a command throws after the options are parsed.
+  const isPrinted = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
+  return isPrinted ? '' : `mex: ${explain(error)}\n`;
 }
 
 interface ErrorJson {
