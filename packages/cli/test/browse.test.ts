@@ -32,11 +32,19 @@ describe('a list', () => {
     const days = '2026-01-01 to 2026-02-01';
     const time = expect.stringMatching(/^20/);
     expect(rowsOf(table)).toEqual([
-      [id(names[0]), state, 'reach', days, time, 'title three', 'streamly', 'three'],
-      [id(names[1]), state, 'reach', days, time, 'title two', 'streamly', 'two'],
+      [id(names[0]), state, 'reach', time, days, 'streamly', 'three', 'title three'],
+      [id(names[1]), state, 'reach', time, days, 'streamly', 'two', 'title two'],
     ]);
-    expect(Math.max(...table.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
+    const widthOf = ({ out }: { out: string }) => Math.max(...out.split('\n').map((line) => line.length));
+    expect(widthOf(table)).toBeLessThanOrEqual(120);
     expect(table.err).toContain('more than these 2');
+    const { columns } = process.stdout;
+    process.stdout.columns = 80;
+    const narrow = await run('measurements', 'list', '--as', 'acme', '--limit', '2');
+    process.stdout.columns = columns;
+    expect(widthOf(narrow)).toBeLessThanOrEqual(80);
+    expect(narrow.out.trimEnd().split('\n')).toHaveLength(2 * 3);
+    expect(rowsOf(narrow)).toEqual(rowsOf(table));
     const keyless = await run('measurements', 'list', ...token(), '--limit', '2');
     expect(rowsOf(keyless)).toEqual([
       [id(names[0]), state, 'reach', time, 'streamly', 'three'],
@@ -197,7 +205,7 @@ describe('mex measurements', () => {
       [one, other].map((name) => name.split('/').at(-1)),
     );
     const { out } = await run('measurements', 'list', '--as', 'acme', '--reference', 'swapped');
-    expect(out).toMatch(/ other\s+streamly .*\n.*\n {2}rejected: NO_MATCHING_KEY\s+streamly /);
+    expect(out).toMatch(/ swapped +other\n.*\n {2}swapped +rejected: NO_MATCHING_KEY\n/);
     expect((await run('measurements', 'show', one, '--as', 'acme')).out).toMatch(
       /question +rejected: .*\(NO_MATCHING_KEY\)\n/,
     );

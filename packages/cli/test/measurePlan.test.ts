@@ -179,7 +179,9 @@ describe('the plan', () => {
       '--dry-run',
     ];
     const { err, out } = await ask(...frequency);
-    expect(err).toMatch(/each share of the frequencies ± 0\.\d\d % \(95 %, if the reach is 50,000\)/);
+    expect(err).toMatch(
+      /each share of the frequencies ± 0\.\d\d % \(95 %, if the reach is 50,000; --expect for another\)/,
+    );
     expect(err).toMatch(/rho \d\.?\d*e?-?\d* for each event group and day/);
     const { request, plan } = JSON.parse((await ask(...frequency, '--json')).out);
     expect(request).toEqual(JSON.parse(out));
@@ -212,7 +214,7 @@ describe('the plan', () => {
 it('assumes half of the default population where the question expects nothing', async () => {
   const assumed = async () => {
     const { err } = await ask('frequency', ...one, '--epsilon', '0.1', '--max-frequency', '5', '--dry-run');
-    return /if the reach is ([\d,]+)\)/.exec(err)?.[1];
+    return /if the reach is ([\d,]+);/.exec(err)?.[1];
   };
   expect(await assumed()).toBe('1,000,000');
   await run('admin', 'populations', 'create', 'everybody', '--range', '1-80000', '--default');

@@ -86,13 +86,13 @@ function list(): Command {
       const pages = pagesWithQuestions(consumer, listing.pages());
       await calls.showPages(options, pages, (page) => page.measurements, {
         headings: [
-          ...['NAME', 'STATE', 'MEASURES', ...(consumer ? ['DAYS'] : []), 'CREATED (UTC)'],
-          ...[...(consumer ? ['TITLE'] : []), 'PROVIDERS', 'REFERENCE'],
+          ...['NAME', 'STATE', 'MEASURES', 'CREATED (UTC)'],
+          ...[...(consumer ? ['DAYS'] : []), 'PROVIDERS', 'REFERENCE', ...(consumer ? ['TITLE'] : [])],
         ],
         row: (m) => [
           ...[calls.idIn(m.name!), m.state, typeWords(m.protocolConfig?.measurementType)],
-          ...[...(consumer ? [m.question && daysOf(m.question)] : []), shortTime(m.createTime)],
-          ...[...(consumer ? [titleOf(m)] : []), providersOf(m), m.measurementReferenceId],
+          ...[shortTime(m.createTime), ...(consumer ? [m.question && daysOf(m.question)] : [])],
+          ...[providersOf(m), m.measurementReferenceId, ...(consumer ? [titleOf(m)] : [])],
         ],
         none: `${caller.principal} has no such measurement: see mex measure --help to create one.`,
       });

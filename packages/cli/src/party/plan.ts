@@ -42,7 +42,7 @@ function expectedText({ figure, margin, assumed }: MeasurementPlan['figures'][nu
   const seconds = figure === 'watchDurationSeconds' ? ' s' : '';
   const size = margin === undefined ? '?' : figure === 'frequencyShare' ? shares(margin) : people(margin);
   const condition = figure === 'frequencyShare' ? 'if the reach is' : 'if it is';
-  const at = assumed === undefined ? '' : `, ${condition} ${count(assumed)}`;
+  const at = assumed === undefined ? '' : `, ${condition} ${count(assumed)}; --expect for another`;
   return `${label} ± ${size}${seconds} (95 %${at})`;
 }
 

@@ -56,7 +56,7 @@ function list(): Command {
           isProvider ? calls.idIn(r.name!) : r.name,
           r.state,
           typeWords(r.protocolConfig?.measurementType),
-          isProvider ? r.measurement?.split('/').slice(0, 2).join('/') : r.dataProvider,
+          isProvider ? r.measurement?.split('/')[1] : calls.idIn(r.dataProvider!),
           shortTime(r.createTime),
         ],
         none: `${parent} has no such requisition.`,

@@ -11,7 +11,9 @@ export function amountText(amount: PrivacyAmount): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
-export const amountCells = (amount: PrivacyAmount) => MEASURES.map((measure) => String(amount[measure]));
+/** Rounds amounts to four digits, so that a table fits into a terminal. --json prints all digits. */
+export const amountCells = (amount: PrivacyAmount) =>
+  MEASURES.map((measure) => String(Number(amount[measure].toPrecision(4))));
 
 /** Formats a share of the budget. Rounds down, so that an unspent share of 100 % means that nothing is spent. */
 export function shareText(ratio: number | undefined): string {
