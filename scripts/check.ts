@@ -171,6 +171,7 @@ const RULES: Rule[] = [
   ],
   // A face reaches operations only through the pipeline.
   [`${EXCHANGE}/http`, ['contract', 'server', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
+  [`${EXCHANGE}/rpc`, ['contract', 'server', 'server/telemetry', `${EXCHANGE}/serving`, `${EXCHANGE}/rpc`]],
   [
     `${EXCHANGE}/observability`,
     ['contract', 'server', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],

@@ -127,7 +127,15 @@ export * as tink from './gen/google/crypto/tink/tink_pb.ts';
 export { type Binding, BindingSchema } from './gen/mex/contract/binding_pb.ts';
 export * as duchyMessages from './gen/mex/contract/duchy_pb.ts';
 export * as shareShuffle from './gen/mex/contract/share_shuffle_pb.ts';
-export { camelCase, decode, join, type Keywords, MAX_VIOLATIONS } from './json/codec.ts';
+export {
+  camelCase,
+  decode,
+  join,
+  type Keywords,
+  MAX_VIOLATIONS,
+  type NativeObject,
+  type NativeValue,
+} from './json/codec.ts';
 export {
   JsonDecimal,
   type JsonObject,
@@ -171,6 +179,7 @@ export {
   sampledRegisters,
 } from './protocols/shareShuffle.ts';
 export { errorsOf } from './requests/errors.ts';
+export { type NativeRequest, readNativeRequest } from './requests/native.ts';
 export {
   querySchemaOf,
   type RequestOf,
@@ -181,7 +190,7 @@ export {
 export { formatPath, type Match, matchRoute } from './requests/router.ts';
 export { MAX_WAIT_SECONDS } from './routes/changes.ts';
 export type { Body, PrincipalKind, Route } from './routes/route.ts';
-export { API_PREFIX, type Operation, ROUTES, type RouteOf, type Routes } from './routes.ts';
+export { API_PREFIX, type Operation, type ParamsOf, ROUTES, type RouteOf, type Routes } from './routes.ts';
 export { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from './specs/measurementSpec.ts';
 export { measurementSpecViolations, wrapsAround } from './specs/measurementSpecViolations.ts';
 export * as specs from './specs/messages.ts';
@@ -199,6 +208,7 @@ export {
   PATTERNS,
   type PartyCollection,
   type PartyName,
+  type PatternName,
   PREFERRED,
   parseName,
   parsePartyName,

@@ -1,5 +1,5 @@
 /** Starts and stops a complete exchange. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
 import { listenAt, Secrets } from '@measurement-exchange/server';
@@ -25,7 +25,7 @@ import { migrate, RESTORED } from './database/migrate.ts';
 import { OpenMeasurements } from './database/openMeasurements.ts';
 import { findPrincipal } from './database/principals.ts';
 import { removeReplica } from './database/replicas.ts';
-import { type Development, devKeys, startDevelopment } from './dev/index.ts';
+import { type Development, devKeys, devServerTls, startDevelopment } from './dev/index.ts';
 import { registerDevIssuer } from './dev/issuerPages.ts';
 import { ChangeBus } from './feed/changeBus.ts';
 import { Feed } from './feed/feed.ts';
@@ -40,11 +40,14 @@ import { createLog } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
+import type { RpcServer } from './rpc/server.ts';
 import { credentialsIn } from './serving/credentials.ts';
 import { Pipeline } from './serving/pipeline.ts';
 
 export interface Running {
   url: string;
+  /** The address of the gRPC server. */
+  grpc: string | undefined;
   /** Undefined in production mode. */
   development: Development | undefined;
   stop(): Promise<void>;
@@ -72,18 +75,7 @@ export async function start(
   opened.defer(flush);
 
   const bus = new ChangeBus();
-  const db = new Database({
-    connection: connections.app,
-    applicationName: `mex ${hostname()} ${process.pid}`,
-    observer: metrics,
-    onIdleError: (error) => log.warn({ component: 'postgres', reason: error.message }, 'connection lost'),
-    onChanges: (parties) => bus.committed(parties),
-  });
-  opened.defer(() => db.close());
-  const notifier = new ChangeNotifier(db, connections.app, log, bus);
-  opened.defer(() => notifier.stop());
-  void notifier.start();
-
+  const db = connect(connections, { metrics, log, bus }, opened);
   const callers = identifyCallers(db);
   const demo = demoProtocols(config);
   const protocols = demo ?? config.protocols;
@@ -118,11 +110,11 @@ export async function start(
   opened.defer(() => pipeline.stop());
 
   let development: Development | undefined;
+  const ready = async () => tokens !== undefined && (await db.isReachable());
   const { url, stop } = await listenAt(config, (tls) =>
     createServer({
-      ...{ ...config, tls, pipeline, metrics },
+      ...{ ...config, tls, pipeline, metrics, ready },
       headers: production ? {} : { 'x-mex-mode': 'development' },
-      ready: async () => tokens !== undefined && (await db.isReachable()),
       pages: (pages) => {
         registerPages(pages, production, () => development, addPages === undefined);
         addPages?.(pages, {
@@ -132,15 +124,18 @@ export async function start(
       },
     }),
   );
-  opened.defer(stop);
+  let rpc: RpcServer | undefined;
+  opened.defer(async () => void (await Promise.all([stop(), rpc?.stop()])));
+  rpc = await listenGrpc(config, pipeline, ready);
+  const grpc = rpc?.address;
   // Stop the feed before the server, so that waiting requests get their responses.
   opened.defer(() => feed.stop());
 
   if (!production) {
     const duchies = demo !== undefined;
     const { dataDir, demoAgents: publishers } = config;
-    const baseUrl = url;
-    development = await startDevelopment({ dataDir, baseUrl, db, clock, duchies, publishers, newId, log });
+    const at = { dataDir, baseUrl: url, grpc: grpc! };
+    development = await startDevelopment({ ...at, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
   }
   // Check the duchies after the demo duchies were created. Until `tokens` is set, every request gets an error that asks
@@ -148,10 +143,10 @@ export async function start(
   await requireDuchies(db, protocols);
   const devIssuers = development ? [development.issuer.issuerConfig] : [];
   tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });
-  log.info({ url, mode: config.mode, checks: config.checks }, 'listening');
+  log.info({ url, grpc, mode: config.mode, checks: config.checks }, 'listening');
   log.flush();
   const running = opened.move();
-  return { url, development, stop: () => running.disposeAsync() };
+  return { url, grpc, development, stop: () => running.disposeAsync() };
 }
 
 function identifyCallers(db: Database) {
@@ -160,6 +155,31 @@ function identifyCallers(db: Database) {
     apiKeys: createApiKeyVerifier({ lookup: (keyHash) => findApiKey(db, keyHash) }),
     clientCertificates: createClientCertificateVerifier({ lookup: clientCertificateLookup(db) }),
   };
+}
+
+interface Watchers {
+  metrics: Metrics;
+  log: Logger;
+  bus: ChangeBus;
+}
+
+function connect(
+  { app: connection }: Connections,
+  { metrics, log, bus }: Watchers,
+  opened: AsyncDisposableStack,
+): Database {
+  const db = new Database({
+    connection,
+    applicationName: `mex ${hostname()} ${process.pid}`,
+    observer: metrics,
+    onIdleError: (error) => log.warn({ component: 'postgres', reason: error.message }, 'connection lost'),
+    onChanges: (parties) => bus.committed(parties),
+  });
+  opened.defer(() => db.close());
+  const notifier = new ChangeNotifier(db, connection, log, bus);
+  opened.defer(() => notifier.stop());
+  void notifier.start();
+  return db;
 }
 
 async function openStorage(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Connections> {
@@ -177,6 +197,25 @@ async function openStorage(config: Config, log: Logger, opened: AsyncDisposableS
     if (restored) log.warn(RESTORED);
   }
   return connections;
+}
+
+/** gRPC is off in production mode unless it has a port. In development mode it has any free port, which dev.json names. */
+async function listenGrpc(
+  config: Config,
+  pipeline: Pipeline,
+  isReady: () => Promise<boolean>,
+): Promise<RpcServer | undefined> {
+  const { mode, host, grpcPort: port, bodyLimitBytes: maxMessageBytes } = config;
+  const files = config.grpcTls ?? config.tls;
+  if (mode === 'production' && (port === undefined || files === undefined)) return undefined;
+  // Loaded only here, because most of it is of no use without gRPC.
+  const { listenRpc } = await import('./rpc/server.ts');
+  const tls =
+    mode === 'production'
+      ? { cert: await readFile(files!.certFile), key: await readFile(files!.keyFile) }
+      : await devServerTls(config.dataDir, Date.now());
+  const at = { host: config.grpcHost ?? host, port: port ?? 0, tls };
+  return listenRpc({ ...at, pipeline, isReady, maxMessageBytes, direct: config.direct });
 }
 
 type Parts = Pick<Exchange, 'db' | 'bus' | 'clock' | 'protocols' | 'doctor' | 'principalsChanged'>;

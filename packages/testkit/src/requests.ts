@@ -14,6 +14,7 @@ export interface DevParty {
 
 export interface DevJson {
   baseUrl: string;
+  grpc: { address: string; rootPem: string };
   operator: { token: string };
   measurementConsumers: DevParty[];
   dataProviders: DevParty[];

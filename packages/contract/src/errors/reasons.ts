@@ -42,6 +42,7 @@ const MEANINGS = {
     DATA_PROVIDER_SUSPENDED: 'A data provider of the request is suspended and takes no new requisitions.',
     MEASUREMENT_STATE_ILLEGAL: 'The measurement is in a state that does not allow this.',
     REQUISITION_STATE_ILLEGAL: 'The requisition is in a state that does not allow this.',
+    SPEC_NOT_PROTOBUF: 'The measurementSpec is JSON, which clients of gRPC cannot read: read it by REST.',
     PROTOCOL_NOT_DIRECT: 'The protocol of this measurement takes no direct result.',
     COMPUTATION_STATE_ILLEGAL:
       'The computation is in a state, or the duchy in a role, that does not allow this.',

@@ -1,4 +1,9 @@
-/** Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse. */
+/**
+ * Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse.
+ *
+ * Readers also accept the native values of faces without JSON, so that each rule is written once: bytes as a Uint8Array, and
+ * undefined for an absent property.
+ */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';
 import { ATTRIBUTE_NAME_RULE, isAttributeName } from '../values/attributeNames.ts';
@@ -9,7 +14,13 @@ import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './jso
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 
 /** Reads one value. If the value is invalid, reports the problem under `path` and returns undefined. */
-type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
+type Reader = (value: NativeValue, path: string, report: (path: string, problem: string) => void) => unknown;
+
+/** A JSON value that may contain bytes and absent properties. */
+export type NativeValue = JsonValue | Uint8Array | NativeValue[] | NativeObject | undefined;
+export interface NativeObject {
+  [key: string]: NativeValue;
+}
 
 /**
  * The source of the value. A request must follow every rule. A response may come from a newer exchange, so readers ignore
@@ -50,7 +61,7 @@ const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap
 /** Returns the typed value, or undefined if the JSON value is invalid. Adds violations, up to a total of MAX_VIOLATIONS. */
 export function decode<S extends TSchema>(
   schema: S,
-  value: JsonValue,
+  value: NativeValue,
   violations: Violation[],
   path = '',
   direction: Direction = 'request',
@@ -106,7 +117,8 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
 
 /** Functions that compile a reader, keyed by the schema's format, or by its type if it has no format. */
 const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Reader> = {
-  json: (_, direction) => (direction === 'response' ? toPlainJson : (value) => value),
+  json: (_, direction) =>
+    direction === 'response' ? (value) => toPlainJson(value as JsonValue) : (value) => value,
   map: mapReader,
   byte: bytesReader,
   sha256: sha256Reader,
@@ -146,8 +158,8 @@ function objectReader(schema: Keywords, direction: Direction): Reader {
         continue;
       }
       // In proto3 JSON, null means that the field is absent.
-      const member = value[key]!;
-      if (member !== null) result[name] = read(member, join(path, key), report);
+      const member = value[key];
+      if (member !== null && member !== undefined) result[name] = read(member, join(path, key), report);
     }
     for (const key of required) if (!(key in result)) report(join(path, key), REQUIRED);
     return result;
@@ -231,7 +243,7 @@ function enumReader({ enum: values = [] }: Keywords): Reader {
 
 function bytesReader({ 'x-min-bytes': min = 0, 'x-max-bytes': max }: Keywords, direction: Direction): Reader {
   return (value, path, report) => {
-    const result = typeof value === 'string' ? fromBase64(value) : undefined;
+    const result = value instanceof Uint8Array ? value : fromBase64(typeof value === 'string' ? value : '!');
     if (result === undefined) return report(path, 'must be base64');
     if (result.length < min) return report(path, 'must not be empty');
     if (max !== undefined && result.length > max) return report(path, `must have at most ${max} bytes`);
@@ -241,6 +253,7 @@ function bytesReader({ 'x-min-bytes': min = 0, 'x-max-bytes': max }: Keywords, d
 
 function sha256Reader(_: Keywords, direction: Direction): Reader {
   return (value, path, report) => {
+    if (value instanceof Uint8Array) return value.length === 32 ? value : report(path, 'must be 32 bytes');
     if (typeof value === 'string') {
       const result = value.length === 64 ? fromHex(value) : fromBase64(value);
       if (result?.length === 32) return bytesFor(direction, result);
@@ -295,8 +308,12 @@ const readAttributeName: Reader = (value, path, report) => {
   report(path, `must be a name that filters can use: ${ATTRIBUTE_NAME_RULE}`);
 };
 
-export function isObject(value: JsonValue): value is JsonObject {
+export function isObject<T extends NativeValue>(value: T): value is T & JsonObject {
   return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal)
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof JsonDecimal) &&
+    !(value instanceof Uint8Array)
   );
 }

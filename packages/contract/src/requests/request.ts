@@ -120,7 +120,7 @@ function readBody(
   return { body: decode(form.schema, fields, violations, at), requestId, wrapper: at };
 }
 
-const requestIdSchema = text(255, 1);
+export const requestIdSchema = text(255, 1);
 
 /** Returns whether the route has a requestId, which makes a create idempotent. */
 export function takesRequestId(route: Route): boolean {

@@ -29,13 +29,18 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
     ...readEnv(env, problems),
     ...overrides,
   };
-  if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65535) {
-    problems.push(`PORT must be a port number, not ${config.port}.`);
+  for (const [variable, port] of Object.entries({ PORT: config.port, MEX_GRPC_PORT: config.grpcPort ?? 0 })) {
+    if (!Number.isInteger(port) || port < 0 || port > 65535) {
+      problems.push(`${variable} must be a port number, not ${port}.`);
+    }
   }
   problems.push(...operatorProblems(config.duchyOperators));
   problems.push(...protocolProblems(config.protocols), ...networkProblems(config.webhooks.deniedNetworks));
-  if (config.mode === 'development' && !isLoopback(config.host)) {
-    problems.push(`Development mode listens on loopback only: HOST ${config.host} is refused. Unset HOST.`);
+  for (const [variable, host] of Object.entries({ HOST: config.host, MEX_GRPC_HOST: config.grpcHost })) {
+    if (config.mode === 'production' || host === undefined || isLoopback(host)) continue;
+    problems.push(
+      `Development mode listens on loopback only: ${variable} ${host} is refused. Unset ${variable}.`,
+    );
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return config;

@@ -18,6 +18,7 @@ import {
 import { IssuerConfig } from '../auth/claims.ts';
 import { Deadlines } from '../domain/deadlines.ts';
 import type { Protocols } from '../domain/protocol.ts';
+import { DEFAULT_DIRECT, DirectProtocol } from '../rpc/direct.ts';
 import { Rate } from '../serving/rateLimiter.ts';
 import { WebhookSetting } from '../webhooks/destinations.ts';
 import { protocolSettings } from './protocols.ts';
@@ -51,6 +52,25 @@ export const SETTINGS = {
   tls: optionalSetting(
     object({ certFile: string(), keyFile: string() }),
     '`{"certFile", "keyFile"}`, PEM: serve https, TLS 1.2 or later; read at start',
+  ),
+  grpcPort: optionalSetting(
+    number(),
+    'the port for gRPC, see [grpc.md](grpc.md); without it there is no gRPC, and in development mode it is on any free port',
+    'MEX_GRPC_PORT',
+  ),
+  grpcHost: optionalSetting(
+    string(),
+    'the address to listen on for gRPC, by default `host`',
+    'MEX_GRPC_HOST',
+  ),
+  grpcTls: optionalSetting(
+    object({ certFile: string(), keyFile: string() }),
+    'the same as `tls`, for gRPC; by default `tls`. gRPC needs it, because clients identify themselves by TLS',
+  ),
+  direct: setting(
+    DirectProtocol,
+    DEFAULT_DIRECT,
+    'how data providers may compute direct results: gRPC shows it to them, and they refuse a requisition that does not list their noise mechanism. `NONE` can be added',
   ),
   behindTlsProxy: setting(boolean(), false, 'a proxy in front ends TLS'),
   trustedProxies: optionalSetting(

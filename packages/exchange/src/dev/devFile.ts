@@ -30,11 +30,13 @@ const RENEWAL_MS = 6 * 3600_000;
 export function createDevFile(options: {
   dataDir: string;
   baseUrl: string;
+  /** The address of the gRPC server. */
+  grpc: string;
   issuer: DevIssuer;
   parties: DemoParties;
   onError: (error: unknown) => void;
 }) {
-  const { dataDir, baseUrl, issuer, parties, onError } = options;
+  const { dataDir, baseUrl, grpc, issuer, parties, onError } = options;
   const withTokens = (list: DemoParty[]) =>
     Promise.all(list.map(async (party) => ({ ...party, token: await issuer.mint(party.name) })));
   let timer: NodeJS.Timeout | undefined;
@@ -42,6 +44,7 @@ export function createDevFile(options: {
   async function write(): Promise<void> {
     const contents = {
       baseUrl,
+      grpc: { address: grpc, rootPem: parties.rootCertificatePem },
       operator: { token: await issuer.mint('operator') },
       rootCertificatePem: parties.rootCertificatePem,
       measurementConsumers: await withTokens(parties.measurementConsumers),

@@ -16,6 +16,7 @@ import { DEMO_POPULATION } from './demoPopulation.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
 import { type DescribedParty, ensureDemoParties, PUBLISHERS } from './parties.ts';
 
+export { devServerTls } from './root.ts';
 export { devKeyFile };
 
 export interface Development {
@@ -39,6 +40,8 @@ export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; se
 export async function startDevelopment(options: {
   dataDir: string;
   baseUrl: string;
+  /** The address of the gRPC server. */
+  grpc: string;
   db: Database;
   clock: () => Timestamp;
   duchies: boolean;
@@ -46,7 +49,7 @@ export async function startDevelopment(options: {
   newId: () => string;
   log: Logger;
 }): Promise<Development> {
-  const { dataDir, baseUrl, db, clock, duchies, publishers, newId, log } = options;
+  const { dataDir, baseUrl, grpc, db, clock, duchies, publishers, newId, log } = options;
   if (duchies) await ensurePopulation(db, clock());
   const parties = await ensureDemoParties({
     dataDir,
@@ -76,6 +79,7 @@ export async function startDevelopment(options: {
   const file = createDevFile({
     dataDir,
     baseUrl,
+    grpc,
     issuer,
     parties,
     onError: (error) => log.error({ reason: String(error) }, 'dev.json was not renewed'),

@@ -1,16 +1,14 @@
 /** Creates the demo parties and stores their keys in dev.json. Creates new keys if the file or the database was lost. */
-import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
 import {
   createEncryptionKeysets,
-  createRoot,
   issueLeaf,
   type Root,
   signEncryptionKey,
 } from '@measurement-exchange/sdk/identity';
-import { readOrMakePrivateJson } from '../auth/privateFile.ts';
 import { type DemoParties, type DemoParty, readDevFile } from './devFile.ts';
 import { DUCHIES, endpointOf } from './duchies.ts';
+import { devRoot } from './root.ts';
 
 const MEASUREMENT_CONSUMERS = [
   { name: 'measurementConsumers/acme', displayName: 'Acme Beverages' },
@@ -64,9 +62,7 @@ interface Options {
 
 export async function ensureDemoParties(options: Options): Promise<DemoParties> {
   const { dataDir, clock } = options;
-  const root = await readOrMakePrivateJson(join(dataDir, 'dev-root.json'), () =>
-    createRoot('Measurement Exchange demo root', clock()),
-  );
+  const root = await devRoot(dataDir, clock());
   const stored = storedParties(await readDevFile(dataDir), root);
   const ensureAll = async (parties: DescribedParty[]) => {
     const ensured: DemoParty[] = [];

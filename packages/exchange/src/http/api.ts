@@ -23,6 +23,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import {
   type Authenticated,
   type Authorized,
+  BodyMemory,
   credentialsIn,
   type OpenStream,
   type Pipeline,
@@ -31,7 +32,7 @@ import {
   rateLimited,
   type Transfer,
 } from '../serving/index.ts';
-import { BodyMemory, readBody } from './body.ts';
+import { readBody } from './body.ts';
 import { unsupportedMediaType } from './errors.ts';
 import { EventStreams } from './eventStream.ts';
 import { bodyOf, type ResponseBody } from './response.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { BodyMemory, readBody } from './body.ts';
+import { readBody } from './body.ts';
 
 /** A request whose body is still to come. */
 const request = (headers: Record<string, string> = {}) => Object.assign(new PassThrough(), { headers });
@@ -56,16 +56,4 @@ it('takes a body that comes in one piece as it is, and announces it as well', as
   expect((await body).buffer).toBe(piece.buffer);
   expect(await body).toEqual(piece);
   expect(grown).toEqual([20_000 - 16 * 1024]);
-});
-
-it('lets the bodies of a principal hold 64 MiB at a time, whatever those of others hold', () => {
-  const memory = new BodyMemory();
-  const MiB = 1024 * 1024;
-  expect(memory.take('a', 64 * MiB)).toBe(true);
-  expect(memory.take('a', 1)).toBe(false);
-  expect(memory.take('b', MiB)).toBe(true);
-  memory.release('a', MiB);
-  expect(memory.take('a', MiB)).toBe(true);
-  memory.release('a', 64 * MiB);
-  expect(memory.take('a', 64 * MiB)).toBe(true);
 });

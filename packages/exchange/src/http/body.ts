@@ -4,26 +4,6 @@ import { ExchangeError } from '@measurement-exchange/contract';
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
-/** The memory limit per principal: 16 bodies of the default maximum size. */
-const MAX_HELD = 64 * 1024 * 1024;
-
-export class BodyMemory {
-  private readonly held = new Map<string, number>();
-
-  /** Returns false and reserves nothing if the principal would exceed the limit. */
-  take(principal: string, bytes: number): boolean {
-    const held = (this.held.get(principal) ?? 0) + bytes;
-    if (held > MAX_HELD) return false;
-    this.held.set(principal, held);
-    return true;
-  }
-
-  release(principal: string, bytes: number): void {
-    const held = this.held.get(principal)! - bytes;
-    if (held === 0) this.held.delete(principal);
-    else this.held.set(principal, held);
-  }
-}
 
 /**
  * Reads the body into one growing buffer. Calls `grow`, which may throw, before the buffer grows beyond 16 KiB. Fastify's

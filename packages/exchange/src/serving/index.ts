@@ -1,5 +1,6 @@
-/** The parts of the pipeline that the HTTP layer uses. */
+/** The parts of the pipeline that faces use. */
 export type { ChangeEvent, Watch } from '../operations/index.ts';
+export { BodyMemory } from './bodyMemory.ts';
 export { type Credentials, credentialsIn } from './credentials.ts';
 export type { Outcome, Progress } from './observe.ts';
 export {

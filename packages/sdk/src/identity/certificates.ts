@@ -42,13 +42,14 @@ export async function createRoot(commonName: string, now: number): Promise<Root>
 
 /**
  * Issues a certificate for a new signing key. If `party` is given, the certificate contains this name, so that no other
- * party can use the certificate as its own. `now` is in epoch milliseconds.
+ * party can use the certificate as its own. `hosts` are names and addresses of a server that uses the certificate for TLS.
+ * `now` is in epoch milliseconds.
  */
 export async function issueLeaf(
   root: Root,
   commonName: string,
   now: number,
-  { party, days = LEAF_DAYS }: { party?: string; days?: number } = {},
+  { party, hosts = [], days = LEAF_DAYS }: { party?: string; hosts?: string[]; days?: number } = {},
 ): Promise<Leaf> {
   const issuer = new x509.X509Certificate(root.certificatePem);
   const [pkcs8] = x509.PemConverter.decode(root.privateKeyPem);
@@ -65,9 +66,13 @@ export async function issueLeaf(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
-      ...(party === undefined
-        ? []
-        : [new x509.SubjectAlternativeNameExtension([{ type: 'url', value: partyUri(party) }])]),
+      ...alternativeNames([
+        ...(party === undefined ? [] : [{ type: 'url' as const, value: partyUri(party) }]),
+        ...hosts.map((value) => ({
+          type: /^[\d.]+$|:/.test(value) ? ('ip' as const) : ('dns' as const),
+          value,
+        })),
+      ]),
     ],
   });
   return {
@@ -75,6 +80,10 @@ export async function issueLeaf(
     certificatePem: certificate.toString('pem'),
     privateKeyPem: await toPem(keys.privateKey),
   };
+}
+
+function alternativeNames(names: x509.JsonGeneralNames): x509.SubjectAlternativeNameExtension[] {
+  return names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)];
 }
 
 function generateKeys(): Promise<CryptoKeyPair> {

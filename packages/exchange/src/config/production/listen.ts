@@ -7,7 +7,7 @@ import { secretFileProblems } from './secrets.ts';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export function listenProblems(config: Config, { file }: Pick<ProcessFacts, 'file'>): string[] {
-  const { host, tls, behindTlsProxy, trustedProxies } = config;
+  const { host, tls, grpcPort, grpcTls, behindTlsProxy, trustedProxies } = config;
   const problems: string[] = [];
   if (!isLoopback(host) && tls === undefined && !behindTlsProxy) {
     problems.push(
@@ -24,9 +24,14 @@ export function listenProblems(config: Config, { file }: Pick<ProcessFacts, 'fil
     );
   }
   problems.push(...proxyRangeProblems('trustedProxies', trustedProxies));
-  if (tls !== undefined) {
-    if (!file(tls.certFile)?.readable) problems.push(`tls.certFile ${tls.certFile} cannot be read.`);
-    problems.push(...secretFileProblems('tls.keyFile', tls.keyFile, file));
+  for (const [setting, files] of Object.entries({ tls, grpcTls })) {
+    if (files === undefined) continue;
+    if (!file(files.certFile)?.readable)
+      problems.push(`${setting}.certFile ${files.certFile} cannot be read.`);
+    problems.push(...secretFileProblems(`${setting}.keyFile`, files.keyFile, file));
+  }
+  if (grpcPort !== undefined && (grpcTls ?? tls) === undefined) {
+    problems.push('grpcPort: gRPC needs TLS, by which its clients identify themselves. Set grpcTls, or tls.');
   }
   return problems;
 }

@@ -1,0 +1,36 @@
+/** Reads a request that consists of native values, according to the same schemas as one that arrives by HTTP. */
+import { invalid, type Violation } from '../errors/errors.ts';
+import { decode, type NativeObject } from '../json/codec.ts';
+import type { Route } from '../routes/route.ts';
+import type { Operation } from '../routes.ts';
+import { fillIn } from '../values/names.ts';
+import { querySchemaOf, type RequestOf, requestIdSchema } from './request.ts';
+
+/** The parts of a request beside its path. Absent parts are undefined. */
+export interface NativeRequest {
+  query?: NativeObject;
+  /** The resource, or the request message, without the names that the path contains. */
+  body?: NativeObject | undefined;
+  requestId?: string | undefined;
+}
+
+/** Reports all violations at once. `at` is the path of `body` in the caller's message. */
+export function readNativeRequest(
+  route: Route,
+  params: Record<string, string>,
+  { query = {}, body = {}, requestId }: NativeRequest,
+  at = '',
+): RequestOf<Operation> {
+  const violations: Violation[] = [];
+  const read = {
+    params,
+    path: fillIn(route.path, params),
+    query: decode(querySchemaOf(route), query, violations),
+    body: route.body && decode(route.body.schema, body, violations, at),
+    requestId:
+      requestId === undefined ? undefined : decode(requestIdSchema, requestId, violations, 'requestId'),
+    validateOnly: false,
+  };
+  if (violations.length > 0) throw invalid(violations);
+  return read as RequestOf<Operation>;
+}

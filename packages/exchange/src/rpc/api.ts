@@ -1,0 +1,203 @@
+/** Passes RPCs to the pipeline. A translator calls `run` with an operation, and translates its response. */
+import { createContextKey, type HandlerContext } from '@connectrpc/connect';
+import {
+  ExchangeError,
+  invalid,
+  type NativeRequest,
+  type Operation,
+  PATTERNS,
+  type ParamsOf,
+  type PatternName,
+  parseName,
+  REQUIRED,
+  type RequestOf,
+  type ResponseOf,
+  ROUTES,
+  type Route,
+  type RouteOf,
+  readNativeRequest,
+} from '@measurement-exchange/contract';
+import {
+  type Authenticated,
+  credentialsIn,
+  type Pipeline,
+  type Progress,
+  type Transfer,
+} from '../serving/index.ts';
+import { toConnectError, toExchangeError } from './errors.ts';
+import { protoField } from './fields.ts';
+import { sizeBound } from './sizes.ts';
+
+/** An RPC as it arrived. */
+export interface Incoming {
+  readonly progress: Progress;
+  readonly address: string;
+  /** The client certificate of the connection, in DER. */
+  readonly x509Der: Uint8Array | undefined;
+  /** Aborted when the caller disconnects or cancels. */
+  readonly signal: AbortSignal;
+  caller?: Authenticated;
+}
+
+export const INCOMING = createContextKey<Incoming>(undefined as never);
+
+/** Clients accept messages of 4 MiB, unless they were told otherwise. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024 - 1024;
+
+export class Api {
+  private readonly pipeline: Pipeline;
+
+  constructor(pipeline: Pipeline) {
+    this.pipeline = pipeline;
+  }
+
+  /** Authenticates the caller. Connect calls this before it reads the message. */
+  async authenticate({ values, requestHeader }: HandlerContext): Promise<void> {
+    const incoming = values.get(INCOMING);
+    const { address, x509Der, progress } = incoming;
+    try {
+      const apiKey = requestHeader.get('x-api-key') ?? undefined;
+      const authorization = requestHeader.get('authorization') ?? undefined;
+      const caller = this.pipeline.authenticate(
+        credentialsIn(authorization, address, { apiKey, x509Der }),
+        progress,
+      );
+      incoming.caller = caller instanceof Promise ? await caller : caller;
+    } catch (error) {
+      throw connectErrorOf(error, progress);
+    }
+  }
+
+  /** Returns the implementation of an RPC with one request message and one response message. */
+  unary<Message, Response>(serve: (message: Message, call: Call) => Promise<Response>) {
+    return async (message: Message, { values }: HandlerContext): Promise<Response> => {
+      const incoming = values.get(INCOMING);
+      try {
+        return await serve(message, new Call(this.pipeline, incoming));
+      } catch (error) {
+        throw connectErrorOf(error, incoming.progress);
+      }
+    };
+  }
+}
+
+interface CallRequest extends NativeRequest {
+  /** The path of `body` in the request message. */
+  within?: string;
+}
+
+/** A call of an authenticated caller. */
+export class Call {
+  private readonly pipeline: Pipeline;
+  private readonly incoming: Incoming;
+
+  constructor(pipeline: Pipeline, incoming: Incoming) {
+    this.pipeline = pipeline;
+    this.incoming = incoming;
+  }
+
+  get principal() {
+    return this.incoming.caller!.principal;
+  }
+
+  /** Authorizes the caller from `params`, which are the IDs in the route's path, and runs the operation. */
+  run<O extends Operation>(
+    operation: O,
+    params: ParamsOf<RouteOf<O>>,
+    request: CallRequest = {},
+  ): Promise<ResponseOf<O>> {
+    return this.runWith(operation, params, request, (resource) => resource as ResponseOf<O>);
+  }
+
+  /**
+   * Runs a list, and runs it again with fewer items while the translated page is too large for the client. An item that is
+   * too large alone gives RESPONSE_TOO_LARGE.
+   */
+  async runPage<O extends Operation, Page>(
+    operation: O,
+    params: ParamsOf<RouteOf<O>>,
+    request: CallRequest & { query: { pageSize: number } },
+    write: (response: ResponseOf<O>) => Page,
+    itemsOf: (page: Page) => unknown[],
+  ): Promise<Page> {
+    let { query } = request;
+    for (;;) {
+      const page = await this.runWith(operation, params, { ...request, query }, write as never);
+      const bytes = sizeBound(page);
+      if (bytes <= MAX_PAGE_BYTES) return page as Page;
+      const count = itemsOf(page as Page).length;
+      if (count <= 1) throw responseTooLarge('The item is above 4 MiB: it cannot be read by gRPC.');
+      query = { ...query, pageSize: Math.max(1, Math.floor((count * MAX_PAGE_BYTES * 0.9) / bytes)) };
+    }
+  }
+
+  private async runWith<O extends Operation, Wire>(
+    operation: O,
+    params: ParamsOf<RouteOf<O>>,
+    request: CallRequest,
+    write: (resource: unknown) => Wire,
+  ): Promise<Wire> {
+    const { caller, signal } = this.incoming;
+    const route = routeOf(operation, params);
+    const authorized = this.pipeline.authorize(caller!, { route, params });
+    const { within = '' } = request;
+    let isRead = false;
+    const transfer: Transfer = {
+      isGone: () => signal.aborted,
+      gone: () => signal,
+      read: (): RequestOf<Operation> => {
+        const read = readNativeRequest(route, params, request, within);
+        isRead = true;
+        return read;
+      },
+    };
+    try {
+      return await this.pipeline.run(authorized, transfer, write);
+    } catch (error) {
+      // An operation names the fields of the resource, without the field of the message that contains it.
+      const isInside =
+        isRead && within !== '' && error instanceof ExchangeError && error.violations.length > 0;
+      throw isInside ? error.wrappedIn(within) : error;
+    }
+  }
+}
+
+/** Returns the IDs in a name. `field` is the field of the request message that contains the name. */
+export function idsIn<K extends PatternName>(
+  pattern: K,
+  name: string,
+  field = 'name',
+): NonNullable<ReturnType<typeof parseName<K>>> {
+  const ids = parseName(pattern, name);
+  if (ids !== undefined) return ids;
+  throw malformedName([pattern], name, field);
+}
+
+export function malformedName(patterns: PatternName[], name: string, field = 'name'): ExchangeError {
+  if (name === '') return invalid([{ field, description: REQUIRED }]);
+  const description = `must match ${patterns.map((pattern) => PATTERNS[pattern]).join(' or ')}`;
+  return new ExchangeError('MALFORMED_NAME', `${field}: ${description}`, {
+    violations: [{ field, description }],
+    metadata: { fieldName: field },
+  });
+}
+
+export function responseTooLarge(message: string): ExchangeError {
+  return new ExchangeError('RESPONSE_TOO_LARGE', message);
+}
+
+/** The routes of each operation. A resource that each kind of party has comes with a route per kind. */
+const ROUTES_BY_OPERATION = Map.groupBy(ROUTES as readonly Route[], ({ operation }) => operation);
+
+function routeOf(operation: Operation, params: Record<string, string>): Route {
+  const routes = ROUTES_BY_OPERATION.get(operation)!;
+  if (routes.length === 1) return routes[0]!;
+  const ids = Object.keys(params);
+  return routes.find(({ path }) => ids.every((id) => path.includes(`{${id}}`)))!;
+}
+
+export function connectErrorOf(thrown: unknown, progress: Progress) {
+  const error = protoField(toExchangeError(thrown));
+  progress.error = error;
+  return toConnectError(error, progress.requestId);
+}

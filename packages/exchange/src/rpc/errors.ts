@@ -1,0 +1,58 @@
+/** Translates errors to gRPC, with the details that clients of the public reference system read. */
+import { ConnectError, Code as GrpcCode } from '@connectrpc/connect';
+import { type Code, ExchangeError } from '@measurement-exchange/contract';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RequestInfoSchema,
+  RetryInfoSchema,
+} from '@measurement-exchange/contract/rpc';
+import { internalError } from '../serving/index.ts';
+
+/** The domain of the public reference system, whose clients compare it. Other faces have a domain of their own. */
+const DOMAIN = 'halo.wfanet.org';
+
+const CODES: Record<Code, GrpcCode> = {
+  INVALID_ARGUMENT: GrpcCode.InvalidArgument,
+  FAILED_PRECONDITION: GrpcCode.FailedPrecondition,
+  UNAUTHENTICATED: GrpcCode.Unauthenticated,
+  PERMISSION_DENIED: GrpcCode.PermissionDenied,
+  NOT_FOUND: GrpcCode.NotFound,
+  ABORTED: GrpcCode.Aborted,
+  ALREADY_EXISTS: GrpcCode.AlreadyExists,
+  RESOURCE_EXHAUSTED: GrpcCode.ResourceExhausted,
+  INTERNAL: GrpcCode.Internal,
+  UNIMPLEMENTED: GrpcCode.Unimplemented,
+  UNAVAILABLE: GrpcCode.Unavailable,
+  DEADLINE_EXCEEDED: GrpcCode.DeadlineExceeded,
+};
+
+export function toExchangeError(error: unknown): ExchangeError {
+  return error instanceof ExchangeError ? error : internalError(error);
+}
+
+export function toConnectError(error: ExchangeError, requestId: string): ConnectError {
+  const { reason, metadata, violations, retryAfterSeconds } = error;
+  const connectError = new ConnectError(error.message, codeOf(error));
+  connectError.details = [
+    { desc: ErrorInfoSchema, value: { reason, domain: DOMAIN, metadata } },
+    { desc: RequestInfoSchema, value: { requestId } },
+  ];
+  if (violations.length > 0) {
+    connectError.details.push({ desc: BadRequestSchema, value: { fieldViolations: violations } });
+  }
+  if (retryAfterSeconds !== undefined) {
+    const seconds = BigInt(Math.ceil(retryAfterSeconds));
+    connectError.details.push({ desc: RetryInfoSchema, value: { retryDelay: { seconds } } });
+  }
+  return connectError;
+}
+
+/**
+ * Clients answer RESOURCE_EXHAUSTED with half of the page size, at once. So only a response that is too large has this code:
+ * the limits that a retry after a while can pass have UNAVAILABLE, and the others FAILED_PRECONDITION.
+ */
+function codeOf({ code, reason }: ExchangeError): GrpcCode {
+  if (code !== 'RESOURCE_EXHAUSTED' || reason === 'RESPONSE_TOO_LARGE') return CODES[code];
+  return reason === 'RATE_LIMITED' ? GrpcCode.Unavailable : GrpcCode.FailedPrecondition;
+}

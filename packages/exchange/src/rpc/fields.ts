@@ -1,0 +1,31 @@
+/** Names the fields of requests as their protobuf messages do. */
+import { ExchangeError } from '@measurement-exchange/contract';
+
+/** Fields that have another name or place in protobuf than in the contract. */
+const RENAMED: [contract: RegExp, proto: string][] = [
+  [/\bsignatureAlgorithm$/, 'signatureAlgorithmOid'],
+  [/(\bdataProviders\[[^\]]*\])\./, '$1.value.'],
+];
+
+/** Returns `measurement.measurement_spec` for `measurement.measurementSpec`. Keys in brackets stay as they are. */
+function protoPath(field: string): string {
+  const renamed = RENAMED.reduce((path, [contract, proto]) => path.replace(contract, proto), field);
+  return renamed.replace(/\[[^\]]*\]|[A-Z]/g, (part) => (part.length > 1 ? part : `_${part.toLowerCase()}`));
+}
+
+/** Returns the error with protobuf names for its fields. Errors about a field begin with the name of that field. */
+export function protoField(error: ExchangeError): ExchangeError {
+  if (error.violations.length === 0) return error;
+  const violations = error.violations.map(({ field, description }) => ({
+    field: protoPath(field),
+    description,
+  }));
+  const first = error.violations[0]!.field;
+  const message = error.message.startsWith(`${first}: `)
+    ? `${violations[0]!.field}${error.message.slice(first.length)}`
+    : error.message;
+  const { fieldName } = error.metadata;
+  const metadata =
+    fieldName === undefined ? error.metadata : { ...error.metadata, fieldName: protoPath(fieldName) };
+  return new ExchangeError(error.reason, message, { ...error, metadata, violations, cause: error.cause });
+}

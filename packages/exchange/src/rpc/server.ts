@@ -1,0 +1,232 @@
+/** The gRPC server: HTTP/2 with limits, one log line per RPC, and a stop that lets running RPCs finish. */
+import {
+  constants,
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { createRegistry } from '@bufbuild/protobuf';
+import { createConnectRouter } from '@connectrpc/connect';
+import type { UniversalHandler } from '@connectrpc/connect/protocol';
+import { ExchangeError } from '@measurement-exchange/contract';
+import { Health, ServerReflection } from '@measurement-exchange/contract/rpc';
+import { newRequestId } from '@measurement-exchange/server/app';
+import { telemetry } from '@measurement-exchange/server/telemetry';
+import { BodyMemory, type Pipeline, rateLimited } from '../serving/index.ts';
+import { Api, type Incoming } from './api.ts';
+import type { DirectProtocol } from './direct.ts';
+import { toExchangeError } from './errors.ts';
+import { HealthService } from './health.ts';
+import { filesOf, reflection } from './reflection.ts';
+import { addServices } from './services.ts';
+import { rejectUnknown, serveStream } from './stream.ts';
+
+export interface RpcServerOptions {
+  host: string;
+  /** 0 means any free port. */
+  port: number;
+  tls: { cert: string | Buffer; key: string | Buffer };
+  pipeline: Pipeline;
+  isReady: () => Promise<boolean>;
+  maxMessageBytes: number;
+  direct: DirectProtocol;
+}
+
+export interface RpcServer {
+  /** `host:port`, as gRPC clients write it. */
+  address: string;
+  stop(): Promise<void>;
+}
+
+const HANDSHAKE_MS = 10_000;
+const LIMITS = {
+  settings: { maxConcurrentStreams: 128, maxHeaderListSize: 32 * 1024, enablePush: false },
+  maxHeaderListPairs: 100,
+  handshakeTimeout: HANDSHAKE_MS,
+  unknownProtocolTimeout: HANDSHAKE_MS,
+  // In megabytes. Above it Node refuses streams with a code that gRPC clients take for RESOURCE_EXHAUSTED.
+  maxSessionMemory: 128,
+};
+const MAX_CONNECTIONS = 4_096;
+/** A connection without any frame for this long is closed. Clients connect again when they need to. */
+const IDLE_MS = 300_000;
+/** A client that was told to go away gets this much time for what it has begun. */
+const DRAIN_MS = 8_000;
+
+/** These services are for everybody: they tell nothing that is not public. */
+const OPEN_SERVICES: ReadonlySet<string> = new Set([Health.typeName, ServerReflection.typeName]);
+
+export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
+  const { host, port, tls } = options;
+  const { handlers, health } = createHandlers(options);
+  const streams = new RpcStreams(handlers, options);
+  const connections = new Connections();
+  const server = createSecureServer({
+    ...LIMITS,
+    ...tls,
+    minVersion: 'TLSv1.2',
+    // Any client certificate is accepted here: the pipeline verifies it against the root of one party.
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('session', (session) => connections.add(session));
+  server.on('sessionError', () => {});
+  server.on('stream', (stream, headers) => streams.serve(stream, headers, connections.peerOf(stream)));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  const bound = server.address() as AddressInfo;
+  return {
+    address: `${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    async stop() {
+      health.stop();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.leaveAll();
+      await closed;
+    },
+  };
+}
+
+function createHandlers({ pipeline, isReady, maxMessageBytes, direct }: RpcServerOptions) {
+  const api = new Api(pipeline);
+  const jsonOptions: { registry?: ReturnType<typeof createRegistry> } = {};
+  const router = createConnectRouter({
+    // Messages are mostly ciphertext, which does not compress.
+    acceptCompression: [],
+    readMaxBytes: maxMessageBytes,
+    jsonOptions,
+    requestGate: (context) =>
+      OPEN_SERVICES.has(context.service.typeName) ? undefined : api.authenticate(context),
+  });
+  addServices(router, api, direct);
+  const served = [...new Set(router.handlers.map(({ service }) => service))];
+  const all = [...served, Health, ServerReflection];
+  // Connect's JSON needs the types of all messages that an Any can hold.
+  jsonOptions.registry = createRegistry(...filesOf(all.map(({ file }) => file)));
+  const health = new HealthService(
+    isReady,
+    all.map(({ typeName }) => typeName),
+  );
+  router.service(Health, health.implementation()).service(ServerReflection, reflection(all));
+  return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, handler])), health };
+}
+
+interface Peer {
+  address: string;
+  x509Der: Uint8Array | undefined;
+}
+
+/** The open connections, each with the client's address and certificate. */
+class Connections {
+  private readonly peers = new Map<ServerHttp2Session, Peer>();
+
+  add(session: ServerHttp2Session): void {
+    const socket = session.socket as TLSSocket;
+    this.peers.set(session, {
+      address: socket.remoteAddress ?? '',
+      x509Der: socket.getPeerX509Certificate?.()?.raw,
+    });
+    session.setTimeout(IDLE_MS, () => this.leave(session));
+    session.on('error', () => {});
+    session.once('close', () => this.peers.delete(session));
+  }
+
+  peerOf({ session }: ServerHttp2Stream): Peer {
+    return this.peers.get(session as ServerHttp2Session)!;
+  }
+
+  leaveAll(): void {
+    for (const session of this.peers.keys()) this.leave(session);
+  }
+
+  /** Takes no more streams, and closes the connection when its streams have ended. */
+  private leave(session: ServerHttp2Session): void {
+    if (session.closed) return;
+    const force = setTimeout(() => session.destroy(), DRAIN_MS);
+    session.once('close', () => clearTimeout(force));
+    session.close();
+  }
+}
+
+class RpcStreams {
+  private readonly handlers: Map<string, UniversalHandler>;
+  private readonly pipeline: Pipeline;
+  private readonly maxBytes: number;
+  private readonly memory = new BodyMemory();
+
+  constructor(handlers: Map<string, UniversalHandler>, { pipeline, maxMessageBytes }: RpcServerOptions) {
+    this.handlers = handlers;
+    this.pipeline = pipeline;
+    this.maxBytes = maxMessageBytes;
+  }
+
+  serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer): void {
+    stream.on('error', () => {});
+    const path = headers[constants.HTTP2_HEADER_PATH] as string;
+    const query = path.indexOf('?');
+    const handler = this.handlers.get(query < 0 ? path : path.slice(0, query));
+    const { traceparent } = headers;
+    const rpc = handler?.requestPath.slice(1);
+    const span = telemetry?.open({
+      name: rpc ?? 'rpc',
+      kind: 'server',
+      attributes: { 'rpc.system': 'grpc' },
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
+    const work = () => this.observed(stream, headers, peer, handler);
+    const done = span === undefined ? work() : span.run(work);
+    void done.then(({ progress }) =>
+      span?.end({
+        name: progress.match?.route.operation,
+        attributes: { 'mex.request_id': progress.requestId, 'mex.principal': progress.principal?.name },
+        failure: progress.error,
+      }),
+    );
+  }
+
+  private async observed(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    peer: Peer,
+    handler: UniversalHandler | undefined,
+  ): Promise<Incoming> {
+    const began = performance.now();
+    const gone = new AbortController();
+    stream.once('close', () => gone.abort());
+    const incoming: Incoming = { ...peer, progress: { requestId: newRequestId() }, signal: gone.signal };
+    const { progress } = incoming;
+    let held = 0;
+    const grow = (bytes: number) => {
+      if (!this.memory.take(senderOf(incoming), bytes)) throw rateLimited('Too many large bodies at once', 1);
+      held += bytes;
+    };
+    try {
+      if (handler === undefined) {
+        progress.error = new ExchangeError('ROUTE_NOT_FOUND', 'No such RPC.');
+        rejectUnknown(stream, headers);
+      } else {
+        await serveStream(stream, headers, handler, incoming, { maxBytes: this.maxBytes, grow });
+      }
+    } catch (error) {
+      progress.error = toExchangeError(error);
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    } finally {
+      if (held > 0) this.memory.release(senderOf(incoming), held);
+    }
+    const isOpen = handler !== undefined && OPEN_SERVICES.has(handler.service.typeName);
+    this.pipeline.observe(progress, {
+      kind: isOpen ? 'page' : 'none',
+      wire: { rpc: handler === undefined ? 'unknown' : handler.requestPath.slice(1) },
+      ms: performance.now() - began,
+    });
+    return incoming;
+  }
+}
+
+function senderOf({ progress }: Incoming): string {
+  return progress.principal?.name ?? '';
+}

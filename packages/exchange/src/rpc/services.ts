@@ -1,0 +1,23 @@
+/** Every service of the public API that the exchange serves. */
+import type { DescService } from '@bufbuild/protobuf';
+import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
+import { ExchangeError } from '@measurement-exchange/contract';
+import { Measurements } from '@measurement-exchange/contract/rpc';
+import type { Api } from './api.ts';
+import type { DirectProtocol } from './direct.ts';
+import { measurements } from './measurements.ts';
+
+/** Adds the services to a router. `direct` is what data providers may do for direct measurements. */
+export function addServices(router: ConnectRouter, api: Api, direct: DirectProtocol): void {
+  const add = <S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>) =>
+    router.service(service, { ...unserved(service, api), ...implementation });
+  add(Measurements, measurements(api, direct));
+}
+
+/** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */
+function unserved<S extends DescService>(service: S, api: Api): Partial<ServiceImpl<S>> {
+  const reject = api.unary(async () => {
+    throw new ExchangeError('METHOD_NOT_ALLOWED', 'This exchange does not serve this RPC.');
+  });
+  return Object.fromEntries(service.methods.map(({ localName }) => [localName, reject])) as never;
+}

@@ -1,0 +1,14 @@
+/** Bounds the size of a message without serializing it. */
+
+/** A tag and a length, or a tag and a number, take at most this many bytes. */
+const FIELD_BYTES = 16;
+
+/** Returns a number of bytes that the serialized message does not exceed. */
+export function sizeBound(value: unknown): number {
+  if (typeof value === 'string') return FIELD_BYTES + Buffer.byteLength(value);
+  if (value instanceof Uint8Array) return FIELD_BYTES + value.length;
+  if (typeof value !== 'object' || value === null) return FIELD_BYTES;
+  let bytes = FIELD_BYTES;
+  for (const inner of Object.values(value)) bytes += sizeBound(inner);
+  return bytes;
+}

@@ -1,0 +1,162 @@
+/**
+ * Serves one RPC on an HTTP/2 stream. Connect does the protocols (gRPC, gRPC-Web and Connect). This file replaces its adapter
+ * to Node, which reads bodies without a limit of time, and writes error messages that gRPC clients cannot decode.
+ */
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { Code, createContextValues } from '@connectrpc/connect';
+import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
+import { connectErrorOf, INCOMING, type Incoming } from './api.ts';
+import { type BodyLimits, messageIn, readBody, requireReadable } from './body.ts';
+
+const { HTTP2_HEADER_CONTENT_TYPE, HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS } = constants;
+
+/** Protocols that put the message in an envelope. */
+const ENVELOPED = /^application\/grpc/;
+const BINARY = /^application\/(?:grpc|grpc-web|proto)(?:\+proto)?(?:;|$)/;
+/** A caller that does not read its response for this long is disconnected. */
+const SLOW_MS = 30_000;
+/** A caller that still sends this long after its response is cut off. */
+const DISCARD_MS = 2_000;
+/** All messages of a stream that the caller sends together. Only server reflection has such streams. */
+const MAX_STREAMED_BYTES = 64 * 1024;
+
+export async function serveStream(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  handler: UniversalHandler,
+  incoming: Incoming,
+  limits: BodyLimits,
+): Promise<void> {
+  const header = webHeaders(headers);
+  const isStreamed = handler.method.methodKind === 'bidi_streaming';
+  const body = isStreamed ? streamed(stream) : message(stream, header, handler, incoming, limits);
+  const response = await handler({
+    httpVersion: '2.0',
+    method: headers[HTTP2_HEADER_METHOD] as string,
+    // Connect reads only the query, and the host does not matter for that.
+    url: `https://exchange${headers[HTTP2_HEADER_PATH]}`,
+    header,
+    body,
+    signal: incoming.signal,
+    contextValues: createContextValues().set(INCOMING, incoming),
+  });
+  response.header?.set('x-request-id', incoming.progress.requestId);
+  // The status of a stream that lasts may not change for hours.
+  if (handler.method.methodKind === 'unary') {
+    stream.setTimeout(SLOW_MS, () => stream.close(constants.NGHTTP2_CANCEL));
+  }
+  await respond(stream, response);
+}
+
+/** Answers a request whose path is of no RPC. */
+export function rejectUnknown(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  const type = String(headers[HTTP2_HEADER_CONTENT_TYPE] ?? '');
+  const status = ENVELOPED.test(type)
+    ? {
+        [HTTP2_HEADER_STATUS]: 200,
+        [HTTP2_HEADER_CONTENT_TYPE]: type,
+        'grpc-status': Code.Unimplemented,
+        'grpc-message': 'No such RPC.',
+      }
+    : { [HTTP2_HEADER_STATUS]: 404 };
+  stream.respond(status, { endStream: true });
+  finish(stream);
+}
+
+async function* message(
+  stream: ServerHttp2Stream,
+  header: Headers,
+  { method }: UniversalHandler,
+  { progress }: Incoming,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array> {
+  const type = header.get(HTTP2_HEADER_CONTENT_TYPE) ?? '';
+  try {
+    const bytes = await readBody(stream, limits);
+    const content = ENVELOPED.test(type) ? messageIn(bytes, limits.maxBytes) : bytes;
+    if (BINARY.test(type)) requireReadable(method.input, content);
+    yield bytes;
+  } catch (error) {
+    throw connectErrorOf(error, progress);
+  }
+}
+
+async function* streamed(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_STREAMED_BYTES) return;
+    yield chunk;
+  }
+}
+
+async function respond(stream: ServerHttp2Stream, response: UniversalServerResponse): Promise<void> {
+  const { status, header, body, trailer } = response;
+  const parts = body?.[Symbol.asyncIterator]();
+  // Connect may set headers until the first part is there, and trailers until the last one is.
+  let part = await parts?.next();
+  if (stream.destroyed) return void (await parts?.return?.());
+  const head: OutgoingHttpHeaders = { ...nodeHeaders(header), [HTTP2_HEADER_STATUS]: status };
+  stream.respond(head, { waitForTrailers: trailer !== undefined });
+  if (trailer !== undefined) stream.once('wantTrailers', () => stream.sendTrailers(grpcTrailers(trailer)));
+  while (part !== undefined && part.done !== true) {
+    if (stream.destroyed) return void (await parts?.return?.());
+    if (!stream.write(part.value)) await drained(stream);
+    part = await parts?.next();
+  }
+  stream.end();
+  finish(stream);
+}
+
+/**
+ * Discards what the caller still sends after its response. Closing the stream at once could drop the trailers, from which
+ * the caller learns why.
+ */
+function finish(stream: ServerHttp2Stream): void {
+  if (stream.readableEnded || stream.destroyed) return;
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), DISCARD_MS);
+  stream.once('close', () => clearTimeout(timer)).resume();
+}
+
+/** Also resolves when the stream is closed. */
+function drained(stream: ServerHttp2Stream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
+}
+
+function webHeaders(headers: IncomingHttpHeaders): Headers {
+  const web = new Headers();
+  for (const name in headers) {
+    if (name.startsWith(':')) continue;
+    const value = headers[name]!;
+    web.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  return web;
+}
+
+function nodeHeaders(headers: Headers | undefined): OutgoingHttpHeaders {
+  return headers === undefined ? {} : Object.fromEntries(headers);
+}
+
+/**
+ * gRPC percent-encodes only bytes outside of printable ASCII, and the percent sign. Connect encodes more, and clients that
+ * decode with `decodeURI` would show `dataProviders%2Fx`.
+ */
+function grpcTrailers(trailer: Headers): OutgoingHttpHeaders {
+  const trailers = nodeHeaders(trailer);
+  const message = trailers['grpc-message'];
+  if (typeof message === 'string') {
+    trailers['grpc-message'] = decodeURIComponent(message).replace(/[^ -$&-~]/gu, encodeURIComponent);
+  }
+  return trailers;
+}
