@@ -8,6 +8,7 @@ export const TYPE_URLS = {
   SignedMessage: `${PREFIX}SignedMessage`,
   EventGroupMetadata: `${PREFIX}EventGroup.Metadata`,
   EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
+  ElGamalPublicKey: `${PREFIX}ElGamalPublicKey`,
   RandomSeed: `${PREFIX}RandomSeed`,
   /** A consumer's question as JSON. The SDK encrypts it so that only the consumer can read it. */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',

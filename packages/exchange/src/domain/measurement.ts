@@ -233,9 +233,10 @@ export function measurementClosed(
   });
 }
 
+/** The empty etag stands for the current one. Only callers by gRPC may send it. */
 function requireEtag(requisition: RequisitionOutline, etag: string): void {
   const actual = etagOf(requisition);
-  if (etag === actual) return;
+  if (etag === actual || etag === '') return;
   throw new ExchangeError(
     'REQUISITION_ETAG_MISMATCH',
     'The requisition changed since it was read: read it again and retry with its etag.',

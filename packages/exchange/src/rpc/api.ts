@@ -84,6 +84,8 @@ export class Api {
 interface CallRequest extends NativeRequest {
   /** The path of `body` in the request message. */
   within?: string;
+  /** Members of the body that the schemas do not allow in REST. They replace those of `body` after the check. */
+  unchecked?: object | undefined;
 }
 
 /** A call of an authenticated caller. */
@@ -140,7 +142,7 @@ export class Call {
     const { caller, signal } = this.incoming;
     const route = routeOf(operation, params);
     const authorized = this.pipeline.authorize(caller!, { route, params });
-    const { within = '' } = request;
+    const { within = '', unchecked } = request;
     let isRead = false;
     const transfer: Transfer = {
       isGone: () => signal.aborted,
@@ -148,6 +150,7 @@ export class Call {
       read: (): RequestOf<Operation> => {
         const read = readNativeRequest(route, params, request, within);
         isRead = true;
+        if (unchecked !== undefined) Object.assign(read.body!, unchecked);
         return read;
       },
     };

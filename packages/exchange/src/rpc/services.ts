@@ -2,16 +2,18 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { Measurements } from '@measurement-exchange/contract/rpc';
+import { Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
 import type { DirectProtocol } from './direct.ts';
 import { measurements } from './measurements.ts';
+import { requisitions } from './requisitions.ts';
 
 /** Adds the services to a router. `direct` is what data providers may do for direct measurements. */
 export function addServices(router: ConnectRouter, api: Api, direct: DirectProtocol): void {
   const add = <S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>) =>
     router.service(service, { ...unserved(service, api), ...implementation });
   add(Measurements, measurements(api, direct));
+  add(Requisitions, requisitions(api, direct));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */

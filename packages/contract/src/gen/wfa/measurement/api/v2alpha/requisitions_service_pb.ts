@@ -25,7 +25,7 @@ export const file_wfa_measurement_api_v2alpha_requisitions_service: GenFile = /*
  */
 export type ListRequisitionsRequest = Message<"wfa.measurement.api.v2alpha.ListRequisitionsRequest"> & {
   /**
-   * A data provider or a measurement; `-` as the ID of the measurement means all of them.
+   * A data provider or a measurement.
    *
    * @generated from field: string parent = 1;
    */
