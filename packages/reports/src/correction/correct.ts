@@ -44,7 +44,9 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
   });
   const parts = componentsOf(rows).map((part) => correctComponent(plan, part));
   const components = plan.population === undefined ? parts : withinPopulation(plan, parts, plan.population);
-  const needs = components.flatMap(wholeNeeds).map((need) => [need.planned.key, need] as const);
+  const needs = components
+    .flatMap((component) => wholeNeeds(component, plan.population))
+    .map((need) => [need.planned.key, need] as const);
   return { needs: new Map(needs), components };
 }
 
@@ -116,7 +118,7 @@ function problemFor(
 }
 
 /** Returns the corrected needs of a component. Numbers of people are rounded, so all sums of them are whole and agree. */
-function wholeNeeds(component: Component): CorrectedNeed[] {
+function wholeNeeds(component: Component, population: number | undefined): CorrectedNeed[] {
   const { rows, solution } = component;
   const isPerson = (i: number) => {
     const [row] = solution.columns[i]!;
@@ -124,7 +126,10 @@ function wholeNeeds(component: Component): CorrectedNeed[] {
   };
   // People are rounded together, so that their sum stays within the population. A count of events is rounded by itself, and
   // a column without rows is the slack of a constraint.
-  const whole = rounded(solution.people.map((value, i) => (isPerson(i) ? value : 0)));
+  const whole = rounded(
+    solution.people.map((value, i) => (isPerson(i) ? value : 0)),
+    population,
+  );
   const people = solution.people.map((value, i) => (isPerson(i) ? whole[i]! : Math.round(value)));
   const values = new Float64Array(rows.length);
   for (const [i, column] of solution.columns.entries()) for (const row of column) values[row]! += people[i]!;

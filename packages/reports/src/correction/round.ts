@@ -1,10 +1,13 @@
 /**
  * Rounds numbers of people by the largest-remainder method. Figures are sums of these whole numbers, so they still add up.
+ * The solver keeps to a population of `most` people approximately, and this function exactly.
  */
-export function rounded(people: readonly number[]): number[] {
+export function rounded(fitted: readonly number[], most = Number.POSITIVE_INFINITY): number[] {
+  const sum = fitted.reduce((total, value) => total + value, 0);
+  const people = sum > most ? fitted.map((value) => (value * most) / sum) : fitted;
   const whole = people.map(Math.floor);
-  const total = Math.round(people.reduce((sum, value) => sum + value, 0));
-  const missing = total - whole.reduce((sum, value) => sum + value, 0);
+  const total = Math.round(Math.min(sum, most));
+  const missing = total - whole.reduce((before, value) => before + value, 0);
   const order = people
     .map((value, i) => [value - whole[i]!, i] as const)
     .sort((a, b) => b[0] - a[0] || a[1] - b[1]);
