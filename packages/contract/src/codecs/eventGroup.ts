@@ -15,6 +15,10 @@ export const EventGroupMetadata = s.object({
   ),
 });
 
+/** The types of entities that are not campaigns have no fixed list: clients of gRPC filter by them. */
+export const DEFAULT_ENTITY_TYPE = 'campaign';
+export const MAX_ENTITY_METADATA_BYTES = 16 * 1024;
+
 /** An event group's metadata: either encrypted (`ciphertext` and `typeUrl`) or readable (`metadata`). */
 const EncryptedMetadata = s.object({
   ciphertext: s.optional(s.bytes({ min: 1 })),
@@ -48,6 +52,22 @@ const input = {
       description: 'The attributes that filters can use. Absent: the data provider does not say.',
     }),
   ),
+  eventTemplates: s.optional(
+    s.array(s.object({ type: s.text(255, 1) }), {
+      maxItems: 20,
+      description: 'The types of its events, by the names of their protobuf messages.',
+    }),
+  ),
+  vidModelLines: s.optional(
+    s.array(s.text(255, 1), {
+      maxItems: 50,
+      description: 'The model lines that its events are labeled with.',
+    }),
+  ),
+  entityKey: s.optional(
+    s.object({ entityType: s.text(63, 1), entityId: s.optional(s.text(255, 1)) }),
+    `What it is in the data provider's own systems. Absent: a ${DEFAULT_ENTITY_TYPE}.`,
+  ),
   eventGroupMetadata: s.optional(
     s.object({
       adMetadata: s.object({
@@ -56,6 +76,9 @@ const input = {
           campaignName: s.optional(s.text(1000)),
         }),
       }),
+      entityMetadata: s.optional(
+        s.anyJson(`An object that describes the entity, at most ${MAX_ENTITY_METADATA_BYTES} bytes as JSON.`),
+      ),
     }),
   ),
   encryptedMetadata: s.optional(EncryptedMetadata),

@@ -1,5 +1,5 @@
 import * as s from '../json/schema.ts';
-import { SignedMessage, written } from './common.ts';
+import { certificateName, SignedMessage, written } from './common.ts';
 
 export const PARTY_STATES = ['ACTIVE', 'SUSPENDED'] as const;
 export type PartyState = (typeof PARTY_STATES)[number];
@@ -13,8 +13,11 @@ export const Capabilities = s.object(
     honestMajorityShareShuffleSupported: s.optional(s.boolean()),
     reachOnlyLiquidLegionsV2Supported: s.optional(s.boolean()),
     liquidLegionsV2Supported: s.optional(s.boolean()),
+    trusTeeSupported: s.optional(s.boolean()),
+    noiseMechanismNoneSupported: s.optional(s.boolean()),
+    noiseMechanismDeterministicTruncatedLaplaceSupported: s.optional(s.boolean()),
   },
-  'Multi-party protocols the data provider can take part in.',
+  'Multi-party protocols the data provider can take part in, and noise it can add. The exchange computes no TrusTEE.',
 );
 export type Capabilities = s.Static<typeof Capabilities>;
 
@@ -23,10 +26,24 @@ const input = {
   displayName: s.optional(s.text(255)),
   publicKey: s.optional(SignedMessage),
 };
+/** A resource shows the certificate as `certificate`, which callers may send back without effect. */
+const inputOnly = {
+  publicKeyCertificate: s.optional(
+    certificateName,
+    'The certificate of the party that verifies `publicKey`. Absent: the exchange finds one.',
+  ),
+};
 const dataProviderInput = {
   ...input,
   capabilities: s.optional(Capabilities),
   dataAvailabilityInterval: s.optional(Interval),
+  dataAvailabilityIntervals: s.optional(
+    s.array(s.object({ modelLine: s.text(255, 1), interval: Interval }), {
+      maxItems: 50,
+      description:
+        'For model lines whose data is available at other times than dataAvailabilityInterval says.',
+    }),
+  ),
 };
 
 const duchyInput = {
@@ -37,9 +54,9 @@ const duchyInput = {
   ),
 };
 
-export const PartyInput = s.object(input);
-export const DataProviderInput = s.object(dataProviderInput);
-export const DuchyInput = s.object(duchyInput);
+export const PartyInput = s.object({ ...input, ...inputOnly });
+export const DataProviderInput = s.object({ ...dataProviderInput, ...inputOnly });
+export const DuchyInput = s.object({ ...duchyInput, ...inputOnly });
 export type PartyInput = s.Static<typeof DataProviderInput> & s.Static<typeof DuchyInput>;
 
 const party = <P extends Record<string, s.TSchema>>(

@@ -81,6 +81,10 @@ const list = {
       s.text(500),
       'Only those whose brand or campaign name holds every word.',
     ),
+    'filter.entityTypes': s.optional(
+      s.array(s.text(63, 1)),
+      'Only those with any of these types of entity, `campaign` where a group names none; repeat the parameter.',
+    ),
     showDeleted: s.optional(s.boolean(), 'Whether deleted ones are listed too.'),
     orderBy: s.optional(
       s.enumOf(['dataAvailabilityStartTime', 'dataAvailabilityStartTime desc']),

@@ -52,6 +52,15 @@ export const PROTOCOLS = [
 ] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
+/** What a data provider can say that it supports. The exchange reads the protocols, and only shows the others. */
+export const CAPABILITIES = [
+  ...PROTOCOLS,
+  'trusTee',
+  'noiseMechanismNone',
+  'noiseMechanismDeterministicTruncatedLaplace',
+] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
 export const PENDING_COMPUTATION_STATES = [
   'PENDING_PARAMS',
   'PENDING_FULFILLMENT',

@@ -2,7 +2,7 @@
  * Lists event groups. Each combination of filters has its own statement, so that PostgreSQL plans each combination
  * separately.
  */
-import type { Timestamp } from '@measurement-exchange/contract';
+import { DEFAULT_ENTITY_TYPE, type Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
 import { type Queryable, type Statement, sql, statements } from './db.ts';
 import { COLUMNS, eventGroups, type Side } from './eventGroups.ts';
@@ -34,6 +34,7 @@ export interface EventGroupListQuery {
   end?: Range | undefined;
   /** Each word must be a prefix of a word in the brand name or the campaign name. */
   words?: string[] | undefined;
+  entityTypes?: string[] | undefined;
 }
 
 const START = `coalesce(e.availability_start, '-infinity')`;
@@ -47,7 +48,9 @@ export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Curso
  * The approximate size of an event group in a response, in bytes. PostgreSQL knows the length of a long (TOASTed) value
  * without reading the value.
  */
-const SIZE = `2000 + coalesce(octet_length(e.attributes), 0) + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
+const SIZE = `2000 + coalesce(octet_length(e.attributes), 0) + coalesce(octet_length(e.entity_metadata), 0)
+  + octet_length(array_to_string(e.event_templates || e.vid_model_lines, ''))
+  + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
@@ -84,6 +87,11 @@ const FILTERS = [
     name: 'text',
     values: (q: EventGroupListQuery) => q.words && [prefixQuery(q.words)],
     condition: (n: number) => `e.search @@ to_tsquery('simple', $${n})`,
+  },
+  {
+    name: 'entity',
+    values: (q: EventGroupListQuery) => q.entityTypes && [q.entityTypes],
+    condition: (n: number) => `coalesce(e.entity_type, '${DEFAULT_ENTITY_TYPE}') = ANY($${n}::text[])`,
   },
 ];
 

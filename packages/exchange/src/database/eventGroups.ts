@@ -19,6 +19,13 @@ export const eventGroups = table<EventGroupRecord>('event_groups', {
     endTime: optional('availability_end', 'time'),
   }),
   attributes: optional('attributes', 'jsonText'),
+  eventTemplates: column('event_templates', 'texts'),
+  vidModelLines: column('vid_model_lines', 'texts'),
+  entityKey: optionalGroup('entity_type', {
+    entityType: column('entity_type'),
+    entityId: optional('entity_id'),
+  }),
+  entityMetadata: optional('entity_metadata', 'jsonText'),
   brandName: optional('brand_name'),
   campaignName: optional('campaign_name'),
   encrypted: optionalGroup('metadata_ciphertext', {

@@ -24,6 +24,7 @@ const FIELDS: Fields<PartyRecord> = {
     startTime: column('availability_start', 'time'),
     endTime: optional('availability_end', 'time'),
   }),
+  modelLineAvailability: optional('model_line_availability', 'jsonText'),
   endpoint: optional('endpoint'),
   version: column('version', 'int'),
   createTime: column('create_time', 'time'),

@@ -9,10 +9,15 @@ import {
   ExchangeError,
   type Finding,
   type Interval,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_ENTITY_METADATA_BYTES,
   type MediaType,
   REQUIRED,
   type Timestamp,
   TYPE_URLS,
+  toPlainJson,
   type Violation,
 } from '@measurement-exchange/contract';
 import { typeUrlFindings } from './findings.ts';
@@ -25,6 +30,12 @@ export interface EventGroupContent {
   availability: Interval | undefined;
   /** Attributes that filters can use. Undefined if the provider listed no attributes. */
   attributes: EventGroupAttribute[] | undefined;
+  /** The names of the protobuf messages of its events. */
+  eventTemplates: string[];
+  vidModelLines: string[];
+  entityKey: { entityType: string; entityId?: string | undefined } | undefined;
+  /** An object that describes the entity. */
+  entityMetadata: JsonObject | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
   /** Metadata that the exchange cannot read. An event group never has both `encrypted` and `readable` metadata. */
@@ -71,6 +82,16 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   for (const [i, name] of names.entries()) {
     if (names.indexOf(name) < i) report(`attributes[${i}].name`, `repeats ${name}`);
   }
+  const entity = input.eventGroupMetadata?.entityMetadata;
+  const size = entity === undefined ? 0 : Buffer.byteLength(JSON.stringify(toPlainJson(entity as JsonValue)));
+  if (entity !== undefined && !isObject(entity as JsonValue)) {
+    report('eventGroupMetadata.entityMetadata', 'must be an object');
+  } else if (size > MAX_ENTITY_METADATA_BYTES) {
+    report(
+      'eventGroupMetadata.entityMetadata',
+      `must have at most ${MAX_ENTITY_METADATA_BYTES} bytes as JSON`,
+    );
+  }
   if (input.encryptedMetadata === undefined) return violations;
 
   const { ciphertext, typeUrl, metadata } = input.encryptedMetadata;
@@ -98,12 +119,18 @@ export function inspectEventGroup(input: EventGroupInput, at: string): Finding[]
 
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
-  const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
+  const { adMetadata, entityMetadata } = input.eventGroupMetadata ?? {};
+  const campaign = adMetadata?.campaignMetadata;
   return {
     referenceId: input.eventGroupReferenceId,
     mediaTypes: input.mediaTypes ?? [],
     availability: input.dataAvailabilityInterval,
     attributes: input.attributes,
+    eventTemplates: input.eventTemplates?.map(({ type }) => type) ?? [],
+    vidModelLines: input.vidModelLines ?? [],
+    entityKey: input.entityKey,
+    entityMetadata:
+      entityMetadata === undefined ? undefined : (toPlainJson(entityMetadata as JsonValue) as JsonObject),
     brandName: campaign?.brandName,
     campaignName: campaign?.campaignName,
     encrypted: ciphertext && { ciphertext, typeUrl: typeUrl! },
@@ -154,11 +181,18 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** Deletes an event group. Its metadata, key, attributes, brand, and campaign are removed. Other fields stay readable. */
+/**
+ * Deletes an event group. Its metadata, key, attributes, event templates, model lines, brand, campaign, and the ID of its
+ * entity are removed. Other fields stay readable.
+ */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,
     attributes: undefined,
+    eventTemplates: [],
+    vidModelLines: [],
+    entityKey: before.entityKey && { entityType: before.entityKey.entityType },
+    entityMetadata: undefined,
     brandName: undefined,
     campaignName: undefined,
     encrypted: undefined,

@@ -1,7 +1,9 @@
 /** Validates, creates, and updates parties. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
+  CAPABILITIES,
   type Capabilities,
+  type Capability,
   type ExchangeError,
   type Finding,
   hostOf,
@@ -10,8 +12,6 @@ import {
   isPublicHost,
   type PartyInput,
   type PartyState,
-  PROTOCOLS,
-  type Protocol,
   type SignedMessage,
   specs,
   type Timestamp,
@@ -21,6 +21,8 @@ import { finding } from './findings.ts';
 import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
+export type ModelLineAvailability = NonNullable<PartyInput['dataAvailabilityIntervals']>[number];
+
 export interface PartyRecord {
   /** A resource name such as `dataProviders/x`. */
   name: string;
@@ -29,8 +31,11 @@ export interface PartyRecord {
   publicKey: SignedMessage | undefined;
   /** The ID of the party's certificate that verifies the signature of the public key. */
   publicKeyCertificate: string | undefined;
-  protocols: Protocol[];
+  /** The protocols that the party supports, and what a data provider supports besides. */
+  protocols: Capability[];
   availability: Interval | undefined;
+  /** For model lines whose data is available at other times. */
+  modelLineAvailability: ModelLineAvailability[] | undefined;
   /** The URL at which data providers and other duchies reach the duchy. */
   endpoint: string | undefined;
   version: number;
@@ -59,6 +64,7 @@ export function newParty(
     publicKeyCertificate: undefined,
     protocols: [],
     availability: undefined,
+    modelLineAvailability: undefined,
     endpoint: undefined,
     version: 1,
     createTime: now,
@@ -86,7 +92,8 @@ export function bindPublicKey(before: PartyRecord, certificate: string, now: Tim
 }
 
 function replaceFields(party: PartyRecord, input: PartyInput, rules: EndpointRules): PartyRecord {
-  requireInterval(input.dataAvailabilityInterval);
+  requireInterval(input.dataAvailabilityInterval, 'dataAvailabilityInterval');
+  requireModelLines(input.dataAvailabilityIntervals);
   requireEncryptionPublicKey(input.publicKey, 'publicKey');
   return {
     ...party,
@@ -94,13 +101,28 @@ function replaceFields(party: PartyRecord, input: PartyInput, rules: EndpointRul
     publicKey: input.publicKey ?? party.publicKey,
     protocols: input.capabilities === undefined ? party.protocols : protocolsOf(input.capabilities),
     availability: input.dataAvailabilityInterval ?? party.availability,
+    modelLineAvailability: given(input.dataAvailabilityIntervals ?? party.modelLineAvailability),
     endpoint: input.endpoint === undefined ? party.endpoint : readEndpoint(input.endpoint, rules),
   };
 }
 
-function requireInterval(interval: Interval | undefined): void {
+function given<T>(items: T[] | undefined): T[] | undefined {
+  return items?.length === 0 ? undefined : items;
+}
+
+function requireInterval(interval: Interval | undefined, field: string): void {
   if (interval?.endTime === undefined || interval.startTime < interval.endTime) return;
-  throw invalid([{ field: 'dataAvailabilityInterval.endTime', description: 'must be after startTime' }]);
+  throw invalid([{ field: `${field}.endTime`, description: 'must be after startTime' }]);
+}
+
+function requireModelLines(intervals: ModelLineAvailability[] = []): void {
+  const names = intervals.map(({ modelLine }) => modelLine);
+  for (const [i, { modelLine, interval }] of intervals.entries()) {
+    const field = `dataAvailabilityIntervals[${i}]`;
+    requireInterval(interval, `${field}.interval`);
+    if (names.indexOf(modelLine) === i) continue;
+    throw invalid([{ field: `${field}.modelLine`, description: 'repeats an earlier one' }]);
+  }
 }
 
 /**
@@ -138,12 +160,18 @@ export function publicKeyUnverified(): Finding {
   return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
-/** Each protocol has its own field, such as `liquidLegionsV2Supported`. */
-function protocolsOf(capabilities: Capabilities): Protocol[] {
-  return PROTOCOLS.filter((protocol) => (capabilities as Record<string, boolean>)[`${protocol}Supported`]);
+/** A certificate alone changes nothing, so that a caller who forgot the key learns of it. */
+export function requireKeyOfCertificate({ publicKey, publicKeyCertificate }: PartyInput): void {
+  if (publicKeyCertificate === undefined || publicKey !== undefined) return;
+  throw invalid([{ field: 'publicKey', description: 'must be given with publicKeyCertificate' }]);
 }
 
-export function capabilitiesOf(protocols: Protocol[]): Capabilities {
+/** Each protocol has its own field, such as `liquidLegionsV2Supported`. */
+function protocolsOf(capabilities: Capabilities): Capability[] {
+  return CAPABILITIES.filter((name) => (capabilities as Record<string, boolean>)[`${name}Supported`]);
+}
+
+export function capabilitiesOf(protocols: Capability[]): Capabilities {
   return Object.fromEntries(protocols.map((protocol) => [`${protocol}Supported`, true]));
 }
 

@@ -1,5 +1,6 @@
 /** Chooses a new measurement's protocol. */
 import {
+  type Capability,
   ExchangeError,
   type Finding,
   type LiquidLegionsConfig,
@@ -114,7 +115,7 @@ export function needsPopulation({ protocol }: Option): boolean {
 
 export interface Circumstances {
   /** The parties named in the request and the duchies of the options, by name. */
-  parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
+  parties: ReadonlyMap<string, { state: PartyState; protocols: Capability[] }>;
   /** The population of the spec's model line, or the default population. */
   population: Population | undefined;
   isSpecSigned: boolean;

@@ -1,5 +1,6 @@
 /** Checks individual rows: request IDs, times, bounds, and enum values. */
 import {
+  CAPABILITIES,
   COMPUTATION_STATES,
   DUCHY_ROLES,
   EVENT_GROUP_STATES,
@@ -80,7 +81,7 @@ export const rowChecks = checks({
     names: unionAll(
       `SELECT name FROM parties p
         WHERE name !~ '^(measurementConsumers|dataProviders|duchies)/[A-Za-z0-9_-]{1,63}$' OR length(display_name) > 255
-           OR p.version < 1 OR ${wrongInterval('p')} OR length(p.endpoint) > 1000`,
+           OR p.version < 1 OR ${wrongInterval('p')} OR length(p.endpoint) > 1000 OR p.model_line_availability NOT LIKE '[%]'`,
       `SELECT ${NAME.population} FROM populations o
         WHERE ${malformed('o.id')} OR o.version < 1 OR length(o.display_name) > 255`,
       `SELECT 'model line ' || l.model_line FROM population_model_lines l
@@ -121,6 +122,8 @@ export const rowChecks = checks({
         WHERE ${malformed('e.id')} OR e.provider NOT LIKE 'dataProviders/%'
            OR e.consumer NOT LIKE 'measurementConsumers/%' OR e.version < 1 OR length(e.reference_id) > 255
            OR e.attributes NOT LIKE '[%]' OR octet_length(e.attributes) > 2097152 OR length(e.brand_name) > 1000 OR length(e.campaign_name) > 1000
+           OR cardinality(e.event_templates) > 20 OR cardinality(e.vid_model_lines) > 50 OR length(e.entity_type) NOT BETWEEN 1 AND 63
+           OR length(e.entity_id) NOT BETWEEN 1 AND 255 OR e.entity_metadata NOT LIKE '{%}' OR octet_length(e.entity_metadata) > 16384
            OR length(e.request_id) NOT BETWEEN 1 AND 255 OR ${wrongInterval('e')}`,
     ),
   },
@@ -128,7 +131,7 @@ export const rowChecks = checks({
     meaning: 'A state, reason, justification, type or protocol is not one that this version knows.',
     remedy: `Run the version that wrote it. ${RESTORE}`,
     names: unionAll(
-      `SELECT name FROM parties WHERE state <> ALL($8::text[]) OR NOT protocols <@ $1::text[]`,
+      `SELECT name FROM parties WHERE state <> ALL($8::text[]) OR NOT protocols <@ $15::text[]`,
       `SELECT ${NAME.certificate} FROM certificates c WHERE c.revocation_state <> ALL($2::text[])`,
       `SELECT 'revocation of ' || k.party || '/certificates/' || k.certificate FROM revocation_cascades k
         WHERE k.revocation_state <> ALL($2::text[])`,
@@ -157,6 +160,7 @@ export const rowChecks = checks({
       PARTICIPANT_STATES,
       DUCHY_ROLES,
       [...REPORT_STATES, 'DELETED'],
+      CAPABILITIES,
     ],
   },
 });

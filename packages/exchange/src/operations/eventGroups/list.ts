@@ -37,7 +37,10 @@ const ORDERS = {
 } as const;
 const NOTHING = { items: [], more: false };
 
-type Filters = Pick<EventGroupListQuery, 'parties' | 'mediaTypes' | 'start' | 'end' | 'words'>;
+type Filters = Pick<
+  EventGroupListQuery,
+  'parties' | 'mediaTypes' | 'start' | 'end' | 'words' | 'entityTypes'
+>;
 
 /** Returns `none` if no event group can match, because a filter excludes the party whose event groups are listed. */
 function filtersOf(
@@ -62,6 +65,7 @@ function filtersOf(
       query['filter.dataAvailabilityEndTimeOnOrBefore'],
     ),
     words: words.length > 0 ? words : undefined,
+    entityTypes: sorted(query['filter.entityTypes']),
   };
 }
 

@@ -58,13 +58,26 @@ export async function viewEventGroups(
 }
 
 function bytesOf(group: EventGroupRecord, json: string | undefined): number {
-  const { encrypted, readable, publicKey, attributes, brandName = '', campaignName = '' } = group;
+  const {
+    encrypted,
+    readable,
+    publicKey,
+    attributes,
+    entityMetadata,
+    brandName = '',
+    campaignName = '',
+  } = group;
   const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
   const base64 = bytes.reduce((sum, one) => sum + (one === undefined ? 0 : one.length * (4 / 3)), 0);
   return (
     2_000 +
     base64 +
     (attributes === undefined ? 0 : Buffer.byteLength(JSON.stringify(attributes))) +
+    (entityMetadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(entityMetadata))) +
+    [...group.eventTemplates, ...group.vidModelLines].reduce(
+      (sum, one) => sum + Buffer.byteLength(one) + 20,
+      0,
+    ) +
     Buffer.byteLength(brandName) +
     Buffer.byteLength(campaignName) +
     Buffer.byteLength(json ?? '')
@@ -112,17 +125,21 @@ async function printMetadata(
 
 /** `json` is the metadata as JSON text. Without it, the metadata is returned as base64. */
 export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | undefined): EventGroup {
-  const isAd = g.brandName !== undefined || g.campaignName !== undefined;
+  const { brandName, campaignName, entityMetadata } = g;
+  const isDescribed = [brandName, campaignName, entityMetadata].some((one) => one !== undefined);
   return {
     name: eventGroupName(g[side], g.id),
     dataProvider: g.provider,
     measurementConsumer: g.consumer,
     eventGroupReferenceId: g.referenceId,
-    mediaTypes: g.mediaTypes.length > 0 ? g.mediaTypes : undefined,
+    mediaTypes: given(g.mediaTypes),
     dataAvailabilityInterval: g.availability,
     attributes: g.attributes,
-    eventGroupMetadata: isAd
-      ? { adMetadata: { campaignMetadata: { brandName: g.brandName, campaignName: g.campaignName } } }
+    eventTemplates: given(g.eventTemplates.map((type) => ({ type }))),
+    vidModelLines: given(g.vidModelLines),
+    entityKey: g.entityKey,
+    eventGroupMetadata: isDescribed
+      ? { adMetadata: { campaignMetadata: { brandName, campaignName } }, entityMetadata }
       : undefined,
     encryptedMetadata: g.readable
       ? {
@@ -137,6 +154,10 @@ export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | u
     createTime: g.createTime,
     updateTime: g.updateTime,
   };
+}
+
+function given<T>(items: T[]): T[] | undefined {
+  return items.length === 0 ? undefined : items;
 }
 
 function viewMetadata({ typeUrl, value }: ReadableMetadata, json: string | undefined): object {

@@ -1,4 +1,4 @@
-import { ExchangeError, type PartyInput } from '@measurement-exchange/contract';
+import { ExchangeError, invalid, type PartyInput } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { insertParty } from '../../database/parties.ts';
 import { type PartyKind, partyName } from '../../domain/access.ts';
@@ -17,6 +17,9 @@ export const createParty: Handler<'createParty'> = async (exchange, call, reques
   const kind = COLLECTIONS[request.path]!;
   const chosen = (request.query as Record<string, string | undefined>)[`${kind}Id`];
   const name = partyName(kind, chosen ?? exchange.newId());
+  if ((request.body as PartyInput).publicKeyCertificate !== undefined) {
+    throw invalid([{ field: 'publicKeyCertificate', description: 'must be absent: a new party has none' }]);
+  }
   const party = newParty(name, request.body as PartyInput, exchange.clock(), exchange.duchyEndpoints);
   try {
     return await mutate('createParty', exchange, call, request, async (tx) => ({

@@ -1,7 +1,8 @@
 import { cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
-import type { PartyInput, SignedMessage } from '@measurement-exchange/contract';
+import { invalid, type PartyInput, type SignedMessage } from '@measurement-exchange/contract';
 import { usableCertificates } from '../../database/certificates.ts';
-import { publicKeyUnverified, updateParty as update } from '../../domain/party.ts';
+import { certificateName } from '../../domain/certificate.ts';
+import { publicKeyUnverified, requireKeyOfCertificate, updateParty as update } from '../../domain/party.ts';
 import type { Handler } from '../context.ts';
 import { changeParty } from './change.ts';
 
@@ -9,14 +10,28 @@ export const updateParty: Handler<'updateParty'> = async (exchange, call, reques
   const input = request.body as PartyInput;
   return changeParty('updateParty', exchange, call, request, async (tx, before, now) => {
     const after = update(before, input, now, exchange.duchyEndpoints);
+    requireKeyOfCertificate(input);
     if (input.publicKey === undefined) return { after };
-    const signer = await signerOf(input.publicKey, await usableCertificates(tx, before.name, now));
+    const usable = await usableCertificates(tx, before.name, now);
+    const signer = await signerOf(
+      input.publicKey,
+      candidatesOf(before.name, usable, input.publicKeyCertificate),
+    );
     return {
       after: { ...after, publicKeyCertificate: signer?.id },
       findings: signer === undefined ? [publicKeyUnverified()] : [],
     };
   });
 };
+
+/** Returns the certificate that the caller names, or all of them. */
+function candidatesOf<C extends { id: string }>(party: string, usable: C[], named: string | undefined): C[] {
+  if (named === undefined) return usable;
+  const candidates = usable.filter(({ id }) => certificateName(party, id) === named);
+  if (candidates.length > 0) return candidates;
+  const description = `is not a certificate of ${party} that is valid now`;
+  throw invalid([{ field: 'publicKeyCertificate', description }]);
+}
 
 /**
  * Returns the certificate whose key signed the party's public key. Tries one certificate at a time, because a party may

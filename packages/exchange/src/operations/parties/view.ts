@@ -17,6 +17,7 @@ export function viewParty(party: PartyWithCertificate): Party {
     publicKey: party.publicKey,
     capabilities: isProvider ? capabilitiesOf(party.protocols) : undefined,
     dataAvailabilityInterval: party.availability,
+    dataAvailabilityIntervals: party.modelLineAvailability,
     endpoint: party.endpoint,
     createTime: party.createTime,
     updateTime: party.updateTime,

@@ -1,5 +1,5 @@
 /** The page of one party: its state, certificates, sign-ins, and audit entries. */
-import type { Protocol } from '@measurement-exchange/contract';
+import { PROTOCOLS } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ago, day, moment } from '../../../format.ts';
@@ -113,8 +113,8 @@ function Work({ name }: { name: string }) {
 function Facts({ party }: { party: Party }) {
   const endpoint = 'endpoint' in party ? party.endpoint : undefined;
   const capabilities = 'capabilities' in party ? party.capabilities : undefined;
-  const protocols = Object.entries(capabilities ?? {}).flatMap(([key, can]) =>
-    can ? [PROTOCOL_WORDS[key.replace('Supported', '') as Protocol].label] : [],
+  const protocols = PROTOCOLS.flatMap((protocol) =>
+    protocol !== 'direct' && capabilities?.[`${protocol}Supported`] ? [PROTOCOL_WORDS[protocol].label] : [],
   );
   return (
     <section className="card">
