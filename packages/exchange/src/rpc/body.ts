@@ -22,6 +22,8 @@ export interface BodyLimits {
  * one byte would take minutes.
  */
 export function readBody(stream: ServerHttp2Stream, { maxBytes, grow }: BodyLimits): Promise<Uint8Array> {
+  // A stream without a body may have ended before anybody listens for its end.
+  if (stream.readableEnded || stream.endAfterHeaders) return Promise.resolve(new Uint8Array());
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
     let size = 0;

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { fromBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { createClient } from '@connectrpc/connect';
+import {
+  Health,
+  Measurements,
+  RequisitionFulfillment,
+  Requisitions,
+  ServerReflection,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from '@measurement-exchange/contract/rpc';
+import { startExchange, useExchange } from '@measurement-exchange/testkit/exchange';
+import {
+  clientOf,
+  createMeasurementRequest,
+  failureOf,
+  transportTo,
+} from '@measurement-exchange/testkit/rpc';
+import { castOf } from '@measurement-exchange/testkit/steps';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const exchange = useExchange();
+
+/** Sends these bytes as the body of a gRPC request, and returns the trailers of the response. */
+async function send(body: Uint8Array, path: string, token?: string): Promise<Record<string, unknown>> {
+  const { address, rootPem } = exchange.dev.grpc;
+  session ??= connect(`https://${address}`, { ca: rootPem });
+  const stream: ClientHttp2Stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  });
+  stream.on('error', () => {});
+  return await new Promise((resolve) => {
+    let seen = {};
+    const see = (headers: object) => {
+      seen = { ...seen, ...headers };
+    };
+    stream
+      .on('response', see)
+      .on('trailers', see)
+      .on('close', () => resolve(seen))
+      .resume();
+    stream.end(body);
+  });
+}
+let session: ClientHttp2Session | undefined;
+afterAll(() => session?.close());
+
+function envelope(message: Uint8Array, flag = 0, length = message.length): Uint8Array {
+  const head = Buffer.alloc(5);
+  head[0] = flag;
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, message]);
+}
+
+const GET = `/${Measurements.typeName}/GetMeasurement`;
+const INVALID_ARGUMENT = '3';
+
+it('an RPC that the exchange does not serve is UNIMPLEMENTED', async () => {
+  const { streamly } = castOf(exchange);
+  expect(await send(envelope(Buffer.alloc(0)), '/some.Service/Method')).toMatchObject({
+    'grpc-status': '12',
+  });
+  const upload = createClient(RequisitionFulfillment, transportTo(exchange.dev, { token: streamly.token }));
+  expect(await failureOf(upload.fulfillRequisition((async function* () {})()))).toBe('unimplemented');
+});
+
+describe('a body that is not one message is INVALID_ARGUMENT:', () => {
+  it.each<[what: string, body: Uint8Array]>([
+    ['nothing', Buffer.alloc(0)],
+    ['two messages', Buffer.concat([envelope(Buffer.alloc(0)), envelope(Buffer.alloc(0))])],
+    ['a compressed message', envelope(Buffer.from('x'), 1)],
+    ['a message that is shorter than it says', envelope(Buffer.from('x'), 0, 100)],
+    ['a field with another wire type', envelope(Buffer.from([0x08, 0x01]))],
+    ['text that is not UTF-8', envelope(Buffer.from([0x0a, 0x01, 0xff]))],
+    ['a message that says it has 3 GiB', envelope(Buffer.from('x'), 0, 3 * 1024 ** 3)],
+    ['5 MiB', envelope(Buffer.alloc(5 * 1024 * 1024))],
+  ])('%s', async (_, body) => {
+    const { acme } = castOf(exchange);
+    expect(await send(body, GET, acme.token)).toMatchObject({ 'grpc-status': INVALID_ARGUMENT });
+  });
+
+  it('300 random ones', async () => {
+    const { acme } = castOf(exchange);
+    const statuses = new Set<unknown>();
+    for (let i = 0; i < 300; i++) {
+      const reply = await send(envelope(randomBytes(i % 40)), GET, acme.token);
+      statuses.add(reply['grpc-status']);
+    }
+    expect([...statuses]).toEqual([INVALID_ARGUMENT]);
+  });
+});
+
+it('the body of a caller without credentials is not waited for', async () => {
+  expect(await send(envelope(Buffer.alloc(1024 * 1024)), GET)).toMatchObject({ 'grpc-status': '16' });
+});
+
+it('a page ends below 4 MiB, and the next one goes on', async () => {
+  const { acme, globex, streamly } = castOf(exchange);
+  expect(acme.name).not.toBe(globex.name);
+  const client = clientOf(exchange.dev, Measurements, { token: globex.token });
+  const created = new Set<string>();
+  for (let i = 0; i < 5; i++) {
+    const request = createMeasurementRequest(globex, [streamly]);
+    const entry = request.measurement!.dataProviders[0]!.value!;
+    entry.encryptedRequisitionSpec!.ciphertext = randomBytes(1_300_000);
+    created.add((await client.createMeasurement(request)).name);
+  }
+  const seen: string[] = [];
+  const sizes: number[] = [];
+  for (let pageToken: string | undefined; pageToken !== ''; ) {
+    const page = await client.listMeasurements({ parent: globex.name, ...(pageToken && { pageToken }) });
+    seen.push(...page.measurements.map(({ name }) => name));
+    sizes.push(page.measurements.length);
+    pageToken = page.nextPageToken;
+  }
+  expect(seen).toHaveLength(5);
+  expect(new Set(seen)).toEqual(created);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
+});
+
+it('reflection lists the services, and has the files of their messages', async () => {
+  const reflection = clientOf(exchange.dev, ServerReflection);
+  async function* asked() {
+    yield { messageRequest: { case: 'listServices', value: '' } } as const;
+    yield {
+      messageRequest: { case: 'fileContainingSymbol', value: `${Measurements.typeName}.GetMeasurement` },
+    } as const;
+    yield { messageRequest: { case: 'fileByFilename', value: 'no.proto' } } as const;
+  }
+  const answers = [];
+  for await (const { messageResponse } of reflection.serverReflectionInfo(asked()))
+    answers.push(messageResponse);
+  const [list, found, missing] = answers;
+  if (list?.case !== 'listServicesResponse' || found?.case !== 'fileDescriptorResponse') expect.fail();
+  const names = list.value.service.map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining([Measurements.typeName, Requisitions.typeName, Health.typeName]),
+  );
+  const files = found.value.fileDescriptorProto.map(
+    (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
+  );
+  expect(files.at(-1)).toBe('wfa/measurement/api/v2alpha/measurements_service.proto');
+  expect(files).toContain('google/protobuf/any.proto');
+  expect(missing).toMatchObject({ case: 'errorResponse', value: { errorCode: 5 } });
+});
+
+it('an exchange that stops says so first', async () => {
+  const other = await startExchange();
+  const statuses: ServingStatus[] = [];
+  const watch = clientOf(other.dev, Health).watch({});
+  let stopped: Promise<string[]> | undefined;
+  for await (const { status } of watch) {
+    statuses.push(status);
+    stopped ??= other.stop();
+  }
+  expect(statuses).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
+  expect(await stopped).toEqual([]);
+});
