@@ -2,8 +2,9 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
+import { Certificates, Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
+import { certificates } from './certificates.ts';
 import type { DirectProtocol } from './direct.ts';
 import { measurements } from './measurements.ts';
 import { requisitions } from './requisitions.ts';
@@ -14,6 +15,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
     router.service(service, { ...unserved(service, api), ...implementation });
   add(Measurements, measurements(api, direct));
   add(Requisitions, requisitions(api, direct));
+  add(Certificates, certificates(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */
