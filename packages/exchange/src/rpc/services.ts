@@ -2,9 +2,15 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { Certificates, Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
+import {
+  Certificates,
+  EventGroupMetadataDescriptors,
+  Measurements,
+  Requisitions,
+} from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
 import { certificates } from './certificates.ts';
+import { descriptors } from './descriptors.ts';
 import type { DirectProtocol } from './direct.ts';
 import { measurements } from './measurements.ts';
 import { requisitions } from './requisitions.ts';
@@ -16,6 +22,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(Measurements, measurements(api, direct));
   add(Requisitions, requisitions(api, direct));
   add(Certificates, certificates(api));
+  add(EventGroupMetadataDescriptors, descriptors(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */

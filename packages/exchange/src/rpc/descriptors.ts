@@ -1,0 +1,86 @@
+/** The EventGroupMetadataDescriptors service. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import type { ServiceImpl } from '@connectrpc/connect';
+import {
+  type EventGroupMetadataDescriptor as DescriptorResource,
+  fromBase64,
+  toBase64,
+} from '@measurement-exchange/contract';
+import {
+  BatchGetEventGroupMetadataDescriptorsResponseSchema,
+  type EventGroupMetadataDescriptor,
+  EventGroupMetadataDescriptorSchema,
+  type EventGroupMetadataDescriptors,
+  ListEventGroupMetadataDescriptorsResponseSchema,
+} from '@measurement-exchange/contract/rpc';
+import { type Api, idsIn } from './api.ts';
+import { given } from './values.ts';
+
+/** The operations pass descriptor sets on as they are stored, so that options which the exchange does not know remain. */
+const ENCODING = { descriptorSetEncoding: 'BASE64' } as const;
+const MEMBER = 'eventGroupMetadataDescriptor';
+
+export function descriptors(api: Api): Partial<ServiceImpl<typeof EventGroupMetadataDescriptors>> {
+  return {
+    getEventGroupMetadataDescriptor: api.unary(async ({ name }, call) => {
+      const params = idsIn('eventGroupMetadataDescriptor', name);
+      return toDescriptor(await call.run('getEventGroupMetadataDescriptor', params, { query: ENCODING }));
+    }),
+
+    createEventGroupMetadataDescriptor: api.unary(async (message, call) => {
+      const request = {
+        query: ENCODING,
+        body: fromDescriptor(message[MEMBER]),
+        within: MEMBER,
+        requestId: given(message.requestId),
+      };
+      const params = idsIn('dataProvider', message.parent, 'parent');
+      return toDescriptor(await call.run('createEventGroupMetadataDescriptor', params, request));
+    }),
+
+    updateEventGroupMetadataDescriptor: api.unary(async ({ [MEMBER]: descriptor }, call) => {
+      const params = idsIn('eventGroupMetadataDescriptor', descriptor?.name ?? '', `${MEMBER}.name`);
+      const request = { query: ENCODING, body: fromDescriptor(descriptor), within: MEMBER };
+      return toDescriptor(await call.run('updateEventGroupMetadataDescriptor', params, request));
+    }),
+
+    batchGetEventGroupMetadataDescriptors: api.unary(async ({ parent, names }, call) => {
+      const found = await call.run(
+        'batchGetEventGroupMetadataDescriptors',
+        idsIn('dataProvider', parent, 'parent'),
+        { query: { names, ...ENCODING } },
+      );
+      return create(BatchGetEventGroupMetadataDescriptorsResponseSchema, {
+        eventGroupMetadataDescriptors: found.eventGroupMetadataDescriptors.map(toDescriptor),
+      });
+    }),
+
+    listEventGroupMetadataDescriptors: api.unary(async ({ parent, pageSize, pageToken }, call) => {
+      // The page is measured before its sets are decoded, because their messages are many times larger in memory.
+      const page = await call.runPage(
+        'listEventGroupMetadataDescriptors',
+        idsIn('dataProvider', parent, 'parent'),
+        { query: { pageSize, pageToken: given(pageToken), ...ENCODING } },
+        (page) => page,
+        (page) => page.eventGroupMetadataDescriptors,
+      );
+      return create(ListEventGroupMetadataDescriptorsResponseSchema, {
+        eventGroupMetadataDescriptors: page.eventGroupMetadataDescriptors.map(toDescriptor),
+        nextPageToken: page.nextPageToken ?? '',
+      });
+    }),
+  };
+}
+
+function fromDescriptor(descriptor: EventGroupMetadataDescriptor | undefined) {
+  const set = descriptor?.descriptorSet;
+  return { descriptorSet: set && toBase64(toBinary(FileDescriptorSetSchema, set)) };
+}
+
+function toDescriptor({ name, descriptorSet }: DescriptorResource): EventGroupMetadataDescriptor {
+  return create(EventGroupMetadataDescriptorSchema, {
+    name,
+    descriptorSet: fromBinary(FileDescriptorSetSchema, fromBase64(descriptorSet as string)!),
+  });
+}
