@@ -5,6 +5,12 @@ import { ExchangeError } from '@measurement-exchange/contract';
 const RENAMED: [contract: RegExp, proto: string][] = [
   [/\bsignatureAlgorithm$/, 'signatureAlgorithmOid'],
   [/(\bdataProviders\[[^\]]*\])\./, '$1.value.'],
+  [/\.@type$/, '.typeUrl'],
+  [/^filter\.(measurementConsumer|dataProvider|entityType)s\b/, 'filter.$1In'],
+  [/^filter\.mediaTypes\b/, 'filter.mediaTypesIntersect'],
+  [/^publicKey\.publicKeyCertificate$/, 'publicKey.certificate'],
+  [/^(dataAvailabilityIntervals\[\d+\])\.modelLine$/, '$1.key'],
+  [/^(dataAvailabilityIntervals\[\d+\])\.interval\b/, '$1.value'],
 ];
 
 /** Returns `measurement.measurement_spec` for `measurement.measurementSpec`. Keys in brackets stay as they are. */

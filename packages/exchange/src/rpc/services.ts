@@ -5,6 +5,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import {
   Certificates,
   EventGroupMetadataDescriptors,
+  EventGroups,
   Measurements,
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
@@ -12,6 +13,7 @@ import type { Api } from './api.ts';
 import { certificates } from './certificates.ts';
 import { descriptors } from './descriptors.ts';
 import type { DirectProtocol } from './direct.ts';
+import { eventGroups } from './eventGroups.ts';
 import { measurements } from './measurements.ts';
 import { requisitions } from './requisitions.ts';
 
@@ -23,6 +25,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(Requisitions, requisitions(api, direct));
   add(Certificates, certificates(api));
   add(EventGroupMetadataDescriptors, descriptors(api));
+  add(EventGroups, eventGroups(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */

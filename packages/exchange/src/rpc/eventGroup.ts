@@ -1,0 +1,117 @@
+/** Translates event groups. */
+import { create, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
+import {
+  type EventGroup as EventGroupResource,
+  equalBytes,
+  formatName,
+  invalid,
+  type NativeObject,
+  parseName,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
+import {
+  type EventGroup,
+  EventGroup_State,
+  EventGroupSchema,
+  MediaType,
+  MediaTypeSchema,
+} from '@measurement-exchange/contract/rpc';
+import { fromInterval, toInterval } from './intervals.ts';
+import { unsupported } from './unsupported.ts';
+import { enumNames, fromPublicKey, given, toPublicKey } from './values.ts';
+
+/** `field` is the field of the request message that contains the event group. Output-only fields have no effect. */
+export function fromEventGroup(group: EventGroup, field: string): NativeObject {
+  const instead = 'is not supported by this exchange: use measurement_consumer_public_key';
+  unsupported(field, group, ['signedMeasurementConsumerPublicKey'], instead);
+  const { eventGroupMetadata: metadata, entityKey } = group;
+  const { campaignMetadata: campaign } = metadata?.selector.value ?? {};
+  const encryptedMetadata = fromEncryptedMetadata(group, field);
+  return {
+    measurementConsumer: given(group.measurementConsumer),
+    eventGroupReferenceId: given(group.eventGroupReferenceId),
+    mediaTypes: enumNames(MediaTypeSchema, group.mediaTypes),
+    dataAvailabilityInterval: fromInterval(group.dataAvailabilityInterval),
+    eventGroupMetadata: metadata && {
+      adMetadata: metadata.selector.value && {
+        campaignMetadata: {
+          brandName: given(campaign?.brandName),
+          campaignName: given(campaign?.campaignName),
+        },
+      },
+      entityMetadata: entityMetadataIn(metadata.entityMetadata, `${field}.eventGroupMetadata.entityMetadata`),
+    },
+    eventTemplates: listed(group.eventTemplates.map(({ type }) => ({ type }))),
+    vidModelLines: listed(group.vidModelLines),
+    entityKey: entityKey && {
+      entityType: given(entityKey.entityType),
+      entityId: given(entityKey.entityId),
+    },
+    ...(encryptedMetadata !== undefined && { encryptedMetadata }),
+    measurementConsumerPublicKey: fromPublicKey(
+      group.measurementConsumerPublicKey,
+      `${field}.measurementConsumerPublicKey`,
+    ),
+  };
+}
+
+function entityMetadataIn(metadata: JsonObject | undefined, field: string): NativeObject | undefined {
+  if (metadata === undefined || isJson(metadata)) return metadata;
+  throw invalid([{ field, description: 'must hold finite numbers only' }]);
+}
+
+/** JSON has no other numbers, in which the metadata is stored. */
+function isJson(value: JsonValue): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isJson);
+}
+
+/** Older clients fill the ciphertext alone, which newer ones may repeat. */
+function fromEncryptedMetadata(group: EventGroup, field: string): NativeObject | undefined {
+  const { encryptedMetadata: encrypted, serializedEncryptedMetadata: older } = group;
+  if (encrypted === undefined && older.length === 0) return undefined;
+  const { ciphertext, typeUrl } = encrypted ?? { ciphertext: older, typeUrl: '' };
+  if (older.length > 0 && !equalBytes(older, ciphertext)) {
+    const description = 'differs from encrypted_metadata.ciphertext';
+    throw invalid([{ field: `${field}.serializedEncryptedMetadata`, description }]);
+  }
+  return { ciphertext: given(ciphertext), typeUrl: given(typeUrl) ?? TYPE_URLS.EventGroupMetadata };
+}
+
+export function toEventGroup(group: EventGroupResource): EventGroup {
+  const { ciphertext, typeUrl } = group.encryptedMetadata ?? {};
+  const { adMetadata, entityMetadata } = group.eventGroupMetadata ?? {};
+  return create(EventGroupSchema, {
+    name: canonicalName(group),
+    measurementConsumer: group.measurementConsumer,
+    eventGroupReferenceId: group.eventGroupReferenceId,
+    mediaTypes: group.mediaTypes?.map((type) => MediaType[type]),
+    // Clients take an event group without a selector for one of a kind that they do not know.
+    eventGroupMetadata: {
+      selector: {
+        case: 'adMetadata',
+        value: { campaignMetadata: adMetadata?.campaignMetadata ?? {} },
+      },
+      entityMetadata: entityMetadata as JsonObject | undefined,
+    },
+    vidModelLines: group.vidModelLines,
+    eventTemplates: group.eventTemplates,
+    encryptedMetadata: ciphertext && { ciphertext, typeUrl },
+    serializedEncryptedMetadata: ciphertext,
+    measurementConsumerPublicKey: toPublicKey(group.measurementConsumerPublicKey),
+    state: EventGroup_State[group.state],
+    dataAvailabilityInterval: toInterval(group.dataAvailabilityInterval),
+    entityKey: group.entityKey,
+  });
+}
+
+/** A consumer reads event groups under a name of its own, which clients of gRPC do not expect. */
+function canonicalName({ name, dataProvider }: EventGroupResource): string {
+  const ids = parseName('dataProvider', dataProvider!)!;
+  const eventGroup = name!.slice(name!.lastIndexOf('/') + 1);
+  return formatName('eventGroup', { ...ids, eventGroup });
+}
+
+function listed<T>(values: T[]): T[] | undefined {
+  return values.length === 0 ? undefined : values;
+}

@@ -1,0 +1,20 @@
+/** Translates intervals of time. */
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { Interval, NativeObject } from '@measurement-exchange/contract';
+import { fromTimestamp, toTimestamp } from './values.ts';
+
+interface ProtoInterval {
+  startTime?: Timestamp | undefined;
+  endTime?: Timestamp | undefined;
+}
+
+export function fromInterval(interval: ProtoInterval | undefined): NativeObject | undefined {
+  if (interval === undefined) return undefined;
+  return { startTime: fromTimestamp(interval.startTime), endTime: fromTimestamp(interval.endTime) };
+}
+
+/** An interval without an end is open-ended. */
+export function toInterval(interval: Interval | undefined): ProtoInterval | undefined {
+  if (interval === undefined) return undefined;
+  return { startTime: toTimestamp(interval.startTime), endTime: toTimestamp(interval.endTime) };
+}
