@@ -4,6 +4,7 @@ import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { ExchangeError } from '@measurement-exchange/contract';
 import {
   Certificates,
+  DataProviders,
   EventGroupMetadataDescriptors,
   EventGroups,
   Measurements,
@@ -11,6 +12,7 @@ import {
 } from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
 import { certificates } from './certificates.ts';
+import { dataProviders } from './dataProviders.ts';
 import { descriptors } from './descriptors.ts';
 import type { DirectProtocol } from './direct.ts';
 import { eventGroups } from './eventGroups.ts';
@@ -26,6 +28,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(Certificates, certificates(api));
   add(EventGroupMetadataDescriptors, descriptors(api));
   add(EventGroups, eventGroups(api));
+  add(DataProviders, dataProviders(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */

@@ -1,0 +1,31 @@
+/** What data providers and measurement consumers have in common. */
+import { type DataProvider, type MeasurementConsumer, TYPE_URLS } from '@measurement-exchange/contract';
+import type { Call } from './api.ts';
+import { certificateIdsIn } from './names.ts';
+import { toSigned } from './values.ts';
+
+type Party = DataProvider | MeasurementConsumer;
+type PartyIds = { dataProvider: string } | { measurementConsumer: string };
+
+export function getParty(call: Call, ids: PartyIds): Promise<Party> {
+  return call.run('getParty', ids) as Promise<Party>;
+}
+
+/**
+ * Returns the fields that both kinds have. Clients verify the public key with `certificate_der`, and do not ask for the
+ * certificate.
+ */
+export async function toParty(call: Call, party: Party) {
+  const { name, displayName, publicKey, certificate } = party;
+  const der =
+    certificate === undefined
+      ? undefined
+      : (await call.run('getCertificate', certificateIdsIn(certificate))).x509Der;
+  return {
+    name,
+    displayName,
+    certificate,
+    certificateDer: der,
+    publicKey: toSigned(publicKey, TYPE_URLS.EncryptionPublicKey),
+  };
+}
