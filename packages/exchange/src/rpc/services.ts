@@ -7,6 +7,7 @@ import {
   DataProviders,
   EventGroupMetadataDescriptors,
   EventGroups,
+  MeasurementConsumers,
   Measurements,
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
@@ -16,6 +17,7 @@ import { dataProviders } from './dataProviders.ts';
 import { descriptors } from './descriptors.ts';
 import type { DirectProtocol } from './direct.ts';
 import { eventGroups } from './eventGroups.ts';
+import { measurementConsumers } from './measurementConsumers.ts';
 import { measurements } from './measurements.ts';
 import { requisitions } from './requisitions.ts';
 
@@ -29,6 +31,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(EventGroupMetadataDescriptors, descriptors(api));
   add(EventGroups, eventGroups(api));
   add(DataProviders, dataProviders(api));
+  add(MeasurementConsumers, measurementConsumers(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */
