@@ -9,6 +9,7 @@ import {
   EventGroups,
   MeasurementConsumers,
   Measurements,
+  PublicKeys,
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
@@ -19,6 +20,7 @@ import type { DirectProtocol } from './direct.ts';
 import { eventGroups } from './eventGroups.ts';
 import { measurementConsumers } from './measurementConsumers.ts';
 import { measurements } from './measurements.ts';
+import { publicKeys } from './publicKeys.ts';
 import { requisitions } from './requisitions.ts';
 
 /** Adds the services to a router. `direct` is what data providers may do for direct measurements. */
@@ -32,6 +34,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(EventGroups, eventGroups(api));
   add(DataProviders, dataProviders(api));
   add(MeasurementConsumers, measurementConsumers(api));
+  add(PublicKeys, publicKeys(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */

@@ -1,0 +1,36 @@
+/** The PublicKeys service. A party has one public key, which is a field of the party. */
+import { create } from '@bufbuild/protobuf';
+import type { ServiceImpl } from '@connectrpc/connect';
+import { invalid, parseName, REQUIRED, TYPE_URLS } from '@measurement-exchange/contract';
+import { PublicKeySchema, type PublicKeys } from '@measurement-exchange/contract/rpc';
+import type { Api } from './api.ts';
+import { fromSigned, given, toSigned } from './values.ts';
+
+export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
+  return {
+    updatePublicKey: api.unary(async ({ publicKey }, call) => {
+      const name = publicKey?.name ?? '';
+      const key = fromSigned(publicKey?.publicKey);
+      // Without a key the operation would change nothing.
+      if (key === undefined) throw invalid([{ field: 'publicKey.publicKey', description: REQUIRED }]);
+      const body = { publicKey: key, publicKeyCertificate: given(publicKey?.certificate) };
+      const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });
+      return create(PublicKeySchema, {
+        name,
+        publicKey: toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey),
+        certificate: updated.certificate,
+      });
+    }),
+  };
+}
+
+const SUFFIX = '/publicKey';
+
+function ownerIn(name: string) {
+  const party = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
+  const ids = parseName('measurementConsumer', party) ?? parseName('dataProvider', party);
+  if (ids !== undefined) return ids;
+  const description =
+    name === '' ? REQUIRED : 'must match {measurementConsumers|dataProviders}/{party}/publicKey';
+  throw invalid([{ field: 'publicKey.name', description }]);
+}
