@@ -69,8 +69,8 @@ interface SketchErrors {
 }
 
 /**
- * Returns the covariance of two rows from sketches. The people at a frequency are a share times the reach, so the errors of
- * both the share and the reach matter.
+ * Returns the covariance of two rows from sketches. The number of people at a frequency is a share times the reach, so it
+ * has the errors of both.
  */
 function sketchCovariance(
   rows: readonly Row[],
