@@ -9,6 +9,7 @@ import {
   EventGroups,
   MeasurementConsumers,
   Measurements,
+  Populations,
   PublicKeys,
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
@@ -20,6 +21,7 @@ import type { DirectProtocol } from './direct.ts';
 import { eventGroups } from './eventGroups.ts';
 import { measurementConsumers } from './measurementConsumers.ts';
 import { measurements } from './measurements.ts';
+import { populations } from './populations.ts';
 import { publicKeys } from './publicKeys.ts';
 import { requisitions } from './requisitions.ts';
 
@@ -35,6 +37,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(DataProviders, dataProviders(api));
   add(MeasurementConsumers, measurementConsumers(api));
   add(PublicKeys, publicKeys(api));
+  add(Populations, populations(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */
