@@ -9,6 +9,7 @@ import {
   EventGroups,
   MeasurementConsumers,
   Measurements,
+  ModelLines,
   Populations,
   PublicKeys,
   Requisitions,
@@ -21,6 +22,7 @@ import type { DirectProtocol } from './direct.ts';
 import { eventGroups } from './eventGroups.ts';
 import { measurementConsumers } from './measurementConsumers.ts';
 import { measurements } from './measurements.ts';
+import { modelLines } from './modelLines.ts';
 import { populations } from './populations.ts';
 import { publicKeys } from './publicKeys.ts';
 import { requisitions } from './requisitions.ts';
@@ -38,6 +40,7 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(MeasurementConsumers, measurementConsumers(api));
   add(PublicKeys, publicKeys(api));
   add(Populations, populations(api));
+  add(ModelLines, modelLines(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */
