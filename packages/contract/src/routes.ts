@@ -3,6 +3,7 @@
  * clients call them, and the OpenAPI document is generated from them. A route without `access` does not compile.
  */
 
+import { API_KEY_ROUTES } from './routes/apiKeys.ts';
 import { CERTIFICATE_ROUTES } from './routes/certificates.ts';
 import { CHANGE_ROUTES } from './routes/changes.ts';
 import { COMPUTATION_ROUTES } from './routes/computations.ts';
@@ -30,6 +31,7 @@ export const ROUTES = [
   ...PARTY_ROUTES,
   ...POPULATION_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...API_KEY_ROUTES,
   ...OPERATOR_ROUTES,
 ] as const;
 

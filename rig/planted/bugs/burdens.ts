@@ -125,13 +125,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
   },
   {
     name: 'open-measurements-without-bound',
-    edits: [
-      inExchange(
-        'operations/measurements/create.ts',
-        'place === undefined && !request.validateOnly ?',
-        'false ?',
-      ),
-    ],
+    edits: [inExchange('operations/measurements/write.ts', 'if (fresh.length > room)', 'if (false)')],
     foundBy: OPEN('a consumer at its limit'),
   },
   {
@@ -150,9 +144,9 @@ export const BURDEN_BUGS: PlantedBug[] = [
     name: 'no-repeat-at-the-limit',
     edits: [
       inExchange(
-        'operations/measurements/create.ts',
+        'operations/measurements/write.ts',
         'return await idempotently(',
-        "if (reachedLimit !== undefined) decideMeasurement(draft, { reachedLimit } as never, '');\n  return await idempotently(",
+        'if (parts.length > room) throw noRoom(consumer, openMeasurements.limit);\n  return await idempotently(',
       ),
     ],
     foundBy: OPEN('a consumer at its limit'),

@@ -116,16 +116,12 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     name: 'second-requisition-on-retry',
     edits: [
       inExchange(
-        'operations/measurements/create.ts',
-        'const existing = await readMeasurement(',
-        `await (await ${CODE}).addSecondRequisition(tx, earlier.id, exchange.newId());
-        const existing = await readMeasurement(`,
+        'operations/measurements/write.ts',
+        'views.set(part, await readMeasurement(',
+        `await (await ${CODE}).addSecondRequisition(tx, found.id, 'x' + found.id);
+      views.set(part, await readMeasurement(`,
       ),
-      inExchange(
-        'operations/measurements/create.ts',
-        'return { view: () => existing };',
-        'return { save: () => {}, view: () => existing };',
-      ),
+      inExchange('operations/measurements/write.ts', 'save: fresh.length === 0 ? undefined : save,', 'save,'),
     ],
     relax: {
       statements: ['ALTER TABLE requisitions DROP CONSTRAINT requisitions_measurement_provider_key'],

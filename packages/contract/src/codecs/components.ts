@@ -1,5 +1,6 @@
 /** The schemas that the OpenAPI document lists as components. Each is named after its export. */
 export * from '../protocols/protocolConfig.ts';
+export * from './apiKey.ts';
 export * from './certificate.ts';
 export * from './common.ts';
 export * from './computation.ts';

@@ -40,6 +40,16 @@ const input = {
 export const MeasurementInput = s.object(input);
 export type MeasurementInput = s.Static<typeof MeasurementInput>;
 
+const outputOnly = [
+  ...['name', 'state', 'createTime', 'updateTime', 'deleteTime', 'results', 'failure', 'findings'],
+];
+/** One create request in a batch. If `parent` is set, it must equal the parent in the path. */
+export const MeasurementCreation = s.object({
+  parent: s.optional(s.nameOf('measurementConsumer')),
+  measurement: s.object(input, undefined, outputOnly),
+  requestId: s.optional(s.text(255, 1)),
+});
+
 /** A measurement. Once the retention job has removed its content, a response has only the name, state, and times. */
 export const Measurement = s.object({
   name: s.optional(s.nameOf('measurement')),

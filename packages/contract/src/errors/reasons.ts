@@ -56,6 +56,8 @@ const MEANINGS = {
     PROTOCOL_NOT_ALLOWED:
       'The protocol that the measurement asks for has an aggregator that belongs to one of its data providers: ask for another protocol, or for none.',
     TOO_MANY_REPORTS: 'The measurement consumer has as many reports as one may have: delete some.',
+    TOO_MANY_API_KEYS:
+      'The measurement consumer has as many API keys as one may have, expired ones included: delete some.',
     TOO_MANY_WEBHOOKS: 'The party has as many webhooks as one may have: update or delete one.',
   },
   UNAUTHENTICATED: {
@@ -84,6 +86,7 @@ const MEANINGS = {
     PRINCIPAL_NOT_FOUND: 'No such binding.',
     TRUSTED_ROOT_NOT_FOUND: 'No such trusted root.',
     WEBHOOK_NOT_FOUND: 'No such webhook.',
+    API_KEY_NOT_FOUND: 'No such API key.',
   },
   ABORTED: {
     REQUISITION_ETAG_MISMATCH:

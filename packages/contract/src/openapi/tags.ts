@@ -28,6 +28,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
   dataProviders: 'Parties that hold event data.',
   duchies: 'Parties that compute across data providers.',
   populations: 'The virtual people that measurements can count across data providers.',
+  apiKeys: 'Keys with which programs of a measurement consumer call by gRPC.',
   webhooks:
     'Endpoints to which the exchange sends what changes for a party, signed as Standard Webhooks say.',
   deliveries: 'What was sent to a webhook, how that went, and when it is tried again.',
@@ -41,6 +42,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
 };
 
 const NAMES: { [C in Collection]?: string } = {
+  apiKeys: 'API keys',
   deliveries: 'Webhook deliveries',
   auditEntries: 'Audit',
   whoami: 'Caller',

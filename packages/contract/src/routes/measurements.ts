@@ -1,5 +1,5 @@
 import { Explanation } from '../codecs/explanation.ts';
-import { Measurement, MeasurementInput } from '../codecs/measurement.ts';
+import { Measurement, MeasurementCreation, MeasurementInput } from '../codecs/measurement.ts';
 import { Deferral, FulfillDirectRequest, RefuseRequest, Requisition } from '../codecs/requisition.ts';
 import { Timeline } from '../codecs/timeline.ts';
 import * as s from '../json/schema.ts';
@@ -14,6 +14,15 @@ const measurements = {
   access: { measurementConsumer: 'own' },
 } as const;
 
+const createErrors = [
+  'DATA_PROVIDER_NOT_FOUND',
+  'DATA_PROVIDER_SUSPENDED',
+  row.dangling('CERTIFICATE_NOT_FOUND'),
+  'CERTIFICATE_IS_INVALID',
+  'PROTOCOL_NOT_ALLOWED',
+  'TOO_MANY_OPEN_MEASUREMENTS',
+  'CHECK_FAILED',
+] as const;
 const explain = { ...row.READ, verb: 'explain', response: Explanation } as const;
 const timeline = { ...row.LIST, verb: 'timeline', response: Timeline } as const;
 const getRequisition = { ...row.READ, response: Requisition, errors: ['REQUISITION_NOT_FOUND'] } as const;
@@ -115,16 +124,22 @@ export const MEASUREMENT_ROUTES = [
     query: s.object(row.requestId),
     body: row.created('measurement', MeasurementInput, Measurement),
     response: Measurement,
-    errors: [
-      'DATA_PROVIDER_NOT_FOUND',
-      'DATA_PROVIDER_SUSPENDED',
-      row.dangling('CERTIFICATE_NOT_FOUND'),
-      'CERTIFICATE_IS_INVALID',
-      'PROTOCOL_NOT_ALLOWED',
-      'TOO_MANY_OPEN_MEASUREMENTS',
-      'CHECK_FAILED',
-    ],
+    errors: createErrors,
     summary: 'Create a measurement and one requisition per data provider',
+  },
+  {
+    ...row.ACT,
+    ...measurements,
+    operation: 'batchCreateMeasurements',
+    verb: 'batchCreate',
+    body: {
+      form: 'message',
+      schema: s.object({ requests: s.array(MeasurementCreation, { minItems: 1, maxItems: row.MAX_BATCH }) }),
+      also: 'parent',
+    },
+    response: s.object({ measurements: s.array(Measurement) }),
+    errors: [...createErrors, 'REQUEST_ID_REUSED'],
+    summary: 'Create up to 50 measurements and their requisitions, all or nothing',
   },
   {
     ...row.READ,

@@ -8,6 +8,7 @@ export const PATTERNS = {
   measurementRequisition:
     'measurementConsumers/{measurementConsumer}/measurements/{measurement}/requisitions/{requisition}',
   requisition: 'dataProviders/{dataProvider}/requisitions/{requisition}',
+  apiKey: 'measurementConsumers/{measurementConsumer}/apiKeys/{apiKey}',
   report: 'measurementConsumers/{measurementConsumer}/reports/{report}',
   eventGroupMetadataDescriptor:
     'dataProviders/{dataProvider}/eventGroupMetadataDescriptors/{eventGroupMetadataDescriptor}',

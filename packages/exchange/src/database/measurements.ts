@@ -201,12 +201,13 @@ export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-/** Also finds the request of a removed measurement, because tombstones keep request IDs. */
-export const findByRequestId = read.first(
-  (consumer: string, requestId: string) => [consumer, requestId],
-  'measurement_find_request',
-  `SELECT id, request_hash AS hash FROM measurements WHERE consumer = $1 AND request_id = $2
+/** Also finds the requests of a removed measurement, because tombstones keep request IDs. */
+export const findByRequestIds = read.byKey(
+  ({ requestId }: { requestId: string; id: string; hash: Uint8Array }) => requestId,
+  (consumer: string, requestIds: string[]) => [consumer, requestIds],
+  'measurement_find_requests',
+  `SELECT id, request_id, request_hash FROM measurements WHERE consumer = $1 AND request_id = ANY($2)
    UNION ALL
-   SELECT id, request_hash AS hash FROM measurement_tombstones WHERE consumer = $1 AND request_id = $2`,
-  object({ id: cell<string>('id'), hash: cell<Uint8Array>('hash') }),
+   SELECT id, request_id, request_hash FROM measurement_tombstones WHERE consumer = $1 AND request_id = ANY($2)`,
+  object({ requestId: cell('request_id'), id: cell('id'), hash: cell('request_hash') }),
 );

@@ -12,7 +12,7 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_check CHECK ((expire_time > create_time)),
   CONSTRAINT api_keys_consumer_fkey FOREIGN KEY (consumer) REFERENCES parties(name),
   CONSTRAINT api_keys_description_check CHECK ((length(description) <= 1000)),
-  CONSTRAINT api_keys_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 63))),
+  CONSTRAINT api_keys_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 255))),
   CONSTRAINT api_keys_id_check CHECK ((((length(id) >= 1) AND (length(id) <= 63)) AND (id !~ '[^A-Za-z0-9_-]'::text))),
   CONSTRAINT api_keys_key_hash_check CHECK ((octet_length(key_hash) = 32)),
   CONSTRAINT api_keys_pkey PRIMARY KEY (consumer, id)

@@ -1,6 +1,6 @@
 /** An API key authenticates programs of a measurement consumer that send no ID token and no client certificate. */
 import { hash } from 'node:crypto';
-import type { Timestamp } from '@measurement-exchange/contract';
+import { type ApiKeyInput, invalid, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
 export interface ApiKeyRecord {
   /** A resource name such as `measurementConsumers/x`. */
@@ -17,6 +17,22 @@ export const API_KEY_BYTES = 32;
 /** Tools that search files for secrets find keys by this prefix. */
 const PREFIX = 'mex_';
 const API_KEY = /^mex_[A-Za-z0-9_-]{43}$/;
+
+/** Includes expired keys. */
+export const MAX_API_KEYS = 50;
+const DAY_MS = 24 * 3600_000;
+const DEFAULT_DAYS = 90;
+const MAX_DAYS = 366;
+
+export function newApiKey(consumer: string, id: string, input: ApiKeyInput, now: Timestamp): ApiKeyRecord {
+  const after = (days: number) => timestampOf(Date.parse(now) + days * DAY_MS);
+  const { displayName, description, expireTime = after(DEFAULT_DAYS) } = input;
+  if (expireTime <= now || expireTime > after(MAX_DAYS)) {
+    const description = expireTime <= now ? 'must be in the future' : 'must be within a year from now';
+    throw invalid([{ field: 'expireTime', description }]);
+  }
+  return { consumer, id, displayName, description, createTime: now, expireTime };
+}
 
 export function apiKeyName(consumer: string, id: string): string {
   return `${consumer}/apiKeys/${id}`;

@@ -102,8 +102,6 @@ export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
   /** The certificates that exist, by name. */
   certificates: ReadonlyMap<string, Certificate>;
-  /** The maximum number of open measurements, if the consumer has reached it. */
-  reachedLimit: number | undefined;
   /** The measurement's ID, followed by one ID per requisition. */
   ids: string[];
   /** The trace context. Undefined if the request is not traced. */
@@ -115,7 +113,6 @@ export function decideMeasurement(
   facts: NewMeasurementFacts,
   now: Timestamp,
 ): { findings: Finding[]; change: Change } {
-  requireRoom(draft.consumer, facts.reachedLimit);
   requireActive(draft.dataProviders, facts.parties);
   requireUsableCertificates(draft.input, facts.certificates, now);
   const { dataProviders } = draft.input;
@@ -131,11 +128,11 @@ export function decideMeasurement(
   };
 }
 
-function requireRoom(consumer: string, limit: number | undefined): void {
-  if (limit === undefined) return;
+/** The error of a consumer that has reached its limit of open measurements. */
+export function noRoom(consumer: string, limit: number): ExchangeError {
   const message = `${consumer} has ${limit} measurements that are not complete: wait for some of them, or cancel some.`;
   const violations = [{ field: 'parent', description: `has ${limit} open measurements` }];
-  throw new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
+  return new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
 }
 
 /** Checks that all data providers exist. Only then checks that they are not suspended. */

@@ -11,15 +11,16 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Runs `attempt` again if a concurrent request with the same requestId was faster. The second attempt finds that
- * request's resource. `index` is the unique index on the requestId.
+ * Runs `attempt` again if a concurrent request with the same requestId was faster. The next attempt finds that request's
+ * resource. `index` is the unique index on the requestId. A batch can lose as many races as it has request IDs.
  */
-export async function idempotently<T>(index: string, attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    if (uniqueViolation(error) !== index) throw error;
-    return attempt();
+export async function idempotently<T>(index: string, races: number, attempt: () => Promise<T>): Promise<T> {
+  for (let lost = 0; ; lost++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (uniqueViolation(error) !== index || lost >= races) throw error;
+    }
   }
 }
 

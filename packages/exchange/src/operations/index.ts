@@ -1,5 +1,8 @@
 /** All operations, by their name in the routes table. */
 import type { Operation } from '@measurement-exchange/contract';
+import { createApiKey } from './apiKeys/create.ts';
+import { deleteApiKey } from './apiKeys/delete.ts';
+import { listApiKeys } from './apiKeys/list.ts';
 import { listAuditEntries } from './audit/list.ts';
 import { createCertificate } from './certificates/create.ts';
 import { getCertificate } from './certificates/get.ts';
@@ -33,7 +36,7 @@ import { batchUpdateEventGroups, updateEventGroup } from './eventGroups/update.t
 import { explainComputation, explainMeasurement, explainRequisition } from './explain.ts';
 import { batchGetMeasurements } from './measurements/batchGet.ts';
 import { cancelMeasurement } from './measurements/cancel.ts';
-import { createMeasurement } from './measurements/create.ts';
+import { batchCreateMeasurements, createMeasurement } from './measurements/create.ts';
 import { getMeasurement } from './measurements/get.ts';
 import { listMeasurements } from './measurements/list.ts';
 import { getMeasurementTimeline } from './measurements/timeline.ts';
@@ -83,6 +86,7 @@ export type { Call, Exchange, Handler } from './context.ts';
 
 export const operations: { [O in Operation]: Handler<O> } = {
   createMeasurement,
+  batchCreateMeasurements,
   getMeasurement,
   listMeasurements,
   batchGetMeasurements,
@@ -164,6 +168,10 @@ export const operations: { [O in Operation]: Handler<O> } = {
   testWebhook,
   redeliverWebhook,
   listWebhookDeliveries,
+
+  createApiKey,
+  listApiKeys,
+  deleteApiKey,
 
   createPrincipal,
   listPrincipals,

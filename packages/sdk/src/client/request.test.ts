@@ -183,6 +183,7 @@ describe('a retry', () => {
     const changes = retryable.filter((o) => !/^(list|get|batchGet|explain|watch|whoAmI|decode|diff)/.test(o));
     expect(changes.sort()).toEqual([
       'batchCreateEventGroups',
+      'batchCreateMeasurements',
       'confirmComputation',
       'createEventGroup',
       'createEventGroupMetadataDescriptor',

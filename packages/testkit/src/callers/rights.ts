@@ -32,6 +32,7 @@ const everybody: Row['may'] = {
 };
 const readDescriptors: Row['may'] = { measurementConsumer: 'any', dataProvider: 'own' };
 const consumerOwn: Row['may'] = { measurementConsumer: 'own' };
+const consumerAdministration: Row['may'] = { measurementConsumer: 'own', operator: 'any' };
 const providerOwn: Row['may'] = { dataProvider: 'own' };
 const duchyOwn: Row = { may: { duchy: 'own' }, absent: NO_COMPUTATION };
 
@@ -76,12 +77,17 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${MC}/measurements/*/requisitions/*`]: { may: consumerOwn, absent: NO_REQUISITION },
   // Measurement create, get, list, batchGet, cancel, explain, timeline: MC own.
   [`POST ${MC}/measurements`]: { may: consumerOwn },
+  [`POST ${MC}/measurements:batchCreate`]: { may: consumerOwn },
   [`GET ${MC}/measurements/*`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements`]: { may: consumerOwn },
   [`POST ${MC}/measurements:batchGet`]: { may: consumerOwn, absent: NO_MEASUREMENT, names: 'body' },
   [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:explain`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
+  // API keys: MC own; operator any.
+  [`POST ${MC}/apiKeys`]: { may: consumerAdministration },
+  [`GET ${MC}/apiKeys`]: { may: consumerAdministration },
+  [`DELETE ${MC}/apiKeys/*`]: { may: consumerAdministration, absent: 'API_KEY_NOT_FOUND' },
   // Reports: MC own, whatever is done.
   [`POST ${MC}/reports`]: { may: consumerOwn },
   [`GET ${MC}/reports`]: { may: consumerOwn },

@@ -130,6 +130,7 @@ async function bodies(): Promise<World['bodies']> {
     updatePopulation: { displayName: 'Renamed' },
     createCertificate: { x509Der: Buffer.from(der).toString('base64') },
     revokeCertificate: { revocationState: 'HOLD' },
+    createApiKey: { displayName: 'New' },
     createWebhook: { url: 'https://example.com/' },
     updateWebhook: { description: 'Renamed' },
     redeliverWebhook: { from: '2026-01-01T00:00:00Z' },
@@ -175,16 +176,20 @@ async function consumerHoldings(
   const eventGroup = await describeTo(exchange, providers[0]!, consumer.name);
   const input = reportRequest([measurement.name]);
   const report = await ok(post(exchange, consumer, `${consumer.name}/reports`, input));
+  const collection = `${consumer.name}/apiKeys`;
+  const apiKey = await ok(post(exchange, consumer, collection, { displayName: 'A key' }));
   return {
     ids: {
       measurement: lastId(measurement),
       report: lastId(report),
+      apiKey: lastId(apiKey),
       requisition: lastId(requisition),
       certificate: own(consumer),
       eventGroup: lastId(eventGroup),
     },
     bodies: {
       createMeasurement: measurementRequest(consumer, providers),
+      batchCreateMeasurements: { requests: [{ measurement: measurementRequest(consumer, providers) }] },
       cancelMeasurement: {},
       createReport: input,
       updateReport: { etag: report.etag, title: 'Renamed' },

@@ -23,8 +23,9 @@ const UNVERSIONED = unionAll(
   `SELECT ${NAME.principal} AS name FROM principals p`,
   `SELECT ${NAME.trustedRoot} FROM trusted_roots t`,
   `SELECT w.party || '/webhooks/' || w.id FROM webhooks w`,
+  `SELECT ${NAME.apiKey} FROM api_keys k`,
 );
-const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/webhooks/'`;
+const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/(webhooks|apiKeys)/'`;
 
 export const auditChecks = checks({
   'audit-missing': {
@@ -45,7 +46,7 @@ export const auditChecks = checks({
   },
   'audit-deletion': {
     meaning:
-      'A principal, trusted root or webhook is gone without an audit entry of its deletion, or exists despite such an entry.',
+      'A principal, trusted root, webhook or API key is gone without an audit entry of its deletion, or exists despite such an entry.',
     names: `SELECT audited.name FROM (
         SELECT a.name, bool_or(a.operation LIKE 'delete%') AS deleted FROM audit_entries a
          WHERE ${IS_UNVERSIONED} GROUP BY a.name

@@ -67,6 +67,7 @@ export const NAME = {
   eventGroup: `e.provider || '/eventGroups/' || e.id`,
   population: `'populations/' || o.id`,
   principal: `'principals/' || p.id`,
+  apiKey: `k.consumer || '/apiKeys/' || k.id`,
   trustedRoot: `'trustedRoots/' || t.id`,
 };
 

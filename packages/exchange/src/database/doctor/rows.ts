@@ -89,6 +89,10 @@ export const rowChecks = checks({
       `SELECT ${NAME.principal} FROM principals p
         WHERE ${malformed('p.id')} OR length(p.issuer) > 1000 OR length(p.subject) > 255`,
       `SELECT ${NAME.trustedRoot} FROM trusted_roots t WHERE ${malformed('t.id')}`,
+      `SELECT ${NAME.apiKey} FROM api_keys k
+        WHERE ${malformed('k.id')} OR k.consumer NOT LIKE 'measurementConsumers/%' OR octet_length(k.key_hash) <> 32
+           OR length(k.display_name) NOT BETWEEN 1 AND 255 OR length(k.description) > 1000
+           OR k.expire_time <= k.create_time`,
       `SELECT ${NAME.certificate} FROM certificates c
         WHERE ${malformed('c.id')} OR c.id IN ('-', 'preferred') OR c.version < 1`,
       `SELECT ${NAME.measurement} FROM measurements m

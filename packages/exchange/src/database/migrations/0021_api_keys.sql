@@ -4,7 +4,7 @@ CREATE TABLE api_keys (
   consumer text COLLATE "C" NOT NULL REFERENCES parties (name),
   id text COLLATE "C" NOT NULL CHECK (length(id) BETWEEN 1 AND 63 AND id !~ '[^A-Za-z0-9_-]'),
   key_hash bytea NOT NULL CHECK (octet_length(key_hash) = 32),
-  display_name text NOT NULL CHECK (length(display_name) BETWEEN 1 AND 63),
+  display_name text NOT NULL CHECK (length(display_name) BETWEEN 1 AND 255),
   description text CHECK (length(description) <= 1000),
   create_time timestamptz NOT NULL,
   expire_time timestamptz NOT NULL CHECK (expire_time > create_time),

@@ -23,7 +23,7 @@ export const createEventGroupMetadataDescriptor: Handler<'createEventGroupMetada
   const hash = contentHash(set.bytes);
   const { requestId } = request;
   const json = request.query.descriptorSetEncoding === 'BASE64' ? undefined : set.json;
-  return idempotently('descriptors_request_id', () =>
+  return idempotently('descriptors_request_id', 1, () =>
     mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
       const id = exchange.newId();
       // Lock the types first. A request that waited for the lock then finds the descriptor that an identical request

@@ -6,7 +6,7 @@ import {
   invalid,
   type Operation,
 } from '@measurement-exchange/contract';
-import { type Transaction, uniqueViolation } from '../../database/db.ts';
+import type { Transaction } from '../../database/db.ts';
 import {
   findByRequestIds,
   insertEventGroup,
@@ -25,7 +25,7 @@ import {
   requireSameConsumer,
 } from '../../domain/eventGroup.ts';
 import type { Call, Exchange } from '../context.ts';
-import { contentHash, requireSameContent } from '../idempotency.ts';
+import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { asValidated, type Decision, mutate } from '../mutate.ts';
 import {
   loadReferences,
@@ -60,7 +60,8 @@ export async function createEventGroups(
     parts.map((part) => [part, contentHash(canonicalJson(EventGroupInput, part.input))]),
   );
   const requestIds = parts.flatMap(({ requestId }) => requestId ?? []);
-  return untilUnique(parts.length, () =>
+  // A batch may lose one race for each of its request IDs.
+  return idempotently('event_groups_request_id', parts.length, () =>
     mutate(operation, exchange, call, request, async (tx) => {
       const [earlier, references] = await Promise.all([
         requestIds.length === 0 ? undefined : findByRequestIds(tx, provider, requestIds),
@@ -161,20 +162,6 @@ async function written<P extends Part>(
     viewValidated: () =>
       parts.map((part, i) => (findings.has(part) ? asValidated(views[i]!, findings.get(part)!) : views[i]!)),
   };
-}
-
-/**
- * Retries if a concurrent request has just used the same request ID. The next attempt finds that request's event group. A
- * batch may need one retry per request ID.
- */
-async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise<T> {
-  for (let lost = 0; ; lost++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (uniqueViolation(error) !== 'event_groups_request_id' || lost >= races) throw error;
-    }
-  }
 }
 
 function compare(a = '', b = ''): number {

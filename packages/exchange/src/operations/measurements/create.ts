@@ -1,61 +1,39 @@
-import { nonceMatches } from '@measurement-exchange/consent';
-import { canonicalJson, MeasurementInput, type RequestOf } from '@measurement-exchange/contract';
-import { telemetry } from '@measurement-exchange/server/telemetry';
-import { insertMeasurement } from '../../database/writeMeasurements.ts';
-import { partyName } from '../../domain/access.ts';
-import { measurementName } from '../../domain/aggregate.ts';
-import { decideMeasurement, draftMeasurement } from '../../domain/newMeasurement.ts';
-import { authorOf, type Handler } from '../context.ts';
-import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
-import { mutate } from '../mutate.ts';
-import { readMeasurement } from './get.ts';
-import { loadForDraft } from './load.ts';
-import { viewMeasurement } from './view.ts';
+import { invalid, type Violation } from '@measurement-exchange/contract';
+import { partyOf } from '../../domain/access.ts';
+import type { Handler } from '../context.ts';
+import { createMeasurements } from './write.ts';
 
 export const createMeasurement: Handler<'createMeasurement'> = async (exchange, call, request) => {
-  const { openMeasurements, protocols, duchyOperators } = exchange;
-  const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
-  const draft = draftMeasurement(consumer, request.body, await wrongNonces(request.body), protocols);
-  const key = requestKeyOf(request);
-  // A validateOnly request creates no measurement, so it does not count toward the limit.
-  using place = request.validateOnly ? undefined : await openMeasurements.take(consumer);
-  const reachedLimit = place === undefined && !request.validateOnly ? openMeasurements.limit : undefined;
-  return await idempotently('measurements_request_id', () =>
-    mutate('createMeasurement', exchange, call, request, async (tx) => {
-      const loaded = await loadForDraft(tx, draft, request.requestId, exchange.clock);
-      if (loaded.earlier !== undefined) {
-        const { earlier } = loaded;
-        requireSameContent(earlier.hash, key!.hash, key!.id, measurementName({ consumer, id: earlier.id }));
-        const existing = await readMeasurement(tx, consumer, earlier.id);
-        return { view: () => existing };
-      }
-      const ids = Array.from({ length: draft.dataProviders.length + 1 }, exchange.newId);
-      const known = { reachedLimit, ids, duchyOperators, traceparent: telemetry?.traceparent() };
-      const { findings, change } = decideMeasurement(draft, { ...loaded, ...known }, loaded.now);
-      return {
-        findings,
-        save: () => insertMeasurement(tx, change, key, authorOf(call)),
-        view: () => viewMeasurement(change.after),
-      };
-    }),
-  );
+  const parts = [{ at: '', input: request.body, requestId: request.requestId }];
+  const [created] = await createMeasurements('createMeasurement', exchange, call, request, parts);
+  return created!;
 };
 
-async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<string>> {
-  const wrong = new Set<string>();
-  for (const [name, { encryptedRequisitionSpec, nonceHash }] of Object.entries(dataProviders)) {
-    const { nonce } = encryptedRequisitionSpec;
-    if (nonce !== undefined && !(await nonceMatches(nonce, nonceHash))) wrong.add(name);
+export const batchCreateMeasurements: Handler<'batchCreateMeasurements'> = async (
+  exchange,
+  call,
+  request,
+) => {
+  const { requests } = request.body;
+  const violations: Violation[] = [];
+  const seen = new Set<string>();
+  for (const [i, { parent, requestId }] of requests.entries()) {
+    if (parent !== undefined && parent !== partyOf(request.path)) {
+      violations.push({ field: `requests[${i}].parent`, description: 'differs from the path' });
+    }
+    if (requestId === undefined) continue;
+    if (seen.has(requestId)) {
+      violations.push({ field: `requests[${i}].requestId`, description: 'is that of another request too' });
+    }
+    seen.add(requestId);
   }
-  return wrong;
-}
+  if (violations.length > 0) throw invalid(violations);
 
-/**
- * The hash omits the protocol. If a client reads a measurement and creates it again, its request has the protocol that
- * the exchange chose, not the protocol of the first request.
- */
-function requestKeyOf({ requestId, body }: RequestOf<'createMeasurement'>) {
-  if (requestId === undefined) return undefined;
-  const { protocolConfig: _wish, ...content } = body;
-  return { id: requestId, hash: contentHash(canonicalJson(MeasurementInput, content)) };
-}
+  const parts = requests.map(({ measurement, requestId }, i) => ({
+    at: `requests[${i}].measurement.`,
+    input: measurement,
+    requestId,
+  }));
+  const operation = 'batchCreateMeasurements';
+  return { measurements: await createMeasurements(operation, exchange, call, request, parts) };
+};

@@ -1,43 +1,80 @@
-/** Loads the rows that a new measurement refers to, and verifies its signature at the same time. */
+/** Loads the rows that new measurements refer to, and verifies their signatures at the same time. */
 import { isSignedBy, type X509 } from '@measurement-exchange/consent';
 import type { MeasurementInput, Timestamp } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { lockCertificatesForShare } from '../../database/certificates.ts';
 import type { Transaction } from '../../database/db.ts';
-import { findByRequestId } from '../../database/measurements.ts';
+import { findByRequestIds } from '../../database/measurements.ts';
 import { getParties } from '../../database/parties.ts';
 import { populationOfMeasurement } from '../../database/populations.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
+import { certificateName } from '../../domain/certificate.ts';
 import type { Draft, NewMeasurementFacts } from '../../domain/newMeasurement.ts';
 import { storedCertificate, type TrustCheck, trustCheck } from '../trust.ts';
 
-type Loaded = Pick<
+type DraftFacts = Pick<
   NewMeasurementFacts,
   'parties' | 'certificates' | 'population' | 'isSpecSigned' | 'untrusted'
 >;
 
-/** Loads all rows in one round trip. `earlier` is the measurement that an earlier request with the same ID created. */
-export async function loadForDraft(
+export interface Loaded {
+  /** The measurements that earlier requests created, by requestId. */
+  earlier: ReadonlyMap<string, { id: string; hash: Uint8Array }>;
+  now: Timestamp;
+  factsOf(draft: Draft): Promise<DraftFacts>;
+}
+
+/** Loads the rows that any of the drafts refers to, in one round trip. */
+export async function loadForDrafts(
   tx: Transaction,
-  { consumer, input, certificates: named, dataProviders, duchies, needsPopulation, candidate }: Draft,
-  requestId: string | undefined,
+  consumer: string,
+  parts: { draft: Draft; key: { id: string } | undefined }[],
   clock: () => Timestamp,
-): Promise<
-  { earlier: { id: string; hash: Uint8Array } } | ({ earlier?: undefined; now: Timestamp } & Loaded)
-> {
-  const isSpecSignedBy = verifySpec(input);
-  const [earlier, parties, certificates, roots, population] = await Promise.all([
-    requestId === undefined ? undefined : findByRequestId(tx, consumer, requestId),
-    getParties(tx, [...new Set([...dataProviders, ...duchies])]),
-    lockCertificatesForShare(tx, named),
+): Promise<Loaded> {
+  const drafts = parts.map(({ draft }) => draft);
+  const specChecks = new Map(drafts.map((draft) => [draft, verifySpec(draft.input)]));
+  const requestIds = parts.flatMap(({ key }) => key?.id ?? []);
+  const dataProviders = unique(drafts.flatMap((draft) => draft.dataProviders));
+  const modelLines = unique(
+    drafts.filter(({ needsPopulation }) => needsPopulation).map(({ candidate }) => candidate.spec!.modelLine),
+  );
+  const [earlier, parties, certificates, roots, ...populations] = await Promise.all([
+    requestIds.length === 0 ? new Map() : findByRequestIds(tx, consumer, requestIds),
+    getParties(tx, unique([...dataProviders, ...drafts.flatMap(({ duchies }) => duchies)])),
+    lockCertificatesForShare(tx, certificatesOf(drafts)),
     rootsForParties(tx, [consumer, ...dataProviders]),
-    needsPopulation ? populationOfMeasurement(tx, candidate.spec!.modelLine) : undefined,
+    ...modelLines.map((modelLine) => populationOfMeasurement(tx, modelLine)),
   ]);
-  if (earlier !== undefined) return { earlier };
   // Read the clock after acquiring the locks. The time is then later than any certificate hold already committed.
   const now = clock();
-  const facts = await gatherConsent(input, certificates, isSpecSignedBy, trustCheck(roots, now));
-  return { now, parties, certificates, population, ...facts };
+  const whyUntrusted = trustCheck(roots, now);
+  return {
+    earlier,
+    now,
+    async factsOf(draft) {
+      const own = new Map(
+        draft.certificates.flatMap(({ party, id }) => {
+          const name = certificateName(party, id);
+          const certificate = certificates.get(name);
+          return certificate === undefined ? [] : [[name, certificate] as const];
+        }),
+      );
+      const consent = await gatherConsent(draft.input, own, specChecks.get(draft)!, whyUntrusted);
+      const population = draft.needsPopulation
+        ? populations[modelLines.indexOf(draft.candidate.spec!.modelLine)]
+        : undefined;
+      return { parties, certificates: own, population, ...consent };
+    },
+  };
+}
+
+function certificatesOf(drafts: Draft[]): { party: string; id: string }[] {
+  const all = drafts.flatMap(({ certificates }) => certificates);
+  return [...new Map(all.map((named) => [certificateName(named.party, named.id), named])).values()];
+}
+
+function unique<T>(values: T[]): T[] {
+  return [...new Set(values)];
 }
 
 export async function gatherConsent(

@@ -30,8 +30,8 @@ export const createReport: Handler<'createReport'> = (exchange, call, request) =
   requireValid(consumer, request.body);
   const id = request.query.reportId ?? exchange.newId();
   // A concurrent request with the same requestId may also have the same reportId, so either can be taken.
-  return idempotently('reports_request_id', () =>
-    idempotently('reports_pkey', () => attempt(exchange, call, request, { consumer, id })),
+  return idempotently('reports_request_id', 1, () =>
+    idempotently('reports_pkey', 1, () => attempt(exchange, call, request, { consumer, id })),
   );
 };
 
