@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   clickHouseStore,
+  crowdStore,
   type EventStore,
   filesStore,
   postgresStore,
@@ -19,6 +20,7 @@ import type { SourceReader } from './lib/sourceReader.ts';
 
 const [EVENTS, QUICK_EVENTS] = [10_000_000, 100_000];
 const EVENTS_PER_PERSON = 3;
+const [CROWD, QUICK_CROWD] = [100_000_000, 100_000];
 const MAX_HISTOGRAM_RATIO = 1.2;
 const MAX_PEOPLE_RATIO = 1.5;
 const MAX_MEMORY_MB = 300;
@@ -52,11 +54,42 @@ export async function sources({ server, rounds, quick, events, operations }: Ben
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  printTable(
-    `${count.toLocaleString('en-US')} events of ${people.toLocaleString('en-US')} people`,
-    results.map(rowOf),
-  );
-  return { name: 'sources', data: { events: count, people, results }, verdicts: results.flatMap(verdictsOf) };
+  if (results.length > 0) {
+    printTable(
+      `${count.toLocaleString('en-US')} events of ${people.toLocaleString('en-US')} people`,
+      results.map(rowOf),
+    );
+  }
+  const isCrowdWanted = operations?.includes('crowd') ?? true;
+  const crowd = isCrowdWanted ? await streamCrowd(quick ? QUICK_CROWD : CROWD) : undefined;
+  return {
+    name: 'sources',
+    data: { events: count, people, results, crowd },
+    verdicts: [...results.flatMap(verdictsOf), ...(crowd ? [crowdVerdict(crowd)] : [])],
+  };
+}
+
+/** Streams a crowd from ClickHouse once, and returns the memory of the agent. */
+async function streamCrowd(people: number) {
+  progress(`clickhouse: streaming ${people} people`);
+  const store = await crowdStore(people);
+  if (store === undefined) return undefined;
+  const reader = await startReader();
+  try {
+    await reader.call('openOwn', store.place as never);
+    const { people: found, ms } = await reader.call('ownPeople', undefined as never);
+    if (found !== people) throw new Error(`ClickHouse: a crowd of ${people} people was counted as ${found}.`);
+    return { people, ms, memory: await reader.call('memory', undefined as never) };
+  } finally {
+    await reader.call('close', undefined as never);
+    await reader.stop();
+    await store.remove();
+  }
+}
+
+function crowdVerdict({ people, memory }: { people: number; memory: number }): Verdict {
+  const what = `ClickHouse: agent that streams ${people.toLocaleString('en-US')} people, MB`;
+  return atMost(what, figure([megabytes(memory)]), MAX_MEMORY_MB);
 }
 
 type Result = Awaited<ReturnType<typeof measure>>;

@@ -9,7 +9,14 @@ import type { BenchServer } from './postgres.ts';
 /** Where events are, as plain values that a process can be told. */
 export type StorePlace =
   | { kind: 'files'; file: string }
-  | { kind: 'postgres' | 'clickhouse'; url: string; table: string; user: string; password: string };
+  | {
+      kind: 'postgres' | 'clickhouse';
+      url: string;
+      table: string;
+      user: string;
+      password: string;
+      passes?: number;
+    };
 
 export interface EventStore {
   name: string;
@@ -64,7 +71,25 @@ export async function postgresStore(
 }
 
 /** Undefined where no ClickHouse can run. */
-export async function clickHouseStore(events: number, people: number): Promise<EventStore | undefined> {
+export function clickHouseStore(events: number, people: number): Promise<EventStore | undefined> {
+  return inClickHouse((table) => [
+    `CREATE TABLE ${table} (vid UInt64, timestamp DateTime('UTC'), event_group LowCardinality(String),
+      device LowCardinality(String)) ENGINE = MergeTree ORDER BY (event_group, toDate(timestamp), vid)`,
+    `INSERT INTO ${table} SELECT ${person('number', people)}, toDateTime('${START}', 'UTC') + (number % ${HOURS}) * 3600,
+      '${EVENT_GROUP}', if(number % 3 = 0, 'tv', 'phone') FROM numbers(${events})`,
+  ]);
+}
+
+/** A view that makes one event for each person, so that many people need no disk. Eight passes bound the server's memory. */
+export async function crowdStore(people: number): Promise<EventStore | undefined> {
+  const store = await inClickHouse((view) => [
+    `CREATE VIEW ${view} AS SELECT number + 1 AS vid, toDateTime('${START}', 'UTC') AS timestamp,
+      '${EVENT_GROUP}' AS event_group, 'phone' AS device FROM numbers(${people})`,
+  ]);
+  return store && { ...store, place: { ...(store.place as StorePlace & { kind: 'clickhouse' }), passes: 8 } };
+}
+
+async function inClickHouse(statements: (table: string) => string[]): Promise<EventStore | undefined> {
   if (skipped !== undefined) return undefined;
   const server = await startClickHouse();
   const { user: username, password } = server.writer;
@@ -76,14 +101,7 @@ export async function clickHouseStore(events: number, people: number): Promise<E
     log: { level: ClickHouseLogLevel.OFF },
   });
   const table = `bench_${process.pid}`;
-  await client.command({
-    query: `CREATE TABLE ${table} (vid UInt64, timestamp DateTime('UTC'), event_group LowCardinality(String),
-      device LowCardinality(String)) ENGINE = MergeTree ORDER BY (event_group, toDate(timestamp), vid)`,
-  });
-  await client.command({
-    query: `INSERT INTO ${table} SELECT ${person('number', people)}, toDateTime('${START}', 'UTC') + (number % ${HOURS}) * 3600,
-      '${EVENT_GROUP}', if(number % 3 = 0, 'tv', 'phone') FROM numbers(${events})`,
-  });
+  for (const query of statements(table)) await client.command({ query });
   const place = { kind: 'clickhouse', url: server.url, table, ...server.reader } as const;
   return {
     name: 'ClickHouse',

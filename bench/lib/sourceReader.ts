@@ -8,6 +8,8 @@ import { serve } from './processes.ts';
 let events: Events | undefined;
 let bare: BareStore | undefined;
 
+/** A busy machine may need more than the default for 100 million events. */
+const TIMEOUT_SECONDS = 3600;
 const INTERVAL = { start: new Date(CAMPAIGN.start), end: new Date(CAMPAIGN.end) };
 const QUERY = {
   eventGroups: [{ reference: EVENT_GROUP, interval: INTERVAL, filter: "device == 'phone'" }],
@@ -40,10 +42,15 @@ async function ownHistogram(): Promise<number> {
 
 const handlers = {
   async openOwn(place: StorePlace) {
-    if (place.kind === 'files') events = await openEvents({ files: place.file });
+    if (place.kind === 'files')
+      events = await openEvents({ files: place.file, timeoutSeconds: TIMEOUT_SECONDS });
     else {
       const { password, ...source } = place;
-      events = await openEvents({ source: { ...source, password: async () => password } as never });
+      const config = {
+        source: { ...source, password: async () => password },
+        timeoutSeconds: TIMEOUT_SECONDS,
+      };
+      events = await openEvents(config as never);
     }
   },
   async openBare(place: StorePlace) {
