@@ -31,7 +31,7 @@ export function Participants({
           does not learn bytes, and shows durations only to the advertiser.
         </p>
       </header>
-      <table className="fold dense">
+      <table className="fold dense rows">
         <thead>
           <tr>
             <th>Duchy</th>
@@ -48,7 +48,7 @@ export function Participants({
             return (
               <tr key={duchy}>
                 <td>
-                  <b className="cut">
+                  <b>
                     <bdi>{nameOf(duchy)}</bdi>
                   </b>
                 </td>
