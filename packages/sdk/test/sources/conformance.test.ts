@@ -80,9 +80,9 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     it.skip(`${name}: ${skipped}`, () => {});
     return;
   }
-  // A third of the worlds for each source, another third for the next one; under stress, all of them.
+  // A fifth of the worlds for each source, another fifth for the next one; under stress, all of them.
   const worlds = WORLDS.map((world, i) => [world.name, world, i] as const).filter(
-    ([, , i]) => isStress || i % 3 === TEST_SOURCES.findIndex((source) => source.name === name) % 3,
+    ([, , i]) => isStress || i % 5 === TEST_SOURCES.findIndex((source) => source.name === name) % 5,
   );
   it.each(worlds)('%s', async (_name, world, i) => {
     const { where, remove } = await load(tableOf(world));

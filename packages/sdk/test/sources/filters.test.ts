@@ -98,9 +98,13 @@ describe.each(TEST_SOURCES)('$name', (source) => {
     await loaded?.remove();
   });
 
-  test.each(SPECIAL)('the source and CEL agree on %s', async (filter) => {
-    const forms = [filter, `!(${filter})`, `(${filter}) || c`];
-    expect(await pickedBySource(events, forms)).toEqual(pickedByCel(forms, rows));
+  test('the source and CEL agree on special values', async () => {
+    const forms = SPECIAL.flatMap((filter) => [filter, `!(${filter})`, `(${filter}) || c`]);
+    for (let i = 0; i < forms.length; i += AT_ONCE) {
+      const some = forms.slice(i, i + AT_ONCE);
+      const picked = await pickedBySource(events, some);
+      expect({ some, picked }).toEqual({ some, picked: pickedByCel(some, rows) });
+    }
   });
 
   test('random filters pick the same events in the source as evaluated row by row', async () => {
