@@ -3,6 +3,7 @@ import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { ExchangeError } from '@measurement-exchange/contract';
 import {
+  ApiKeys,
   Certificates,
   DataProviders,
   EventGroupMetadataDescriptors,
@@ -15,6 +16,7 @@ import {
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
+import { apiKeys } from './apiKeys.ts';
 import { certificates } from './certificates.ts';
 import { dataProviders } from './dataProviders.ts';
 import { descriptors } from './descriptors.ts';
@@ -33,14 +35,15 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
     router.service(service, { ...unserved(service, api), ...implementation });
   add(Measurements, measurements(api, direct));
   add(Requisitions, requisitions(api, direct));
+  add(ApiKeys, apiKeys(api));
   add(Certificates, certificates(api));
+  add(DataProviders, dataProviders(api));
   add(EventGroupMetadataDescriptors, descriptors(api));
   add(EventGroups, eventGroups(api));
-  add(DataProviders, dataProviders(api));
   add(MeasurementConsumers, measurementConsumers(api));
-  add(PublicKeys, publicKeys(api));
-  add(Populations, populations(api));
   add(ModelLines, modelLines(api));
+  add(Populations, populations(api));
+  add(PublicKeys, publicKeys(api));
 }
 
 /** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */

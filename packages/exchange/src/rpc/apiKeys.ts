@@ -1,0 +1,26 @@
+/** The ApiKeys service. */
+import { create } from '@bufbuild/protobuf';
+import type { ServiceImpl } from '@connectrpc/connect';
+import type { ApiKey as ApiKeyResource } from '@measurement-exchange/contract';
+import { type ApiKey, ApiKeySchema, type ApiKeys } from '@measurement-exchange/contract/rpc';
+import { type Api, idsIn } from './api.ts';
+import { given } from './values.ts';
+
+export function apiKeys(api: Api): Partial<ServiceImpl<typeof ApiKeys>> {
+  return {
+    createApiKey: api.unary(async ({ parent, apiKey }, call) => {
+      const body = { displayName: given(apiKey?.nickname), description: given(apiKey?.description) };
+      const params = idsIn('measurementConsumer', parent, 'parent');
+      return toApiKey(await call.run('createApiKey', params, { body, within: 'apiKey' }));
+    }),
+
+    deleteApiKey: api.unary(async ({ name }, call) =>
+      toApiKey(await call.run('deleteApiKey', idsIn('apiKey', name))),
+    ),
+  };
+}
+
+/** The key itself is only in the response that created it. */
+function toApiKey({ name, displayName, description, authenticationKey }: ApiKeyResource): ApiKey {
+  return create(ApiKeySchema, { name, nickname: displayName, description, authenticationKey });
+}
