@@ -8,7 +8,7 @@ const SAFE = {
   'referrer-policy': 'no-referrer',
 };
 
-/** A request that the console does not serve. `message` is a sentence for people. */
+/** A request that the console does not serve. `message` is a human-readable sentence. */
 export class Refusal extends Error {
   readonly status: number;
   readonly reason: string;

@@ -97,7 +97,10 @@ async function withDatabases(config: Config, duchies: string[], log: Logger): Pr
   }
 }
 
-/** Creates the event groups that the first command in the banner measures. The exchange can serve requests without them. */
+/**
+ * Creates the demo publishers' event groups, because the example command in the startup banner needs them. A failure is
+ * only logged, because the exchange can serve requests without them.
+ */
 async function describeEvents({ development }: Running, log: Logger): Promise<void> {
   const { publishers = [] } = development ?? {};
   if (publishers.length === 0) return;

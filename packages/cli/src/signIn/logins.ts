@@ -13,7 +13,7 @@ export interface Login extends Tokens, Pick<OpenIdClient, 'issuer' | 'clientId'>
   url: string;
 }
 
-/** How long before its expiry a token is renewed, so that it does not expire during a request. */
+/** Tokens are renewed this long before they expire, so that they do not expire during a request. */
 const RENEW_BEFORE_MS = 30_000;
 
 const loginFile = (profile: string) => join(configFolder(), 'logins', `${profile}.json`);

@@ -1,6 +1,6 @@
 const MAX_PAUSE_MS = 60_000;
 
-/** Computations that could not be updated, by name, with the time of the next retry. */
+/** Maps the name of each computation that could not be updated to its failures and the time of its next retry. */
 export class Postponed {
   private readonly entries = new Map<string, { failures: number; retryAt: number }>();
   private readonly pauseMs: number;

@@ -294,7 +294,7 @@ export class ChangeBuilder<A extends Outline> {
 
   done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    // The cast is safe: each step keeps the fields that were loaded, and new results and fulfillments are complete.
+    // The cast is safe: each step keeps all fields that `A` loaded, and new results and fulfillments have all their fields.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
 }

@@ -17,7 +17,7 @@ export const SEND_MS = 10_000;
 const MAX_RESPONSE_BYTES = 16 * 1024;
 /** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
-/** The timeout applies to the first try of a DNS query. */
+/** The timeout, in milliseconds, limits the first try of a DNS query. The resolver derives the timeout of the second try. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
 /** The result of an attempt. `status` is undefined if the endpoint did not respond. */

@@ -64,8 +64,8 @@ export class SliceSums {
   }
 
   /**
-   * Returns the largest sum that one person pays, separately for each measure. With `within`, only people in that slice
-   * are considered.
+   * Returns the largest total charge of any one person. Epsilon, delta, and rho each have their own maximum. With `within`,
+   * only people in that slice are considered.
    */
   worst(charged: SlicedAmounts, within: string = EVERYBODY): Units {
     const common = charged.get(EVERYBODY) ?? NOTHING;

@@ -5,8 +5,8 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
 /**
- * A sketch in which each register has the key of the person who hit it, and the number of times that person was
- * reached.
+ * A sketch that assigns each person to a register, and stores the person's key and the number of times that the person was
+ * reached. If people with different keys share a register, its key becomes DESTROYED.
  */
 export class FrequencySketch {
   /**

@@ -168,7 +168,7 @@ export class Responder {
     }
   }
 
-  /** Returns the stored response, or a refusal if it is an upload that can no longer be sent. */
+  /** Returns the stored response. If the response is an upload that can no longer be sent, returns a refusal instead. */
   private async requireSendable(requisition: Requisition, response: RequisitionResponse): Promise<Decision> {
     try {
       if (response.upload) await this.context.participant?.requireUploadable(requisition);

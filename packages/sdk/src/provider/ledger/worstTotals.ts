@@ -8,7 +8,7 @@ export interface Total {
   reference: string;
   day: string;
   amounts: SlicedAmounts;
-  /** The largest sum that one person pays, separately for each measure. */
+  /** The largest total charge of any one person. Epsilon, delta, and rho each have their own maximum. */
   units: Units;
 }
 
@@ -25,7 +25,7 @@ export function worstTotals(database: DatabaseSync): Total[] {
   return totals;
 }
 
-/** Adds up rows of a ledger for the person who pays the most. */
+/** Adds up rows of a ledger for the person with the largest total charge. */
 export class WorstOf {
   readonly sums = new SliceSums();
   private readonly texts: ReadonlyMap<number, string>;
