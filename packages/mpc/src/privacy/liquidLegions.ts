@@ -8,7 +8,7 @@ import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsSize {
-  /** The lowest register is e^decayRate times as likely to be hit as the highest. */
+  /** The lowest register is e^decayRate times as likely to be assigned to a person as the highest. */
   decayRate: number;
   /** The number of registers. */
   maxSize: number;
@@ -112,7 +112,7 @@ export interface LiquidLegionsCovarianceParams extends LiquidLegionsSize {
 }
 
 /**
- * Returns the covariance of two reach estimates, without noise. A person hits the same register in every sketch, so sketches
+ * Returns the covariance of two reach estimates, without noise. A person is in the same register of every sketch, so sketches
  * with common people have common errors. For a sketch with itself, this is `liquidLegionsReachVariance` without noise.
  */
 export function liquidLegionsReachCovariance(params: LiquidLegionsCovarianceParams): number {

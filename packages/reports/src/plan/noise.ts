@@ -39,8 +39,8 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 }
 
 /**
- * Returns each need's share of the budget. If a person in the need's slice pays for up to n needs at one place, the share
- * is 1 / n.
+ * Returns each need's share of the budget. If a person in the need's slice is charged for up to n needs at one place,
+ * the share is 1 / n.
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();
@@ -63,7 +63,7 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   return new Map(needs.map((need) => [need.key, 1 / most(need)]));
 }
 
-/** One need. To count the needs that one person pays for, each need is charged 1 as its epsilon. */
+/** One need. To count the needs that one person is charged for, each need is charged 1 as its epsilon. */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 
 /**

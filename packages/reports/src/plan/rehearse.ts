@@ -14,7 +14,7 @@ import { costAt } from './spec.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Place, Plan, PlannedFigure } from './types.ts';
 
-/** The charge for the person who pays the most. */
+/** The largest total charge of any one person. */
 export interface RehearsedCharge extends Place {
   units: Units;
   amount: PrivacyAmount;
@@ -56,12 +56,13 @@ export function rehearse(plan: Plan, surroundings: Surroundings): Rehearsal {
   };
 }
 
-function chargesOf(plan: Plan, surroundings: Surroundings): RehearsedCharge[] {
+/** Returns the charges of all needs that have no answer yet, for each data provider, reference and day. */
+export function chargesOf({ needs }: Pick<Plan, 'needs'>, surroundings: Surroundings): RehearsedCharge[] {
   const totals = new Map<string, { place: Place; amounts: Map<string, Units> }>();
   const sums = new SliceSums();
   // Needs that differ only in period or group cost the same, so compute each cost only once.
   const known = new Map<string, Units>();
-  for (const planned of plan.needs) {
+  for (const planned of needs) {
     if (planned.answered) continue;
     const { type, maximumFrequency, maximumPerPerson } = planned.need;
     const how = [type, maximumFrequency, maximumPerPerson, planned.params, planned.dataProviders.length];
