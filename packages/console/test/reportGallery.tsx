@@ -2,6 +2,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import '../src/app/style.css';
+import { Cost } from '../src/pages/reports/run/Cost.tsx';
 import { ReportBody } from '../src/pages/reports/show/ReportBody.tsx';
 import type { ReportView } from '../src/reports/types.ts';
 import { labelsOf } from '../src/reports/words.ts';
@@ -20,7 +21,9 @@ createRoot(document.getElementById('root')!).render(
       <ReportBody
         {...{ view, labels, nameOf }}
         linkTo={() => <a href="#measurement">Open the measurement</a>}
-      />
+      >
+        <Cost view={view} />
+      </ReportBody>
     </main>
   </StrictMode>,
 );

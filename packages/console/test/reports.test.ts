@@ -5,12 +5,16 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Report } from '@measurement-exchange/reports';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NeedView } from '../src/reports/types.ts';
 import { reportView } from '../src/reports/view.ts';
 import { capped, computed, inflated } from './computedReports.ts';
+
+type Measured = Pick<NeedView, 'measurement' | 'state' | 'reason'>;
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Pictures of every report, to be looked at. */
@@ -34,9 +38,9 @@ async function viewsOf(): Promise<Map<string, string>> {
     reason: 'Refused.',
   };
   const views = {
-    usual: reportView(usual.report),
+    usual: reportView(usual.report, answeredIn(usual.report), usual.rehearsal.charges),
     inconsistent: reportView((await inflated()).report),
-    incomplete: reportView(lost.report, new Map([[key, failed]])),
+    incomplete: reportView(lost.report, answeredIn(lost.report).set(key, failed), lost.rehearsal.charges),
     noise: reportView(small.report),
     single: reportView(parts.report),
     capped: reportView((await capped()).report),
@@ -44,6 +48,12 @@ async function viewsOf(): Promise<Map<string, string>> {
   };
   return new Map(Object.entries(views).map(([name, view]) => [`/${name}.json`, JSON.stringify(view)]));
 }
+
+/** Every need has a measurement of its own that succeeded. */
+const answeredIn = ({ plan }: Report) =>
+  new Map<string, Measured>(
+    plan.needs.map(({ key }) => [key, { measurement: `measurements/${key}`, state: 'SUCCEEDED' }]),
+  );
 
 describe.skipIf(lacksChromium)('reports in a browser', () => {
   let browser: Browser;
@@ -163,6 +173,21 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
         .textContent(),
     ).toMatch(/\d/);
     await page.close();
+  });
+
+  it('the card about its cost has the charge of each publisher and every answer', async () => {
+    const { page } = await open('usual');
+    const card = page.locator('section', { has: page.getByRole('heading', { name: 'What it cost' }) });
+    expect(await card.getByText(/^\d+\.\d+ % of each of 28 days$/).count()).toBe(3);
+    const answered = await card.getByText(/ answered: \d+ by duchies, 3 by publishers alone$/).textContent();
+    const [all, byDuchies] = answered!.match(/\d+/g)!.map(Number);
+    expect(all).toBe(byDuchies! + 3);
+    await card.getByText('Free: every answer is already here').waitFor();
+    await page.close();
+    const lost = await open('incomplete');
+    await lost.page.getByText('A measurement that failed counts here').waitFor();
+    await lost.page.getByText('Asks only what has no answer, and only that is charged').waitFor();
+    await lost.page.close();
   });
 
   it('one of noise says so', async () => {

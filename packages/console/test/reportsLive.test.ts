@@ -41,6 +41,12 @@ it.skipIf(lacksChromium)('a first report takes one page and one press', { timeou
   await page.waitForURL(/\/reports\/r-/);
   await page.getByRole('heading', { level: 1, name: 'Three publishers' }).waitFor();
   await page.getByText(/of \d+ measurements answered/).waitFor();
+  // Names and days are those of the page's head, and not those of the files.
+  const running = page.locator('section', { hasText: 'measurements answered' });
+  await running
+    .getByText(/^Reach of Northlight.*, Oct 1 – Oct 28$/)
+    .first()
+    .waitFor();
 
   // The report: reach with its interval, overlap, additions, weeks, frequency, both columns.
   await page.getByRole('heading', { name: 'Who saw it where' }).waitFor();
@@ -50,6 +56,11 @@ it.skipIf(lacksChromium)('a first report takes one page and one press', { timeou
   expect(await page.getByText('95 %:').first().isVisible()).toBe(true);
   expect(await page.getByText('Consistent', { exact: true }).isVisible()).toBe(true);
   await page.getByText('Complete', { exact: true }).waitFor();
+  const cost = page.locator('section', { has: page.getByRole('heading', { name: 'What it cost' }) });
+  expect(await cost.getByText(/ % of each of \d+ days$/).count()).toBe(3);
+  await cost.getByText('Free: every answer is already here').waitFor();
+  const definition = page.locator('section', { has: page.getByRole('heading', { name: 'Definition' }) });
+  await definition.getByText('autumn-video').first().waitFor();
 
   for (const [format, content] of [
     ['CSV', /^figure,of,/],

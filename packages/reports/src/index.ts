@@ -17,7 +17,13 @@ export { type Block, reachOf } from './figures/reach.ts';
 export { correctReport, type Report, type ReportedFigure } from './figures/report.ts';
 export { type Cell, filterOf, type Group, keyOf, type Need, type NeedType } from './needs/need.ts';
 export { planReport } from './plan/plan.ts';
-export { type Rehearsal, type RehearsedCharge, type RehearsedFigure, rehearse } from './plan/rehearse.ts';
+export {
+  chargesOf,
+  type Rehearsal,
+  type RehearsedCharge,
+  type RehearsedFigure,
+  rehearse,
+} from './plan/rehearse.ts';
 export { specOf } from './plan/spec.ts';
 export { PlanError, type Surroundings } from './plan/surroundings.ts';
 export type { Plan, PlannedFigure, PlannedNeed } from './plan/types.ts';

@@ -9,7 +9,6 @@ import type {
   MeasurementRequest,
   MeasurementResult,
   Question,
-  ReportProgress,
   VerificationStep,
 } from '@measurement-exchange/sdk';
 import type {
@@ -22,9 +21,7 @@ import type {
   ResponseCounts,
   StoredResponse,
 } from '@measurement-exchange/sdk/provider';
-import type { PlanView, ReportView } from '../reports/types.ts';
-
-export type { ReportProgress } from '@measurement-exchange/sdk';
+import type { PlanView, ProgressView, ReportView } from '../reports/types.ts';
 
 export interface CompanionMethods {
   about(input: Record<string, never>): About;
@@ -152,7 +149,7 @@ export interface OpenedReport {
   createTime: string;
   /** True while this machine runs the report. */
   isRunning: boolean;
-  progress?: ReportProgress;
+  progress?: ProgressView;
   /** Why the last run on this machine ended early. */
   error?: string;
   /** The figures that are known now. Absent before the first run, and while the report runs on this machine. */

@@ -3,5 +3,5 @@ export * from './charts.ts';
 export { type Finding, findingsOf } from './findings.ts';
 export { planView } from './planView.ts';
 export type * from './types.ts';
-export { reportView } from './view.ts';
+export { measurementView, reportView } from './view.ts';
 export * from './words.ts';

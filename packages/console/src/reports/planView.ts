@@ -1,8 +1,9 @@
 /** Computes what pages show of a plan: its cost, its measurements, and the expected error of its figures. */
-import { DEVELOPMENT_BUDGET, MEASURES, type PrivacyAmount } from '@measurement-exchange/mpc/charges';
 import type { Plan, Rehearsal, RehearsedFigure } from '@measurement-exchange/reports';
-import type { ChargeView, ExpectedView, PlanView } from './types.ts';
-import { everythingOf, segmentsOf } from './view.ts';
+import { chargeViews } from './charges.ts';
+import { segmentsOf } from './segments.ts';
+import type { ExpectedView, PlanView } from './types.ts';
+import { everythingOf } from './view.ts';
 
 export function planView(plan: Plan, rehearsal: Rehearsal): PlanView {
   const { definition } = plan;
@@ -15,27 +16,10 @@ export function planView(plan: Plan, rehearsal: Rehearsal): PlanView {
     needs: plan.needs.length,
     measurements: rehearsal.measurements,
     reused: rehearsal.reused,
-    charges: chargesOf(plan, rehearsal),
+    charges: chargeViews(plan, rehearsal.charges),
     expected: expectedOf(rehearsal.figures),
     advice: rehearsal.advice,
   };
-}
-
-/** Returns each publisher's charge to its busiest day. A publisher without a charge is included with 0. */
-function chargesOf(plan: Plan, { charges }: Rehearsal): ChargeView[] {
-  const providers = new Set(plan.needs.flatMap(({ dataProviders }) => dataProviders));
-  return [...providers].map((dataProvider) => {
-    const own = charges.filter((charge) => charge.dataProvider === dataProvider);
-    return {
-      dataProvider,
-      days: new Set(own.map(({ day }) => day)).size,
-      share: Math.max(0, ...own.map(({ amount }) => shareOf(amount))),
-    };
-  });
-}
-
-function shareOf(amount: PrivacyAmount): number {
-  return Math.max(...MEASURES.map((measure) => amount[measure] / DEVELOPMENT_BUDGET[measure]));
 }
 
 /** Summarizes figures that differ only in period or group by the widest of their intervals. */

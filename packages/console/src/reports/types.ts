@@ -55,6 +55,21 @@ export interface NeedView {
   measurement?: string;
   state?: string;
   reason?: string;
+  /** Whether an answer from before the report was used, which costs nothing. */
+  isReused: boolean;
+}
+
+/** A measurement of a running report. */
+export interface MeasurementView
+  extends Pick<NeedView, 'key' | 'type' | 'segments' | 'period' | 'group' | 'dataProviders' | 'measurement'> {
+  state: string;
+}
+
+export interface ProgressView {
+  total: number;
+  /** The number of measurements that have succeeded. */
+  answered: number;
+  measurements: MeasurementView[];
 }
 
 /** The people that a segment reached, and that none of the segments in the bit mask `after` reached. */
@@ -87,6 +102,8 @@ export interface ReportView {
   /** The worst fit first. */
   fits: Fit[];
   needs: NeedView[];
+  /** What the measurements of this report cost at each publisher. */
+  charges: ChargeView[];
 }
 
 /** The cost of a report at one publisher. */

@@ -14,7 +14,7 @@ import {
 import { findingsOf } from './findings.ts';
 import { planView } from './planView.ts';
 import type { ReportView } from './types.ts';
-import { reportView } from './view.ts';
+import { measurementView, reportView } from './view.ts';
 import { figureWords, labelsOf, needWords } from './words.ts';
 
 const nameOf = (party: string) => party.split('/').at(-1)!;
@@ -110,6 +110,34 @@ describe('a report of three publishers', async () => {
     expect(shown.expected.every(({ margin }) => margin! > 0)).toBe(true);
     expect(shown.expected.find(({ groups }) => groups)!.count).toBe(6);
   });
+});
+
+it('charges each publisher for its own new answers, and nothing for reused ones', async () => {
+  const { report, plan, rehearsal } = await computed();
+  const planned = planView(plan, rehearsal).charges;
+  expect(sent(reportView(report, new Map(), rehearsal.charges)).charges).toEqual(planned);
+  const [first, ...others] = plan.needs;
+  const reused = { ...report, plan: { ...plan, needs: [{ ...first!, answered: true }, ...others] } };
+  const view = reportView(reused, new Map(), []);
+  expect(view.needs.map(({ isReused }) => isReused)).toEqual([true, ...others.map(() => false)]);
+  expect(view.charges.map(({ share, days }) => [share, days])).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 0],
+  ]);
+});
+
+it('names a measurement of several publishers, without the day after its last one', async () => {
+  const { report } = await capped();
+  const { needs, segments } = report.plan;
+  const summed = needs.filter(({ need }) => need.type === 'IMPRESSION');
+  expect(summed.length).toBe(2);
+  const measurement = measurementView(summed as never, { state: 'COMPUTING' });
+  const view = sent(reportView(report));
+  expect(segments).toEqual(['streamly', 'chirper']);
+  expect(needWords(view, labelsOf(view.segments), measurement)).toBe(
+    'Impressions of streamly or chirper, Sep 7 – Oct 4',
+  );
 });
 
 it('has frequencies, their average, and what a cap would save', async () => {

@@ -6,15 +6,17 @@ import {
   expressionOf,
   impressionsBeyond,
   overlapOf,
-  type Plan,
   type PlannedNeed,
   periodsOf,
+  type RehearsedCharge,
   type Report,
   type ReportDefinition,
   type ReportedFigure,
   reachOf,
 } from '@measurement-exchange/reports';
-import type { Added, FigureView, NeedView, ReportView, SegmentView } from './types.ts';
+import { chargeViews } from './charges.ts';
+import { segmentsOf } from './segments.ts';
+import type { Added, FigureView, MeasurementView, NeedView, ReportView } from './types.ts';
 
 /**
  * The maximum number of segments for which the view has the people that each segment adds to every combination of the
@@ -22,10 +24,14 @@ import type { Added, FigureView, NeedView, ReportView, SegmentView } from './typ
  */
 const ALL_ORDERS_UP_TO = 6;
 
-/** `measured` has the measurement of each need, with its state and the reason if it failed. */
+/**
+ * `measured` has the measurement of each need, with its state and the reason if it failed. `charges` is what these
+ * measurements cost.
+ */
 export function reportView(
   report: Report,
   measured: ReadonlyMap<string, Pick<NeedView, 'measurement' | 'state' | 'reason'>> = new Map(),
+  charges: readonly RehearsedCharge[] = [],
 ): ReportView {
   const { plan, state, fits } = report;
   const { definition, segments, population } = plan;
@@ -48,21 +54,13 @@ export function reportView(
     added: addedOf(report, { period }),
     figures: report.figures.map((figure) => figureView(figure, report.figures)),
     needs: plan.needs.map((planned) => needView(planned, report, measured.get(planned.key))),
+    charges: chargeViews(plan, charges),
   };
 }
 
 /** Returns the set of all atoms that more than one segment reaches. */
 function severalOf(segments: number): Uint8Array {
   return Uint8Array.from({ length: 1 << segments }, (_, atom) => ((atom & (atom - 1)) === 0 ? 0 : 1));
-}
-
-export function segmentsOf({ segments }: ReportDefinition): SegmentView[] {
-  return Object.entries(segments).map(([name, { eventGroups, filter }]) => ({
-    name,
-    eventGroups,
-    dataProviders: [...new Set(eventGroups.map((group) => group.split('/').slice(0, 2).join('/')))],
-    ...(filter !== undefined && { filter }),
-  }));
 }
 
 /** Returns the names of the sets that are the union of all segments. A single segment is everything, too. */
@@ -122,19 +120,38 @@ function isImpressionsOf({ figure }: ReportedFigure, { figure: of }: ReportedFig
   );
 }
 
-export function needView(
-  { key, need, union, dataProviders, computed }: PlannedNeed,
-  { plan, correction }: { plan: Plan; correction?: Report['correction'] },
+function needView(
+  { key, need, union, dataProviders, computed, answered }: PlannedNeed,
+  { correction }: Pick<Report, 'correction'>,
   measured: Pick<NeedView, 'measurement' | 'state' | 'reason'> = {},
 ): NeedView {
-  const corrected = correction?.needs.get(key);
+  const corrected = correction.needs.get(key);
   return {
     ...{ key, type: need.type, period: need.period, group: need.group, dataProviders },
-    segments: plan.segments.flatMap((_, i) => (union & (1 << i) ? [i] : [])),
+    segments: membersOf(union),
     protocol: computed?.protocol ?? 'direct',
+    isReused: answered,
     ...(corrected && numbersOf(corrected)),
     ...measured,
   };
+}
+
+/** Describes a measurement of these needs, which differ only in their data providers. */
+export function measurementView(
+  needs: readonly [PlannedNeed, ...PlannedNeed[]],
+  now: Pick<MeasurementView, 'measurement' | 'state'>,
+): MeasurementView {
+  const { key, need } = needs[0];
+  return {
+    ...{ key, type: need.type, period: need.period, group: need.group, ...now },
+    segments: membersOf(needs.reduce((all, { union }) => all | union, 0)),
+    dataProviders: [...new Set(needs.flatMap(({ dataProviders }) => dataProviders))],
+  };
+}
+
+/** Returns the indexes of the bits that are set. */
+function membersOf(union: number): number[] {
+  return Array.from({ length: 32 }, (_, i) => i).filter((i) => union & (1 << i));
 }
 
 type Corrected = NonNullable<ReturnType<Report['correction']['needs']['get']>>;

@@ -17,7 +17,7 @@ export type { MeasurementResult } from './open.ts';
 export { findResultKeyset } from './own.ts';
 export type { MeasurementPlan, PlannedCharge, PlanOptions } from './plan.ts';
 export { type DuchyProtocol, duchyProtocolOf, type ProtocolFault } from './protocol.ts';
-export type { ReportProgress } from './reports/asking.ts';
+export type { MeasurementProgress, ReportProgress } from './reports/asking.ts';
 export type { FigureDifference } from './reports/differences.ts';
 export type { NeedState } from './reports/outcomes.ts';
 export type { PlannedReport, ReportAnswer, ReportCheck, Reports, RunOptions } from './reports/reports.ts';

@@ -5,7 +5,13 @@ import type {
   PlannedReportView,
   ReportFormat,
 } from '@measurement-exchange/console/companion';
-import { planView, type ReportView, reportView } from '@measurement-exchange/console/reports';
+import {
+  measurementView,
+  type ProgressView,
+  planView,
+  type ReportView,
+  reportView,
+} from '@measurement-exchange/console/reports';
 import {
   PlanError,
   type ReportDefinition,
@@ -24,7 +30,7 @@ import { failureOf } from './failure.ts';
 
 interface Run {
   isRunning: boolean;
-  progress?: ReportProgress;
+  progress?: ProgressView;
   error?: string;
 }
 
@@ -74,7 +80,7 @@ export class CompanionReports {
     try {
       const answer = await this.reports.run(name, {
         onProgress: (progress) => {
-          run.progress = progress;
+          run.progress = progressView(progress);
         },
         ...(this.signal && { signal: this.signal }),
       });
@@ -131,6 +137,15 @@ export class CompanionReports {
 
 const versionOf = ({ name, etag, state }: ReportAnswer['stored']) => `${name} ${etag} ${state}`;
 
-function viewOf({ report, needs }: ReportAnswer): ReportView {
-  return reportView(report, new Map(needs.map(({ key, ...state }) => [key, state])));
+function viewOf({ report, needs, charges }: ReportAnswer): ReportView {
+  return reportView(report, new Map(needs.map(({ key, ...state }) => [key, state])), charges);
+}
+
+function progressView({ measurements, ...counts }: ReportProgress): ProgressView {
+  return {
+    ...counts,
+    measurements: measurements.map(({ needs, name, state }) =>
+      measurementView(needs, { state, ...(name !== undefined && { measurement: name }) }),
+    ),
+  };
 }

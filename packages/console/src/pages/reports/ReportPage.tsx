@@ -12,11 +12,12 @@ import { useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { PublisherTags, usePublishers } from '../../parts/Publisher.tsx';
 import { ErrorNote, Loaded, NeedsKey } from '../../parts/states.tsx';
-import type { SegmentView } from '../../reports/types.ts';
+import { segmentsOf } from '../../reports/segments.ts';
 import { labelsOf } from '../../reports/words.ts';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { ReportChip } from './ReportChip.tsx';
+import { Cost } from './run/Cost.tsx';
 import { Definition } from './run/Definition.tsx';
 import { Export } from './run/Export.tsx';
 import { Progress } from './run/Progress.tsx';
@@ -92,14 +93,17 @@ function Body({ name, opened, again }: Props & { again: () => void }) {
   const nameOf = useNames();
   const sizeOf = useGroupSizes();
   const { principal } = useSession();
-  const segments = view?.segments ?? segmentsIn(definition);
+  const segments = segmentsOf(definition);
+  const labels = labelsOf(segments, publisher);
   const lacks = view?.figures.some(({ missing }) => missing.length > 0) ?? false;
   const canRun = !isRunning && (state !== 'COMPLETE' || lacks);
   return (
     <>
       {error && <ErrorNote error={new Error(error)} />}
       {canRun && <Continue {...{ name, state, again }} />}
-      {isRunning && progress && <Progress progress={progress} />}
+      {isRunning && progress && (
+        <Progress {...{ progress, labels, segments, interval: definition.interval }} />
+      )}
       {isRunning && !progress && (
         <div className="note run" role="status">
           <Icon name="run" />
@@ -108,9 +112,10 @@ function Body({ name, opened, again }: Props & { again: () => void }) {
       )}
       {view && (
         <ReportBody
-          {...{ view, nameOf, sizeOf, labels: labelsOf(view.segments, publisher) }}
+          {...{ view, nameOf, sizeOf, labels }}
           linkTo={(measurement) => <A to={pathOf(measurement, 'consumer')!}>Open the measurement</A>}
         >
+          <Cost view={view} />
           <Definition definition={definition} segments={segments} needs={view.needs} />
         </ReportBody>
       )}
@@ -118,13 +123,6 @@ function Body({ name, opened, again }: Props & { again: () => void }) {
       <CommandLine command={`mex report show ${idOf(name)} --as ${idOf(principal)}`} />
     </>
   );
-}
-
-function segmentsIn({ segments }: OpenedReport['definition']): SegmentView[] {
-  return Object.entries(segments).map(([name, { eventGroups, filter }]) => ({
-    ...{ name, eventGroups, dataProviders: [] },
-    ...(filter !== undefined && { filter }),
-  }));
 }
 
 const WHY = {

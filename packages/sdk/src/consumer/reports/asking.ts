@@ -18,7 +18,15 @@ export interface ReportProgress {
   total: number;
   /** The number of measurements that have succeeded. */
   answered: number;
-  measurements: { key: string; name?: string; title: string; state: string }[];
+  measurements: MeasurementProgress[];
+}
+
+/** The progress of one measurement. It answers the needs, and has no name before it is created. */
+export interface MeasurementProgress {
+  needs: readonly [PlannedNeed, ...PlannedNeed[]];
+  title: string;
+  name?: string;
+  state: string;
 }
 
 interface Job {
@@ -202,7 +210,7 @@ class Asking {
   private report(): void {
     const measurements = this.jobs.map(({ needs, title }) => {
       const { measurement: name, state } = this.options.outcomes.of(needs[0].key);
-      return { key: needs[0].key, title, state, ...(name !== undefined && { name }) };
+      return { needs, title, state, ...(name !== undefined && { name }) };
     });
     const answered = measurements.filter(({ state }) => state === 'SUCCEEDED').length;
     this.options.onProgress?.({ total: measurements.length, answered, measurements });

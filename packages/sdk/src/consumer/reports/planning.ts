@@ -15,6 +15,7 @@ import { readWorld, type Union, unionId, type World, whoComputes } from './surro
 export interface Planning {
   plan: Plan;
   rehearsal: Rehearsal;
+  surroundings: Surroundings;
   world: World;
 }
 
@@ -56,7 +57,7 @@ export async function planWith(
     const planned = await attempt(() => planReport(definition, surroundings));
     if (unions.size + lookups.size === 0) {
       const plan = planned();
-      return { plan, rehearsal: rehearse(plan, surroundings), world };
+      return { plan, rehearsal: rehearse(plan, surroundings), surroundings, world };
     }
     await learn([...unions.values()]);
     await inBatches([...lookups], LOOKUPS_AT_ONCE, async (key) => {

@@ -1,10 +1,12 @@
 /** Reports of a consumer: plans, runs, and checks them. Keys and figures never leave the consumer. */
 import {
+  chargesOf,
   correctReport,
   documentOf,
   type Plan,
   PlanError,
   type Rehearsal,
+  type RehearsedCharge,
   type Report,
   type ReportDefinition,
   type ReportDocument,
@@ -37,6 +39,8 @@ export interface ReportAnswer {
   plan: Plan;
   report: Report;
   needs: NeedState[];
+  /** The charges of the measurements that were created for this report. Earlier answers cost nothing again. */
+  charges: RehearsedCharge[];
   /** The report as JSON, for files and other programs. */
   document: ReportDocument;
 }
@@ -162,7 +166,8 @@ export class Reports {
     const deps = { ...this.deps, signal };
     const store = await this.stored(deps);
     const stored = await store.get(name);
-    const { plan, world, known, outcomes } = await this.situation(deps, stored, measurements);
+    const situation = await this.situation(deps, stored, measurements);
+    const { plan, world, known, outcomes } = situation;
     const failures = new Map<string, number>();
     for (const { key } of plan.needs) failures.set(key, (await known.measurements(key)).length);
     await store.record(name, reusedOf(outcomes, stored));
@@ -175,7 +180,7 @@ export class Reports {
           created.flatMap(({ keys, measurement }) => keys.map((key) => ({ key, measurement }))),
         ),
     });
-    const answer = await answerOf(deps, await store.get(name), plan, outcomes);
+    const answer = await answerOf(deps, await store.get(name), situation);
     await store.storeAnswer(name, { document: answer.document });
     return answer;
   }
@@ -201,8 +206,7 @@ export class Reports {
   async show(name: string, { signal }: Pick<RunOptions, 'signal'> = {}): Promise<ReportAnswer> {
     const deps = { ...this.deps, signal };
     const stored = await (await this.stored(deps)).get(name);
-    const { plan, outcomes } = await this.situation(deps, stored);
-    return answerOf(deps, stored, plan, outcomes);
+    return answerOf(deps, stored, await this.situation(deps, stored));
   }
 
   /** Verifies every signed result again, recomputes every figure, and compares with the stored answer. */
@@ -281,8 +285,7 @@ function reusedOf(outcomes: Outcomes, stored: StoredReport): { key: string; meas
 async function answerOf(
   { correctReport: correct = correctReport, signal }: Dependencies,
   stored: StoredReport,
-  plan: Plan,
-  outcomes: Outcomes,
+  { plan, surroundings, outcomes }: Situation,
 ): Promise<ReportAnswer> {
   const report = await correct(plan, outcomes.answers, signal ? { signal } : {});
   const document = documentOf(report, (key) => {
@@ -293,5 +296,7 @@ async function answerOf(
       ...(reason !== undefined && { reason }),
     };
   });
-  return { stored, plan, report, needs: outcomes.all(), document };
+  const asked = plan.needs.filter(({ key }) => outcomes.of(key).measurement !== undefined);
+  const charges = chargesOf({ needs: asked }, surroundings);
+  return { stored, plan, report, needs: outcomes.all(), charges, document };
 }

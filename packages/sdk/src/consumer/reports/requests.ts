@@ -154,13 +154,18 @@ const METRICS: Record<NeedType, string> = {
 };
 const MAX_TITLE = 200;
 
-/** Returns a title for people, such as `reach of tv | video, 2026-07-06 to 2026-07-13, age 18-34`. */
-export function titleOf({ segments }: Plan, needs: readonly PlannedNeed[]): string {
+/** Returns a title for people, such as `reach of tv | video, Jul 6 – 12, 2026, age 18-34`. */
+export function titleOf({ segments, definition }: Plan, needs: readonly PlannedNeed[]): string {
   const { type, period, group } = needs[0]!.need;
   const union = needs.reduce((all, { union }) => all | union, 0);
   const names = segments.filter((_, i) => union & (1 << i)).join(' | ');
   const people = Object.entries(group).map(([attribute, value]) => `${attribute} ${value}`);
-  const days = `${period.start.slice(0, 10)} to ${period.end.slice(0, 10)}`;
-  const title = [`${METRICS[type]} of ${names}`, days, ...people].join(', ');
+  const title = [`${METRICS[type]} of ${names}`, daysIn(period, definition.interval), ...people].join(', ');
   return title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}…` : title;
+}
+
+/** Formats the first and the last day of a period in the time zone of the report. */
+function daysIn({ start, end }: Need['period'], { timeZone }: Plan['definition']['interval']): string {
+  const format = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone });
+  return format.formatRange(Date.parse(start), Date.parse(end) - 1).replaceAll(/[\u2009\u202f]/g, ' ');
 }

@@ -87,10 +87,15 @@ function Charges({ ask: { planned } }: { ask: Ask }) {
 
 export function chargeText(share: number | undefined, days: number): string {
   if (share === undefined) return 'No noise can meet these parameters: publishers refuse them.';
-  const each = days === 1 ? 'of 1 day' : `of each of ${days} days`;
-  if (share > 1) return `${percent(share, 0)} ${each}: a publisher would refuse this`;
+  if (share > 1) return `${shareText(share, days)}: a publisher would refuse this`;
   if (share === 0) return 'Nothing is charged';
-  return `${percent(share, share < 0.001 ? 3 : share < 0.1 ? 2 : 0)} ${each} · about ${Math.floor(1 / share).toLocaleString('en-US')} like this`;
+  return `${shareText(share, days)} · about ${Math.floor(1 / share).toLocaleString('en-US')} like this`;
+}
+
+/** Formats the share of each day's budget, such as `1.16 % of each of 28 days`. */
+export function shareText(share: number, days: number): string {
+  const each = days === 1 ? 'of 1 day' : `of each of ${days} days`;
+  return `${percent(share, share < 0.001 ? 3 : share < 0.1 ? 2 : 0)} ${each}`;
 }
 
 function Send({ ask, block }: { ask: Ask; block: string | undefined }) {

@@ -5,12 +5,13 @@ import { count, counted, dateRange } from '../../../format.ts';
 import { Drawing } from '../../../parts/Chart.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
 import { inWords, useNames } from '../../../parts/names.ts';
-import { PublisherTag, usePublishers } from '../../../parts/Publisher.tsx';
+import { usePublishers } from '../../../parts/Publisher.tsx';
 import { ErrorNote } from '../../../parts/states.tsx';
 import { UNITS } from '../../../reports/charts.ts';
 import type { ExpectedView, PlanView } from '../../../reports/types.ts';
 import { labelsOf, METRIC_WORDS, periodsWords, setWords } from '../../../reports/words.ts';
 import { chargeText } from '../../ask/form/Summary.tsx';
+import { ChargeBars } from '../ChargeBars.tsx';
 import { sentence } from './problems.ts';
 import type { PlannedReport } from './useReportPlan.ts';
 import { useRun } from './useRun.ts';
@@ -111,16 +112,7 @@ function Charges({ plan: { charges } }: { plan: PlanView }) {
   return (
     <div className="stack tight">
       <h3>Charge to each day's budget</h3>
-      {charges.map(({ dataProvider, days, share }) => (
-        <div key={dataProvider}>
-          <PublisherTag name={dataProvider} />
-          <svg className="plot" height="16" aria-hidden="true">
-            <rect className="soft0" x="0" y="3" width="100%" height="10" rx="2" />
-            <rect className="f1" x="0" y="3" width={`${Math.min(1, share) * 100}%`} height="10" rx="2" />
-          </svg>
-          <span className="xs soft">{chargeText(share, days)}</span>
-        </div>
-      ))}
+      <ChargeBars charges={charges} textOf={chargeText} />
       <p className="hint">
         Of a usual budget, on the busiest day. Publishers charge exactly this, and only once.
       </p>

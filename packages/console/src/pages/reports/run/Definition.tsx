@@ -1,7 +1,10 @@
-/** Shows the definition of a report, and the measurements that answer it. */
+/** Shows the definition of a report, and that its answers are verified. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { count } from '../../../format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
+import { isolated } from '../../../parts/names.ts';
+import { PublisherTag } from '../../../parts/Publisher.tsx';
+import { useReferences } from '../../../parts/useReferences.ts';
 import type { NeedView, SegmentView } from '../../../reports/types.ts';
 import { METRIC_WORDS, periodsWords } from '../../../reports/words.ts';
 import { idOf } from '../../../session/roles.ts';
@@ -17,8 +20,6 @@ export function Definition({
   needs: readonly NeedView[];
 }) {
   const { sets = {}, figures, budget, groups = {} } = definition;
-  const answered = needs.filter(({ measured }) => measured !== undefined);
-  const alone = answered.filter(({ protocol }) => protocol === 'direct').length;
   return (
     <Card title="Definition" actions={<CopyDefinition definition={definition} />}>
       <dl className="kv">
@@ -26,7 +27,7 @@ export function Definition({
         <dd>
           {segments.map(({ name, eventGroups, filter }) => (
             <div key={name}>
-              <b>{name}</b>: <span className="mono xs">{eventGroups.map(idOf).join(', ')}</span>
+              <b>{name}</b>: <EventGroups names={eventGroups} />
               {filter && (
                 <>
                   , where <code>{filter}</code>
@@ -67,27 +68,33 @@ export function Definition({
           {budget.rho === undefined ? `epsilon ${budget.epsilon}` : `rho ${budget.rho}`} for each publisher
           and day
         </dd>
-        {needs.length > 0 && (
-          <>
-            <dt>Answered</dt>
-            <dd>
-              {count(answered.length)} of {count(needs.length)} numbers: {count(answered.length - alone)} by
-              duchies, {count(alone)} by publishers alone
-            </dd>
-          </>
-        )}
       </dl>
-      {needs.length > 0 && answered.length === needs.length && (
+      {needs.length > 0 && needs.every(({ measured }) => measured !== undefined) && (
         <div className="note ok">
           <Icon name="shield" />
           <div>
-            <b>Verified where your keys are.</b> Every signature and certificate of {count(answered.length)}{' '}
+            <b>Verified where your keys are.</b> Every signature and certificate of {count(needs.length)}{' '}
             numbers holds.
           </div>
         </div>
       )}
     </Card>
   );
+}
+
+/** Shows the publishers' references of event groups. An event group without one has its ID. */
+function EventGroups({ names }: { names: readonly string[] }) {
+  const references = useReferences();
+  const referenceOf = (name: string) => references.get(idOf(name))?.eventGroupReferenceId || idOf(name);
+  const byPublisher = Map.groupBy(names, (name) => name.split('/').slice(0, 2).join('/'));
+  return [...byPublisher].map(([publisher, own]) => (
+    <span key={publisher}>
+      <PublisherTag name={publisher} />{' '}
+      <span className="soft" title={own.join(', ')}>
+        {own.map((name) => isolated(referenceOf(name))).join(', ')}
+      </span>{' '}
+    </span>
+  ));
 }
 
 function CopyDefinition({ definition }: { definition: ReportDefinition }) {

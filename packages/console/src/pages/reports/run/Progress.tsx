@@ -1,9 +1,11 @@
 /** Shows the progress of a running report: the state of each measurement, and how many have succeeded. */
-import type { ReportProgress } from '../../../companion/methods.ts';
+import type { LocalInterval } from '@measurement-exchange/reports';
 import { count } from '../../../format.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip, type Shown } from '../../../parts/Chip.tsx';
 import { pathOf } from '../../../parts/links.ts';
+import type { ProgressView, SegmentView } from '../../../reports/types.ts';
+import { type Label, needWords } from '../../../reports/words.ts';
 import './run.css';
 
 const STATES: Record<string, Shown> = {
@@ -18,7 +20,14 @@ const STATES: Record<string, Shown> = {
 };
 const NOT_ASKED: Shown = { word: 'Not asked yet', icon: 'minus' };
 
-export function Progress({ progress: { total, answered, measurements } }: { progress: ReportProgress }) {
+interface Props {
+  progress: ProgressView;
+  segments: readonly SegmentView[];
+  labels: readonly Label[];
+  interval: LocalInterval;
+}
+
+export function Progress({ progress: { total, answered, measurements }, segments, labels, interval }: Props) {
   return (
     <section className="card" aria-labelledby="report-progress">
       <header>
@@ -42,11 +51,12 @@ export function Progress({ progress: { total, answered, measurements } }: { prog
             </tr>
           </thead>
           <tbody>
-            {measurements.map(({ key, name, title, state }) => {
-              const { word, icon, tone } = STATES[state] ?? NOT_ASKED;
-              const path = name && pathOf(name, 'consumer');
+            {measurements.map((one) => {
+              const { word, icon, tone } = STATES[one.state] ?? NOT_ASKED;
+              const path = one.measurement && pathOf(one.measurement, 'consumer');
+              const title = needWords({ interval, segments }, labels, one);
               return (
-                <tr key={key}>
+                <tr key={one.key}>
                   <td>{path ? <A to={path}>{title}</A> : title}</td>
                   <td data-l="State">
                     <Chip tone={tone} icon={icon}>

@@ -34,10 +34,8 @@ export function ReportBody({
         <Groups {...shown} />
       </div>
       <Corrected {...shown} />
-      <div className="cols two">
-        <Agreement {...shown} />
-        {children}
-      </div>
+      <Agreement {...shown} />
+      {children && <div className="cols two">{children}</div>}
     </div>
   );
 }
