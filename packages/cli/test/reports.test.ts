@@ -162,6 +162,12 @@ describe('the example', () => {
     await vi.waitUntil(() => child.output().includes('measuring'), { timeout: 90_000 });
     expect(await child.kill('SIGINT')).toBe(130);
     expect(child.output()).toMatch(/Its measurements continue\. To go on: .*report run \S+ --as acme/);
+    const between = await run('report', 'show', '--as', 'acme');
+    expect(between.error).toBeUndefined();
+    expect(between.out).toMatch(/^Incremental reach by publisher {2}\w+$/m);
+    const isWhole = !between.out.includes('missing, see below');
+    if (!isWhole)
+      expect(between.err).toMatch(/To ask for what is missing, and wait: .*report run \S+ --as acme/);
     const { state } = await mexJson('report', 'run', file, '--as', 'acme');
     expect(state).toBe('COMPLETE');
     // No other report ends on this day.
@@ -180,6 +186,8 @@ describe('a report that is done', () => {
     expect(csv).toMatch(/^overlap,pinwheel & harbor,/m);
     const { title } = JSON.parse(await mex('report', 'export', '--format', 'json', '--as', 'acme'));
     expect(title).toBe('Incremental reach by publisher');
+    // Every command has --json, so this one means the format.
+    expect(JSON.parse(await mex('report', 'export', '--json', '--as', 'acme')).title).toBe(title);
   });
 
   it.skipIf(lacksChromium)('is a page that fits a phone and has every chart', async () => {
@@ -226,4 +234,20 @@ it('the page for analysts, typed as printed, shows what it says', async () => {
   expect(shown[4]).toContain('Three publishers  COMPLETE');
   expect(shown[5]).toContain('mostly noise');
   expect(shown[6]).toMatch(/0 differ from the stored ones[\s\S]*One day, on phones/);
+});
+
+it('watches a campaign that is not over, and says so until Ctrl-C', async () => {
+  const file = join(folder, 'next-year.yaml');
+  const year = new Date().getUTCFullYear() + 1;
+  const text = await readFile(join(ROOT, example('three-publishers')), 'utf8');
+  await writeFile(
+    file,
+    text.replace(/^interval:.*/m, `interval: { start: ${year}-01-01, end: ${year}-01-15, timeZone: UTC }`),
+  );
+  const args = ['report', 'run', file, '--watch', '--as', 'acme'];
+  const child = spawnMex(args, { env: { MEX_DATA_DIR: dataDir() } });
+  await vi.waitUntil(() => child.output().includes('Waiting for the rest'), { timeout: 90_000 });
+  expect(await child.kill('SIGINT')).toBe(130);
+  expect(child.output()).toContain(`cannot be asked yet: its period ends at ${year}-01-15`);
+  expect(child.output()).toMatch(/To go on: .*report run \S+ --watch --as acme/);
 });

@@ -19,7 +19,7 @@ export function exportCommand(): Command {
     'write a report as CSV, JSON or HTML',
     async ({ consumer, name }, options) => {
       const answer = await consumer.reports.show(name);
-      const text = await textOf(answer, options.format);
+      const text = await textOf(answer, options.json ? 'json' : options.format);
       if (options.output === undefined) {
         process.stdout.write(text);
         return;

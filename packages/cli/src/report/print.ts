@@ -126,12 +126,23 @@ function printFit({ fits }: ReportDocument): void {
   );
 }
 
+const MISSING_WORDS: Record<string, string> = {
+  AWAITING_REQUISITION_FULFILLMENT: 'waits for its publishers',
+  COMPUTING: 'is being computed by the duchies',
+  FAILED: 'failed',
+  CANCELLED: 'was cancelled',
+  REJECTED: 'its result was rejected',
+  NOT_CREATED: 'could not be asked',
+  NOT_DUE: 'cannot be asked yet',
+  NOT_ASKED: 'not asked yet',
+};
+
 function printMissing({ figures }: ReportDocument): void {
   const all = figures.flatMap(({ missing }) => missing);
   if (all.length === 0) return;
   const reasons = new Set(
     all.map(({ measurement, state, reason }) =>
-      [measurement, state, reason].filter((part) => part !== undefined).join(': '),
+      [measurement, MISSING_WORDS[state] ?? state, reason].filter((part) => part !== undefined).join(': '),
     ),
   );
   print(`\n${paint('bold', 'Missing')}`);

@@ -25,7 +25,7 @@ export function runCommand(): Command {
       const { reports } = acting.consumer;
       const definition = await definitionOf(acting, file);
       const { name } = await reports.create(definition);
-      const again = nextCommand(options, `report run ${name}`, options);
+      const again = nextCommand(options, `report run ${name}${options.watch ? ' --watch' : ''}`, options);
       let answer: ReportAnswer | undefined;
       await interruptible(async (signal) => {
         const progress = showProgress(name);
@@ -35,6 +35,7 @@ export function runCommand(): Command {
           for await (answer of answers) {
             progress.pause();
             show(answer, options);
+            if (options.watch && answer.needs.some(({ state }) => state === 'NOT_DUE')) note(WATCHING);
           }
         } finally {
           progress.pause();
@@ -48,6 +49,9 @@ export function runCommand(): Command {
       requireFigures(answer!, again);
     });
 }
+
+const WATCHING =
+  'Waiting for the rest, which is asked once its days are over and their events are there. Ctrl-C ends the wait.';
 
 const HELP = `
 The definition is a file of YAML or JSON, the name of a report, or nothing: then all of your event groups are reported, as

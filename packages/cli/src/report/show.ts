@@ -1,9 +1,9 @@
 /** `mex report show`, `list` and `delete`. */
 import type { Command } from 'commander';
-import { listCommand as listing, nameBelow } from '../calls/caller.ts';
+import { listCommand as listing, nameBelow, nextCommand } from '../calls/caller.ts';
 import { remote } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
-import { print, printJson, printJsonLine, startTable } from '../terminal/output.ts';
+import { note, print, printJson, printJsonLine, startTable } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
 import { ofReport, titleOf } from './choose.ts';
 import { printReport } from './print.ts';
@@ -11,9 +11,12 @@ import { printReport } from './print.ts';
 export function showCommand(): Command {
   const description = 'print a report from what is answered now; asks nothing';
   return ofReport<ActingOptions>('show', description, async ({ consumer, name }, options) => {
-    const { document } = await consumer.reports.show(name);
-    if (options.json) printJson({ name, ...document });
-    else printReport(document, name);
+    const { document, needs } = await consumer.reports.show(name);
+    if (options.json) return printJson({ name, ...document });
+    printReport(document, name);
+    if (needs.some(({ state }) => state !== 'SUCCEEDED')) {
+      note(`To ask for what is missing, and wait: ${nextCommand(options, `report run ${name}`, options)}`);
+    }
   });
 }
 
