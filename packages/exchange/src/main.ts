@@ -25,7 +25,7 @@ import { migrate, RESTORED } from './database/migrate.ts';
 import { OpenMeasurements } from './database/openMeasurements.ts';
 import { findPrincipal } from './database/principals.ts';
 import { removeReplica } from './database/replicas.ts';
-import { type Development, devKeys, devServerTls, startDevelopment } from './dev/index.ts';
+import { type Development, devKeys, devServerTls, startDevelopment, withDevRoot } from './dev/index.ts';
 import { registerDevIssuer } from './dev/issuerPages.ts';
 import { ChangeBus } from './feed/changeBus.ts';
 import { Feed } from './feed/feed.ts';
@@ -76,7 +76,7 @@ export async function start(
 
   const bus = new ChangeBus();
   const db = connect(connections, { metrics, log, bus }, opened);
-  const callers = identifyCallers(db);
+  const callers = await identifyCallers(db, config);
   const demo = demoProtocols(config);
   const protocols = demo ?? config.protocols;
   const clock = () => timestampOf(performance.timeOrigin + performance.now());
@@ -149,11 +149,13 @@ export async function start(
   return { url, grpc, development, stop: () => running.disposeAsync() };
 }
 
-function identifyCallers(db: Database) {
+async function identifyCallers(db: Database, { mode, dataDir }: Config) {
+  const stored = clientCertificateLookup(db);
+  const lookup = mode === 'production' ? stored : await withDevRoot(stored, dataDir, Date.now());
   return {
     principals: createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) }),
     apiKeys: createApiKeyVerifier({ lookup: (keyHash) => findApiKey(db, keyHash) }),
-    clientCertificates: createClientCertificateVerifier({ lookup: clientCertificateLookup(db) }),
+    clientCertificates: createClientCertificateVerifier({ lookup }),
   };
 }
 

@@ -10,6 +10,8 @@ export interface DevParty {
   certificate: string;
   privateKeyPem: string;
   encryptionPublicKey: string;
+  clientCertificatePem: string;
+  clientPrivateKeyPem: string;
 }
 
 export interface DevJson {

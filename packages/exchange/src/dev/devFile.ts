@@ -13,6 +13,9 @@ export interface DemoParty {
   /** Tink keysets in base64. */
   encryptionPublicKey: string;
   encryptionPrivateKey: string;
+  /** The party's certificate for gRPC, and its private key (PKCS#8). */
+  clientCertificatePem: string;
+  clientPrivateKeyPem: string;
 }
 
 export interface DemoParties {

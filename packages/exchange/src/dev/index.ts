@@ -16,7 +16,7 @@ import { DEMO_POPULATION } from './demoPopulation.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
 import { type DescribedParty, ensureDemoParties, PUBLISHERS } from './parties.ts';
 
-export { devServerTls } from './root.ts';
+export { devServerTls, withDevRoot } from './root.ts';
 export { devKeyFile };
 
 export interface Development {

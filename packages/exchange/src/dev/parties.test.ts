@@ -1,4 +1,4 @@
-import { createPublicKey, verify, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -112,6 +112,30 @@ describe('the demo parties', () => {
     expect((await start(store)).parties).toEqual(second.parties);
   });
 
+  it('have client certificates of the demo root that name them, also where an earlier version wrote dev.json', async () => {
+    const { certificates, store } = emptyStore();
+    const first = await start(store);
+    const contents = await devJson();
+    for (const party of contents.dataProviders) {
+      delete party.clientCertificatePem;
+      delete party.clientPrivateKeyPem;
+    }
+    await writeFile(join(dataDir, 'dev.json'), JSON.stringify(contents));
+    const second = await start(store);
+    expect(certificates.size).toBe(5);
+    expect(second.parties.measurementConsumers).toEqual(first.parties.measurementConsumers);
+    const root = new X509Certificate(second.parties.rootCertificatePem);
+    for (const [i, party] of second.parties.dataProviders.entries()) {
+      const { clientCertificatePem, clientPrivateKeyPem, ...identity } = party;
+      expect(first.parties.dataProviders[i]).toMatchObject(identity);
+      const certificate = new X509Certificate(clientCertificatePem);
+      expect(certificate.verify(root.publicKey)).toBe(true);
+      expect(certificate.subjectAltName).toBe(`URI:mex:${party.name}`);
+      expect(certificate.checkPrivateKey(createPrivateKey(clientPrivateKeyPem))).toBe(true);
+      expect(clientPrivateKeyPem).not.toBe(party.privateKeyPem);
+    }
+  });
+
   it('get new keys when the database was lost', async () => {
     await start(emptyStore().store);
     const { certificates, store } = emptyStore();
@@ -190,7 +214,8 @@ describe('the demo duchies', () => {
 
 describe('dev.json', () => {
   const PARTY_FIELDS = [
-    ...['certificate', 'displayName', 'encryptionPrivateKey', 'encryptionPublicKey'],
+    ...['certificate', 'clientCertificatePem', 'clientPrivateKeyPem', 'displayName'],
+    ...['encryptionPrivateKey', 'encryptionPublicKey'],
     ...['name', 'privateKeyPem', 'token'],
   ];
 

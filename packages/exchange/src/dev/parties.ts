@@ -83,11 +83,15 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
+/** An earlier version of the exchange stored no client certificates. */
+type StoredParty = Omit<DemoParty, keyof ClientIdentity> & Partial<ClientIdentity>;
+type ClientIdentity = Pick<DemoParty, 'clientCertificatePem' | 'clientPrivateKeyPem'>;
+
 /**
  * Returns the parties of an earlier run by name. Returns an empty map if the root certificate is new, because the old root
  * issued the parties' certificates.
  */
-function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
+function storedParties(file: Partial<DemoParties>, root: Root): Map<string, StoredParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders, file.duchies];
   return new Map(
@@ -100,20 +104,25 @@ const REQUIRED = [
   ...(['encryptionPublicKey', 'encryptionPrivateKey'] as const),
 ];
 
-function isDemoParty(value: Partial<DemoParty> | null): value is DemoParty {
+const OPTIONAL = ['endpoint', 'clientCertificatePem', 'clientPrivateKeyPem'] as const;
+
+function isDemoParty(value: Partial<DemoParty> | null): value is StoredParty {
   const isComplete = REQUIRED.every((member) => typeof value?.[member] === 'string');
-  return isComplete && ['string', 'undefined'].includes(typeof value?.endpoint);
+  return isComplete && OPTIONAL.every((member) => ['string', 'undefined'].includes(typeof value?.[member]));
 }
 
 async function ensure(
   party: DescribedParty,
-  stored: DemoParty | undefined,
+  stored: StoredParty | undefined,
   root: Root,
   { store, clock, newId }: Options,
 ): Promise<DemoParty> {
   const { name, displayName, endpoint } = party;
   await store.ensureParty(party);
-  const described = { name, displayName, ...(endpoint && { endpoint }) };
+  const described = {
+    ...{ name, displayName, ...(endpoint && { endpoint }) },
+    ...(await ensureClient(party, stored, root, clock())),
+  };
   if (
     stored?.certificate.startsWith(`${name}/certificates/`) &&
     (await store.certificateExists(stored.certificate))
@@ -136,4 +145,19 @@ async function ensure(
     encryptionPublicKey: toBase64(publicKeyset),
     encryptionPrivateKey: toBase64(privateKeyset),
   };
+}
+
+/** A program that speaks gRPC has a key of its own, so that the key that signs for the party is not on its machine. */
+async function ensureClient(
+  { name, displayName }: DescribedParty,
+  stored: StoredParty | undefined,
+  root: Root,
+  now: number,
+): Promise<ClientIdentity> {
+  const { clientCertificatePem, clientPrivateKeyPem } = stored ?? {};
+  if (clientCertificatePem !== undefined && clientPrivateKeyPem !== undefined) {
+    return { clientCertificatePem, clientPrivateKeyPem };
+  }
+  const { certificatePem, privateKeyPem } = await issueLeaf(root, displayName, now, { party: name });
+  return { clientCertificatePem: certificatePem, clientPrivateKeyPem: privateKeyPem };
 }
