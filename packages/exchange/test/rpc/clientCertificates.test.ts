@@ -1,0 +1,377 @@
+/** Client certificates and API keys over TLS: which party a caller is, and that every failure reads the same. */
+import { KeyObject } from 'node:crypto';
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  ErrorInfoSchema,
+  Measurements,
+  RequestInfoSchema,
+  Requisitions,
+} from '@measurement-exchange/contract/rpc';
+import { UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { generateKeys, type Issued, leaf, type Options, root } from '@measurement-exchange/testkit/issuing';
+import { asOperator } from '@measurement-exchange/testkit/operator';
+import { clientOf, failureOf } from '@measurement-exchange/testkit/rpc';
+import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
+import * as x509 from '@peculiar/x509';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createClientCertificateVerifier } from '../../src/auth/clientCertificates.ts';
+import { clientCertificateLookup } from '../../src/database/clientCertificates.ts';
+import { Database } from '../../src/database/db.ts';
+
+const exchange = useExchange({ rate: UNLIMITED });
+/** In years: long enough that the tests pass at any time. */
+const LONG = { from: -10, until: 30 };
+const { digitalSignature, keyCertSign, keyAgreement } = x509.KeyUsageFlags;
+const DENIED = 'permission_denied PERMISSION_DENIED';
+
+/** `own` is trusted for Acme alone, `shared` for Streamly and Chirper, `general` for those without a root of their own. */
+let own: Issued;
+let shared: Issued;
+let general: Issued;
+
+const newRoot = (name: string, options: Partial<Options> = {}) => root(name, { ...LONG, ...options });
+const newLeaf = (by: Issued, options: Partial<Options> = {}) => leaf(by, { ...LONG, ...options });
+
+async function trust({ der }: Issued, party?: string): Promise<string> {
+  const body = { x509Der: Buffer.from(der).toString('base64'), ...(party && { party }) };
+  return (await ok(asOperator(exchange, 'POST', 'trustedRoots', body))).name;
+}
+
+async function registerAt(party: { name: string; token: string }, { der }: Issued): Promise<string> {
+  const body = { x509Der: Buffer.from(der).toString('base64') };
+  return (await ok(exchange.call(party.token, 'POST', `/v2alpha/${party.name}/certificates`, body))).name;
+}
+
+beforeAll(async () => {
+  const { acme, streamly, chirper } = castOf(exchange);
+  own = await newRoot('CN=Acme root');
+  shared = await newRoot('CN=Root of two publishers');
+  general = await newRoot('CN=Root of everybody');
+  await trust(own, acme.name);
+  await trust(shared, streamly.name);
+  await trust(shared, chirper.name);
+  await trust(general);
+});
+
+function identityOf({ pem, keys }: Issued) {
+  return {
+    cert: pem,
+    key: KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }) as string,
+  };
+}
+
+/** Lists what only this party may list. */
+function call(caller: Issued | undefined, party: { name: string }, headers: Record<string, string> = {}) {
+  const options = { identity: caller && identityOf(caller), headers };
+  return party.name.startsWith('dataProviders/')
+    ? clientOf(exchange.dev, Requisitions, options).listRequisitions({ parent: party.name })
+    : clientOf(exchange.dev, Measurements, options).listMeasurements({ parent: party.name });
+}
+
+/** The one text of all credentials that are not acceptable. Returns the reason, which only the log has. */
+async function whyNot(failing: Promise<unknown>): Promise<string> {
+  const error = await failing.then(() => expect.fail('The call did not fail.'), ConnectError.from);
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const { reason, domain, metadata } = info!;
+  expect({ code: error.code, text: error.rawMessage, reason, domain, metadata }).toEqual({
+    code: Code.Unauthenticated,
+    text: 'The credentials are missing or not acceptable.',
+    reason: 'TOKEN_INVALID',
+    domain: 'halo.wfanet.org',
+    metadata: {},
+  });
+  expect(error.details).toHaveLength(2);
+  const [{ requestId }] = error.findDetails(RequestInfoSchema) as [{ requestId: string }];
+  const lines = (await exchange.logs()).map((text) => JSON.parse(text));
+  return lines.find((line) => line.requestId === requestId).why;
+}
+
+describe('a client certificate acts for', () => {
+  it('the party whose root issued it, and for nobody else', async () => {
+    const { acme, globex, streamly } = castOf(exchange);
+    const caller = await newLeaf(own);
+    await call(caller, acme);
+    for (const other of [globex, streamly]) expect(await failureOf(call(caller, other))).toBe(DENIED);
+  });
+
+  it('the party that it names, of those that share its root', async () => {
+    const { streamly, chirper } = castOf(exchange);
+    const caller = await newLeaf(shared, { party: chirper.name });
+    await call(caller, chirper);
+    expect(await failureOf(call(caller, streamly))).toBe(DENIED);
+  });
+
+  it('the party that registered it, of those that share its root', async () => {
+    const { streamly, chirper } = castOf(exchange);
+    const caller = await newLeaf(shared);
+    await registerAt(streamly, caller);
+    await call(caller, streamly);
+    expect(await failureOf(call(caller, chirper))).toBe(DENIED);
+  });
+
+  it('the party that it names, under a root for everybody', async () => {
+    const { globex } = castOf(exchange);
+    await call(await newLeaf(general, { party: globex.name }), globex);
+  });
+
+  it('a demo party, with the certificate in dev.json', async () => {
+    const { acme, globex } = castOf(exchange);
+    const { clientCertificatePem: cert, clientPrivateKeyPem: key } = globex;
+    const client = clientOf(exchange.dev, Measurements, { identity: { cert, key } });
+    await client.listMeasurements({ parent: globex.name });
+    expect(await failureOf(client.listMeasurements({ parent: acme.name }))).toBe(DENIED);
+  });
+
+  it('anybody that a token or an API key beside it names, and nobody if that is bad', async () => {
+    const { acme, globex } = castOf(exchange);
+    const caller = await newLeaf(own);
+    const bearer = { authorization: `Bearer ${globex.token}` };
+    await call(caller, globex, bearer);
+    expect(await failureOf(call(caller, acme, bearer))).toBe(DENIED);
+    await whyNot(call(caller, acme, { authorization: 'Bearer x.y.z' }));
+    expect(await whyNot(call(caller, acme, { 'x-api-key': 'mex_x' }))).toBe('the API key is malformed');
+  });
+});
+
+describe('a client certificate is not accepted', () => {
+  it.each<[what: string, make: () => Promise<Issued>, why: RegExp]>([
+    [
+      'with the key identifier of a root that did not issue it',
+      () => ofStranger({ aki: own.ski! }),
+      /no trusted root/,
+    ],
+    [
+      'with the name and key identifier of a root that did not issue it',
+      () => ofStranger({ aki: own.ski!, issuerName: own.name }),
+      /no trusted root/,
+    ],
+    [
+      'of another party, with the key identifier of a root that did not issue it',
+      () => newLeaf(shared, { aki: own.ski!, issuerName: own.name, party: castOf(exchange).acme.name }),
+      /no trusted root/,
+    ],
+    ['of a root that nobody trusts', () => ofStranger({}), /no trusted root/],
+    [
+      'without the key identifier of its issuer',
+      () => newLeaf(own, { aki: 'absent' }),
+      /does not name its issuer/,
+    ],
+    ['that expired', () => newLeaf(own, { until: -5 }), /expired on/],
+    ['that is valid later', () => newLeaf(own, { from: 20 }), /valid only from/],
+    [
+      'that signed itself',
+      () => root('CN=Acme', { ...LONG, ca: false, usages: digitalSignature }),
+      /no trusted root/,
+    ],
+    [
+      'that signed itself and names a trusted root',
+      () => root(own.name, { ...LONG, ca: false, usages: digitalSignature, aki: own.ski! }),
+      /no trusted root/,
+    ],
+    ['that is a root itself', async () => own, /one of an authority|key usage/],
+    [
+      'of an authority',
+      () => newLeaf(own, { ca: true, usages: keyCertSign | digitalSignature }),
+      /one of an authority/,
+    ],
+    ['that an authority below the root issued', ofIntermediate, /no trusted root/],
+    ['for servers only', () => withPurpose('1.3.6.1.5.5.7.3.1'), /not for clients/],
+    ['that is not for signing', () => newLeaf(own, { usages: keyAgreement }), /not for signing/],
+    ['that names the operator', () => newLeaf(general, { party: 'operator' }), /issues for several/],
+    [
+      'that names the operator, of the root of a party',
+      () => newLeaf(own, { party: 'operator' }),
+      /is of "operator"/,
+    ],
+    [
+      'that names another party than its root is for',
+      () => newLeaf(own, { party: castOf(exchange).globex.name }),
+      /is of "measurementConsumers\/globex"/,
+    ],
+    [
+      'that names a party with another root',
+      () => newLeaf(shared, { party: castOf(exchange).acme.name }),
+      /not issued by a root that is trusted for measurementConsumers\/acme/,
+    ],
+    [
+      'that names a party with a root of its own, under a root for everybody',
+      () => newLeaf(general, { party: castOf(exchange).acme.name }),
+      /not issued by a root that is trusted for measurementConsumers\/acme/,
+    ],
+    [
+      'that names two parties',
+      () => newLeaf(shared, { extensions: [naming('dataProviders/streamly', 'dataProviders/chirper')] }),
+      /names 2 of them/,
+    ],
+    ['that names nobody, where its root is shared', () => newLeaf(shared), /is registered by 0/],
+    ['that two parties registered, where its root is shared', registeredTwice, /is registered by 2/],
+  ])('%s', async (_what, make, why) => {
+    const { acme } = castOf(exchange);
+    expect(await whyNot(call(await make(), acme))).toMatch(why);
+  });
+
+  it('if there is none', async () => {
+    expect(await whyNot(call(undefined, castOf(exchange).acme))).toBe('no credentials');
+  });
+
+  const ofStranger = async (options: Partial<Options>) => newLeaf(await newRoot('CN=Stranger'), options);
+  const naming = (...parties: string[]) =>
+    new x509.SubjectAlternativeNameExtension(
+      parties.map((party) => ({ type: 'url' as const, value: `mex:${party}` })),
+    );
+  const withPurpose = (oid: string) =>
+    newLeaf(own, { extensions: [new x509.ExtendedKeyUsageExtension([oid])] });
+  async function ofIntermediate(): Promise<Issued> {
+    return newLeaf(await newLeaf(own, { name: 'CN=Below', ca: true, usages: keyCertSign }));
+  }
+  async function registeredTwice(): Promise<Issued> {
+    const { streamly, chirper } = castOf(exchange);
+    const caller = await newLeaf(shared);
+    await registerAt(streamly, caller);
+    await registerAt(chirper, caller);
+    return caller;
+  }
+});
+
+it('a certificate for clients is accepted, and one for any purpose', async () => {
+  const { acme } = castOf(exchange);
+  for (const oid of ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']) {
+    const extensions = [new x509.ExtendedKeyUsageExtension([oid])];
+    await call(await newLeaf(own, { extensions }), acme);
+  }
+});
+
+describe('a client certificate that was accepted', () => {
+  it('is rejected at once when a certificate of its key is revoked, also in a later certificate of the key', async () => {
+    const { acme } = castOf(exchange);
+    const keys = await generateKeys();
+    const caller = await newLeaf(own, { keys });
+    const name = await registerAt(acme, caller);
+    await call(caller, acme);
+    await ok(post(exchange, acme, `${name}:revoke`, { revocationState: 'REVOKED' }));
+    for (const later of [caller, await newLeaf(own, { keys, name: 'CN=Renewed' })]) {
+      expect(await whyNot(call(later, acme))).toBe('a certificate of this key is revoked or on hold');
+    }
+    await call(await newLeaf(own), acme);
+  });
+
+  it('is rejected while a certificate of its key is on hold', async () => {
+    const { acme } = castOf(exchange);
+    const caller = await newLeaf(own);
+    const name = await registerAt(acme, caller);
+    await call(caller, acme);
+    await ok(post(exchange, acme, `${name}:revoke`, { revocationState: 'HOLD' }));
+    expect(await whyNot(call(caller, acme))).toBe('a certificate of this key is revoked or on hold');
+    await ok(post(exchange, acme, `${name}:releaseHold`));
+    await call(caller, acme);
+  });
+
+  it('is rejected at once when its root is removed, and names another party when its root changes hands', async () => {
+    const { dailynews, globex } = castOf(exchange);
+    const moving = await newRoot('CN=Moving root');
+    const caller = await newLeaf(moving);
+    const first = await trust(moving, dailynews.name);
+    await call(caller, dailynews);
+    await ok(asOperator(exchange, 'DELETE', first));
+    expect(await whyNot(call(caller, dailynews))).toMatch(/no trusted root/);
+    const second = await trust(moving, globex.name);
+    expect(await failureOf(call(caller, dailynews))).toBe(DENIED);
+    await call(caller, globex);
+    await ok(asOperator(exchange, 'DELETE', second));
+  });
+
+  it('is rejected on other replicas within 30 s', async () => {
+    const { dailynews } = castOf(exchange);
+    const connection = { connectionString: exchange.database.url };
+    await using stack = new AsyncDisposableStack();
+    const db = new Database({ connection, applicationName: 'test' });
+    stack.defer(() => db.close());
+    const removed = await newRoot('CN=Removed root');
+    const { der } = await newLeaf(removed);
+    const name = await trust(removed, dailynews.name);
+    let now = Date.now();
+    const { verify } = createClientCertificateVerifier({
+      lookup: clientCertificateLookup(db),
+      clock: () => now,
+    });
+    expect((await verify(der)).claimedPrincipal).toBe(dailynews.name);
+    await ok(asOperator(exchange, 'DELETE', name));
+    now += 29_999;
+    expect((await verify(der)).claimedPrincipal).toBe(dailynews.name);
+    now += 1;
+    await expect(verify(der)).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
+  });
+
+  it('is of a caller without permission while its party is suspended', async () => {
+    const { dailynews } = castOf(exchange);
+    const caller = await newLeaf(general, { party: dailynews.name });
+    await call(caller, dailynews);
+    await ok(asOperator(exchange, 'POST', `${dailynews.name}:suspend`));
+    expect(await failureOf(call(caller, dailynews))).toBe('permission_denied PRINCIPAL_SUSPENDED');
+    await ok(asOperator(exchange, 'POST', `${dailynews.name}:resume`));
+    await call(caller, dailynews);
+  });
+
+  it('is of a caller without permission if no such party exists', async () => {
+    const caller = await newLeaf(general, { party: 'dataProviders/nobody' });
+    const failure = await failureOf(call(caller, castOf(exchange).acme));
+    expect(failure).toBe('permission_denied PRINCIPAL_UNKNOWN');
+  });
+});
+
+describe('an API key', () => {
+  async function keyOf(party: { name: string; token: string }) {
+    const body = { displayName: 'Reporting' };
+    const created = exchange.call(party.token, 'POST', `/v2alpha/${party.name}/apiKeys`, body);
+    const { name, authenticationKey } = await ok(created);
+    return { name, key: { 'x-api-key': authenticationKey as string } };
+  }
+
+  it('acts for its consumer and for nobody else, also beside the certificate of another', async () => {
+    const { acme, globex } = castOf(exchange);
+    const { key } = await keyOf(globex);
+    for (const caller of [undefined, await newLeaf(own), await newLeaf(await newRoot('CN=Stranger'))]) {
+      await call(caller, globex, key);
+      expect(await failureOf(call(caller, acme, key))).toBe(DENIED);
+    }
+  });
+
+  it('is rejected when it expired, was deleted, is unknown or malformed', async () => {
+    const { acme } = castOf(exchange);
+    const expired = await keyOf(acme);
+    await exchange.database.query(
+      `UPDATE api_keys SET create_time = now() - interval '2 days', expire_time = now() - interval '1 day'
+        WHERE id = $1`,
+      [expired.name.split('/').at(-1)],
+    );
+    expect(await whyNot(call(undefined, acme, expired.key))).toBe('the API key has expired');
+
+    const deleted = await keyOf(acme);
+    await call(undefined, acme, deleted.key);
+    await ok(exchange.call(acme.token, 'DELETE', `/v2alpha/${deleted.name}`));
+    expect(await whyNot(call(undefined, acme, deleted.key))).toBe('the API key is unknown');
+
+    const { authenticationKey } = { authenticationKey: deleted.key['x-api-key'] };
+    for (const malformed of ['', 'mex_', acme.token, authenticationKey.slice(4), `${authenticationKey}A`]) {
+      const why = await whyNot(call(undefined, acme, { 'x-api-key': malformed }));
+      expect(why).toBe('the API key is malformed');
+    }
+  });
+
+  it('is no bearer token, and a bearer token is no API key', async () => {
+    const { acme } = castOf(exchange);
+    const { key } = await keyOf(acme);
+    await whyNot(call(undefined, acme, { authorization: `Bearer ${key['x-api-key']}` }));
+    await whyNot(call(undefined, acme, { 'x-api-key': `Bearer ${acme.token}` }));
+  });
+});
+
+it('is in no log line: neither an API key nor a certificate', async () => {
+  const { acme } = castOf(exchange);
+  const caller = await newLeaf(own);
+  await call(caller, acme);
+  const logs = (await exchange.logs()).join('\n');
+  expect(logs).toContain('ListMeasurements');
+  expect(logs).not.toMatch(/mex_[A-Za-z0-9_-]{43}/);
+  expect(logs).not.toContain(caller.pem.split('\n')[1]);
+});
