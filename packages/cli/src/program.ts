@@ -27,6 +27,7 @@ const COMMANDS = {
   identity: async () => (await import('./identity/command.ts')).identityCommand(),
   keys: async () => (await import('./keys/command.ts')).keysCommand(),
   certificates: async () => (await import('./party/certificates.ts')).certificatesCommand(),
+  'api-keys': async () => (await import('./party/apiKeys.ts')).apiKeysCommand(),
   verify: async () => (await import('./verify/command.ts')).verifyCommand(),
   watch: async () => (await import('./party/watch.ts')).watchCommand(),
   summary: async () => (await import('./party/summary.ts')).summaryCommand(),
@@ -86,6 +87,7 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
     identity: 'make the keys and certificates of a party, or import them',
     keys: 'look into keys and certificates; make keysets',
     certificates: 'list, get, create, revoke, release-hold',
+    'api-keys': 'keys of programs that call by gRPC: create, list, delete',
     verify: 'check signatures, certificates, hashes and keys step by step',
   },
   'Run an exchange:': {
@@ -117,6 +119,7 @@ export async function createMex(words: readonly string[]): Promise<Command> {
       // Commands and the processes that they start read the profile's name from this variable.
       process.env.MEX_PROFILE = name;
     })
+    .hook('preAction', requireGivenProfile)
     .showHelpAfterError('(add --help to see what there is)')
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
@@ -135,6 +138,17 @@ export async function createMex(words: readonly string[]): Promise<Command> {
   // Add the help command after the groups, so that it is not part of a group.
   mex.helpCommand(true);
   return mex;
+}
+
+/**
+ * Throws if --profile names a profile that does not exist, even for commands that need nothing from it. Two commands make
+ * the profile that they are given.
+ */
+async function requireGivenProfile(mex: Command, command: Command): Promise<void> {
+  const { profile } = mex.opts<{ profile?: string }>();
+  if (profile === undefined || ['login', 'set'].includes(command.name())) return;
+  const { requireProfile } = await import('./signIn/profiles.ts');
+  await requireProfile(profile);
 }
 
 /** Returns a command as shown in the help. `mex --help` shows only names, and a group's help also shows arguments. */
