@@ -97,7 +97,7 @@ async function grant(client: pg.ClientBase, role: string): Promise<void> {
     GRANT INSERT, UPDATE ON parties, certificates, measurements, requisitions,
       event_group_metadata_descriptors, event_groups, populations, computations, reports, last_seen TO ${app};
     GRANT INSERT ON settings, transitions, audit_entries, changes TO ${app};
-    GRANT INSERT, DELETE ON principals, trusted_roots, descriptor_types, population_model_lines,
+    GRANT INSERT, DELETE ON principals, api_keys, trusted_roots, descriptor_types, population_model_lines,
       computation_log, report_measurements TO ${app};
     GRANT INSERT, UPDATE, DELETE ON revocation_cascades, webhooks, webhook_deliveries,
       webhook_redeliveries TO ${app};
