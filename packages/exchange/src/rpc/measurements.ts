@@ -13,9 +13,10 @@ import {
   ListMeasurementsResponseSchema,
   type Measurements,
 } from '@measurement-exchange/contract/rpc';
-import { type Api, idsIn } from './api.ts';
+import { type Api, type Call, idsIn } from './api.ts';
 import type { DirectProtocol } from './direct.ts';
 import { fromProtocolConfig, toProtocolConfig } from './protocolConfig.ts';
+import { nameAlgorithms, type Signature } from './signatures.ts';
 import {
   enumNames,
   fromEncrypted,
@@ -31,10 +32,14 @@ import {
 } from './values.ts';
 
 export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceImpl<typeof Measurements>> {
-  const write = (measurement: Measurement) => toMeasurement(measurement, direct);
+  const write = async (call: Call, measurement: Measurement) => {
+    const written = toMeasurement(measurement, direct);
+    await nameAlgorithms(call, [signatureOf(written)]);
+    return written;
+  };
   return {
     getMeasurement: api.unary(async ({ name }, call) =>
-      write(await call.run('getMeasurement', idsIn('measurement', name))),
+      write(call, await call.run('getMeasurement', idsIn('measurement', name))),
     ),
 
     createMeasurement: api.unary(async ({ parent, measurement, requestId }, call) => {
@@ -43,9 +48,8 @@ export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceI
         within: 'measurement',
         requestId: given(requestId),
       };
-      return write(
-        await call.run('createMeasurement', idsIn('measurementConsumer', parent, 'parent'), request),
-      );
+      const params = idsIn('measurementConsumer', parent, 'parent');
+      return write(call, await call.run('createMeasurement', params, request));
     }),
 
     listMeasurements: api.unary(async ({ parent, pageSize, pageToken, filter }, call) => {
@@ -58,34 +62,46 @@ export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceI
         'filter.createdAfter': fromTimestamp(filter?.createdAfter),
         'filter.createdBefore': fromTimestamp(filter?.createdBefore),
       };
-      return call.runPage(
+      const page = await call.runPage(
         'listMeasurements',
         idsIn('measurementConsumer', parent, 'parent'),
         { query },
         (page) =>
           create(ListMeasurementsResponseSchema, {
-            measurements: page.measurements.filter((one) => !isJsonSpec(one.measurementSpec)).map(write),
+            measurements: page.measurements
+              .filter((one) => !isJsonSpec(one.measurementSpec))
+              .map((one) => toMeasurement(one, direct)),
             nextPageToken: page.nextPageToken ?? '',
           }),
         (page) => page.measurements,
       );
+      await nameAlgorithms(call, page.measurements.map(signatureOf));
+      return page;
     }),
 
     batchGetMeasurements: api.unary(async ({ parent, names }, call) => {
       const params = idsIn('measurementConsumer', parent, 'parent');
-      const { measurements } = await call.run('batchGetMeasurements', params, { body: { names } });
-      return create(BatchGetMeasurementsResponseSchema, { measurements: measurements.map(write) });
+      const found = await call.run('batchGetMeasurements', params, { body: { names } });
+      const measurements = found.measurements.map((one) => toMeasurement(one, direct));
+      await nameAlgorithms(call, measurements.map(signatureOf));
+      return create(BatchGetMeasurementsResponseSchema, { measurements });
     }),
 
     cancelMeasurement: api.unary(async ({ name }, call) => {
       const cancelled = await call.run('cancelMeasurement', idsIn('measurement', name));
       // An error would hide that the measurement is cancelled now.
       return write(
+        call,
         isJsonSpec(cancelled.measurementSpec) ? { ...cancelled, measurementSpec: undefined } : cancelled,
       );
     }),
   };
 }
+
+const signatureOf = (m: specs.Measurement): Signature => [
+  m.measurementSpec,
+  m.measurementConsumerCertificate,
+];
 
 /** `field` is the field of the request message that contains the measurement. */
 export function fromMeasurement(measurement: specs.Measurement, field: string): NativeObject {

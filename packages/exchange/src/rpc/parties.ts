@@ -1,7 +1,8 @@
-/** What data providers and measurement consumers have in common. */
+/** Reads the fields that data providers and measurement consumers have in common. */
 import { type DataProvider, type MeasurementConsumer, TYPE_URLS } from '@measurement-exchange/contract';
 import type { Call } from './api.ts';
 import { certificateIdsIn } from './names.ts';
+import { algorithmOf } from './signatures.ts';
 import { toSigned } from './values.ts';
 
 type Party = DataProvider | MeasurementConsumer;
@@ -21,11 +22,13 @@ export async function toParty(call: Call, party: Party) {
     certificate === undefined
       ? undefined
       : (await call.run('getCertificate', certificateIdsIn(certificate))).x509Der;
+  const signed = toSigned(publicKey, TYPE_URLS.EncryptionPublicKey);
+  if (signed !== undefined && der !== undefined) signed.signatureAlgorithmOid ||= algorithmOf(der);
   return {
     name,
     displayName,
     certificate,
     certificateDer: der,
-    publicKey: toSigned(publicKey, TYPE_URLS.EncryptionPublicKey),
+    publicKey: signed,
   };
 }

@@ -4,6 +4,7 @@ import type { ServiceImpl } from '@connectrpc/connect';
 import { invalid, parseName, REQUIRED, TYPE_URLS } from '@measurement-exchange/contract';
 import { PublicKeySchema, type PublicKeys } from '@measurement-exchange/contract/rpc';
 import type { Api } from './api.ts';
+import { nameAlgorithms } from './signatures.ts';
 import { fromSigned, given, toSigned } from './values.ts';
 
 export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
@@ -15,11 +16,9 @@ export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
       if (key === undefined) throw invalid([{ field: 'publicKey.publicKey', description: REQUIRED }]);
       const body = { publicKey: key, publicKeyCertificate: given(publicKey?.certificate) };
       const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });
-      return create(PublicKeySchema, {
-        name,
-        publicKey: toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey),
-        certificate: updated.certificate,
-      });
+      const signed = toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey);
+      await nameAlgorithms(call, [[signed, updated.certificate!]]);
+      return create(PublicKeySchema, { name, publicKey: signed!, certificate: updated.certificate });
     }),
   };
 }

@@ -18,6 +18,7 @@ import {
 import { type Api, type Call, idsIn, malformedName } from './api.ts';
 import type { DirectProtocol } from './direct.ts';
 import { toProtocolConfig } from './protocolConfig.ts';
+import { nameAlgorithms, type Signature } from './signatures.ts';
 import {
   enumName,
   enumNames,
@@ -36,18 +37,26 @@ const DEFAULT_PAGE_SIZE = 10;
 const MAX_PAGE_SIZE = 500;
 
 export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceImpl<typeof Requisitions>> {
-  const write = (requisition: Requisition) => toRequisition(requisition, direct);
+  const write = async (call: Call, requisition: Requisition) => {
+    const written = toRequisition(requisition, direct);
+    await nameAlgorithms(call, signaturesOf(written));
+    return written;
+  };
   return {
     getRequisition: api.unary(async ({ name }, call) => {
       const ofMeasurement = parseName('measurementRequisition', name);
       if (ofMeasurement !== undefined)
-        return write(await call.run('getMeasurementRequisition', ofMeasurement));
+        return write(call, await call.run('getMeasurementRequisition', ofMeasurement));
       const own = parseName('requisition', name);
-      if (own !== undefined) return write(await call.run('getRequisition', own));
+      if (own !== undefined) return write(call, await call.run('getRequisition', own));
       throw malformedName(['requisition', 'measurementRequisition'], name);
     }),
 
-    listRequisitions: api.unary(async (request, call) => listRequisitions(request, call, write)),
+    listRequisitions: api.unary(async (request, call) => {
+      const page = await listRequisitions(request, call, (one) => toRequisition(one, direct));
+      await nameAlgorithms(call, page.requisitions.flatMap(signaturesOf));
+      return page;
+    }),
 
     refuseRequisition: api.unary(async ({ name, refusal, etag }, call) => {
       const body = {
@@ -59,6 +68,7 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
       const refused = await call.run('refuseRequisition', idsIn('requisition', name), withEtag(body, etag));
       // An error would hide that the requisition is refused now.
       return write(
+        call,
         isJsonSpec(refused.measurementSpec) ? { ...refused, measurementSpec: undefined } : refused,
       );
     }),
@@ -155,6 +165,20 @@ function toRequisition(r: Requisition, direct: DirectProtocol): ProtoRequisition
     updateTime: toTimestamp(r.updateTime),
     etag: r.etag,
   });
+}
+
+function signaturesOf({ measurementSpec, measurementConsumerCertificate, duchies }: ProtoRequisition) {
+  const keys = duchies.map(({ value }): Signature => {
+    const { value: parameters } = value!.protocol;
+    const { publicKey = undefined, elGamalPublicKey = undefined } = { ...parameters } as DuchyKeys;
+    return [publicKey ?? elGamalPublicKey, value!.duchyCertificate];
+  });
+  return [[measurementSpec, measurementConsumerCertificate] satisfies Signature, ...keys];
+}
+
+interface DuchyKeys {
+  publicKey?: specs.SignedMessage;
+  elGamalPublicKey?: specs.SignedMessage;
 }
 
 /** Consumers, too, know requisitions by the names of data providers. A tombstone has only the name that it was read by. */

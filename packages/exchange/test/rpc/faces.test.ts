@@ -69,14 +69,14 @@ function isDefault(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** A SignedMessage has its bytes as `data` in protobuf, and its algorithm as an OID. */
+/** A SignedMessage has its bytes as `data` in protobuf, and its algorithm as an OID: without one it is that of our keys. */
 function signedForm(value: Json): Json {
   if (!('signature' in value)) return value;
   const { message, data, signature, signatureAlgorithm: name, signatureAlgorithmOid } = value;
   return {
     message: data ?? message,
     signature,
-    signatureAlgorithm: signatureAlgorithmOid ?? OIDS[name] ?? name,
+    signatureAlgorithm: signatureAlgorithmOid ?? OIDS[name ?? 'ECDSA_P256_SHA256'] ?? name,
   };
 }
 

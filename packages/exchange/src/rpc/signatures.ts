@@ -1,0 +1,42 @@
+/** Names the algorithms of signatures. REST lets them follow from the signer's certificate, and clients of gRPC need them. */
+import { X509Certificate } from 'node:crypto';
+import {
+  defaultSignatureAlgorithm,
+  SIGNATURE_ALGORITHMS,
+  type SignatureAlgorithm,
+  type specs,
+} from '@measurement-exchange/contract';
+import type { Call } from './api.ts';
+import { certificateIdsIn } from './names.ts';
+
+/** A signed message, and the certificate of its signer. */
+export type Signature = [signed: specs.SignedMessage | undefined, certificate: string];
+
+/** Fills the algorithms that are missing. Reads each certificate once. */
+export async function nameAlgorithms(call: Call, signatures: Signature[]): Promise<void> {
+  const oids = new Map<string, string>();
+  for (const [signed, certificate] of signatures) {
+    if (signed === undefined || signed.signatureAlgorithmOid !== '') continue;
+    if (!oids.has(certificate)) {
+      const { x509Der } = await call.run('getCertificate', certificateIdsIn(certificate));
+      oids.set(certificate, algorithmOf(x509Der));
+    }
+    signed.signatureAlgorithmOid = oids.get(certificate)!;
+  }
+}
+
+const CURVES: Record<string, SignatureAlgorithm['curve']> = {
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+};
+
+/** Returns the OID of the algorithm that the certificate's key signs with, unless a signature says otherwise. */
+export function algorithmOf(x509Der: Uint8Array): string {
+  const { asymmetricKeyType: type = '', asymmetricKeyDetails } = new X509Certificate(x509Der).publicKey;
+  const name = defaultSignatureAlgorithm({
+    keyType: type.toUpperCase(),
+    curve: CURVES[asymmetricKeyDetails?.namedCurve ?? ''],
+  });
+  return name === undefined ? '' : SIGNATURE_ALGORITHMS[name].oid;
+}
