@@ -1,0 +1,34 @@
+/** A data provider as those of the public reference system answers what the SDK asks. */
+import { openStock, type Stock, type StockClient, tlsIdentity } from '@measurement-exchange/testkit/stock';
+import { StockProvider } from '@measurement-exchange/testkit/stockParties';
+import { asking, useWorld } from '@measurement-exchange/testkit/world';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const w = useWorld();
+let stock: Stock;
+let client: StockClient;
+let provider: StockProvider;
+beforeAll(async () => {
+  stock = await openStock(w.exchange.dev);
+  client = stock.connect({ identity: await tlsIdentity(w.root, w.streamly.name) });
+  provider = new StockProvider(stock, client, w.streamly);
+});
+afterAll(() => client.close());
+
+const REACH = {
+  reach: { value: '1234', noise_mechanism: 'CONTINUOUS_GAUSSIAN', deterministic_count_distinct: {} },
+};
+
+it('fulfills a direct measurement, which the consumer verifies and opens', async () => {
+  const asked = asking(w);
+  const { name } = await w.consumer.create(asked);
+  const seen: unknown[] = [];
+  const states = await provider.answer((spec, requisitionSpec) => {
+    seen.push(spec.reach.privacy_params.epsilon, requisitionSpec.events.event_groups[0].key);
+    return REACH;
+  });
+  expect(states).toEqual(['FULFILLED']);
+  expect(seen).toEqual([asked.privacy!.epsilon, `${w.streamly.name}/eventGroups/tv`]);
+  const { dataProviders } = await w.consumer.open(await w.consumer.wait(name!), { request: asked });
+  expect(dataProviders).toMatchObject([{ name: w.streamly.name, reach: { value: 1234 } }]);
+});

@@ -1,0 +1,172 @@
+/**
+ * A client as programs of the public reference system have it: grpc-js, which reads services and messages from a descriptor
+ * set, over mutual TLS. It shares no code with the exchange: protobufjs encodes and decodes, with the names of the .proto files.
+ */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
+import * as grpc from '@grpc/grpc-js';
+import { ServerReflection } from '@measurement-exchange/contract/rpc';
+import { issueLeaf, type Root } from '@measurement-exchange/sdk/identity';
+import protobuf from 'protobufjs';
+import 'protobufjs/ext/descriptor/index.js';
+import type { DevJson } from './requests.ts';
+import { clientOf } from './rpc.ts';
+
+const PACKAGE = 'wfa.measurement.api.v2alpha';
+
+/** A message of any type, as protobufjs reads and writes it: 64-bit numbers and enums are text, bytes are Buffers. */
+// biome-ignore lint/suspicious/noExplicitAny: nothing is generated for these clients
+export type Message = any;
+
+/** A client certificate and its key, in PEM. */
+export interface TlsIdentity {
+  cert: string;
+  key: string;
+}
+
+export interface StockOptions {
+  identity?: TlsIdentity | undefined;
+  headers?: Record<string, string>;
+  /** Where the client connects, if it is not where the exchange listens. */
+  address?: string;
+  /** As clients of the public reference system: UNAVAILABLE is sent again up to 10 times. */
+  retries?: boolean;
+}
+
+export interface StockClient {
+  /** Calls `Measurements/GetMeasurement`. */
+  call(method: string, request: Message, headers?: Record<string, string>): Promise<Message>;
+  close(): void;
+}
+
+export interface Stock {
+  connect(options?: StockOptions): StockClient;
+  /** `type` is the name of the message in the package. */
+  encode(type: string, message: Message): Buffer;
+  decode(type: string, bytes: Uint8Array): Message;
+}
+
+/** A call with 30 seconds at most, sent again after a tenth of a second up to a second while the server is unavailable. */
+const RETRYING = {
+  name: [{}],
+  timeout: '30s',
+  retryPolicy: {
+    maxAttempts: 5,
+    initialBackoff: '0.1s',
+    maxBackoff: '1s',
+    backoffMultiplier: 1.5,
+    retryableStatusCodes: ['UNAVAILABLE'],
+  },
+};
+
+/** As protobufjs is set up for grpc-js. */
+const READ = { longs: String, enums: String, defaults: true, arrays: true, oneofs: true };
+
+/** Reads the descriptor set of the exchange from its reflection service. */
+export async function openStock(dev: DevJson): Promise<Stock> {
+  const { Root } = protobuf as unknown as { Root: { fromDescriptor(set: Uint8Array): protobuf.Root } };
+  const root = Root.fromDescriptor(await descriptorSet(dev)).resolveAll();
+  const encode = (type: protobuf.Type, message: Message) =>
+    Buffer.from(type.encode(type.fromObject(message)).finish());
+  const decode = (type: protobuf.Type, bytes: Uint8Array) => type.toObject(type.decode(bytes), READ);
+  const typeOf = (type: string) => root.lookupType(`${PACKAGE}.${type}`);
+  const methodOf = (name: string): Method => {
+    const [service, method] = name.split('/') as [string, string];
+    const found = root.lookupService(`${PACKAGE}.${service}`).methods[method];
+    if (found === undefined) throw new Error(`No RPC ${name}`);
+    return {
+      path: `/${PACKAGE}.${name}`,
+      encode: (message) => encode(found.resolvedRequestType!, message),
+      decode: (bytes) => decode(found.resolvedResponseType!, bytes),
+    };
+  };
+  return {
+    connect: (options) => connect(dev, methodOf, options),
+    encode: (type, message) => encode(typeOf(type), message),
+    decode: (type, bytes) => decode(typeOf(type), bytes),
+  };
+}
+
+interface Method {
+  path: string;
+  encode(request: Message): Buffer;
+  decode(bytes: Uint8Array): Message;
+}
+
+function connect(
+  { grpc: { address, rootPem } }: DevJson,
+  methodOf: (name: string) => Method,
+  { identity, headers = {}, address: other, retries = false }: StockOptions = {},
+): StockClient {
+  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
+  const credentials = grpc.credentials.createSsl(
+    Buffer.from(rootPem),
+    pem(identity?.key),
+    pem(identity?.cert),
+  );
+  const options = {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.ssl_target_name_override': 'localhost',
+    ...(retries
+      ? { 'grpc.service_config': JSON.stringify({ methodConfig: [RETRYING] }) }
+      : { 'grpc.enable_retries': 0 }),
+  };
+  const client = new grpc.Client(other ?? address, credentials, options);
+  return {
+    call(method, request, more = {}) {
+      const { path, encode, decode } = methodOf(method);
+      const metadata = new grpc.Metadata();
+      for (const [key, value] of Object.entries({ ...headers, ...more })) metadata.set(key, value);
+      return new Promise((resolve, reject) => {
+        const deadline = Date.now() + 120_000;
+        client.makeUnaryRequest(path, encode, decode, request, metadata, { deadline }, (error, response) =>
+          error === null ? resolve(response) : reject(error),
+        );
+      });
+    },
+    close: () => client.close(),
+  };
+}
+
+async function descriptorSet(dev: DevJson): Promise<Buffer> {
+  const reflection = clientOf(dev, ServerReflection);
+  const ask = async (...symbols: string[]) => {
+    async function* questions() {
+      if (symbols.length === 0) yield { messageRequest: { case: 'listServices', value: '' } } as const;
+      for (const value of symbols) yield { messageRequest: { case: 'fileContainingSymbol', value } } as const;
+    }
+    return Array.fromAsync(reflection.serverReflectionInfo(questions()), (one) => one.messageResponse);
+  };
+  const [list] = await ask();
+  if (list?.case !== 'listServicesResponse') throw new Error('The exchange does not list its services.');
+  const names = list.value.service.map(({ name }) => name).filter((name) => name.startsWith(PACKAGE));
+  const files = new Map<string, FileDescriptorProto>();
+  for (const found of await ask(...names)) {
+    if (found.case !== 'fileDescriptorResponse') throw new Error('The exchange does not know a service.');
+    for (const bytes of found.value.fileDescriptorProto) {
+      const file = fromBinary(FileDescriptorProtoSchema, bytes);
+      files.set(file.name, file);
+    }
+  }
+  const set = create(FileDescriptorSetSchema, { file: [...files.values()] });
+  return Buffer.from(toBinary(FileDescriptorSetSchema, set));
+}
+
+/** A certificate for TLS that a root issued to a party. */
+export async function tlsIdentity(root: Root, party: string): Promise<TlsIdentity> {
+  const leaf = await issueLeaf(root, party, Date.now(), { party });
+  return { cert: leaf.certificatePem, key: leaf.privateKeyPem };
+}
+
+/** The code of an error of grpc-js, by its name. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: grpc.ServiceError) => thrown,
+  );
+  return error === undefined ? 'OK' : grpc.status[error.code]!;
+}

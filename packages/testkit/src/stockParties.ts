@@ -1,0 +1,244 @@
+/**
+ * A measurement consumer and a data provider as those of the public reference system: what they call in which order, what they
+ * compare, and what they encrypt. They share no code with the exchange and the SDK but hybrid encryption.
+ */
+import { createHash, randomBytes, randomUUID, sign, verify, X509Certificate } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decrypt, encrypt } from '@measurement-exchange/consent';
+import type { Message, Stock, StockClient } from './stock.ts';
+
+const URL_OF = (type: string) => `type.googleapis.com/wfa.measurement.api.v2alpha.${type}`;
+const SIGNED = URL_OF('SignedMessage');
+const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+
+/** Its certificate and its keys, as it registered them. */
+export interface StockParty {
+  name: string;
+  certificate: string;
+  privateKeyPem: string;
+  /** Tink keysets. */
+  encryptionPublicKey: Uint8Array;
+  encryptionPrivateKey: Uint8Array;
+}
+
+/** A signature over the serialized message, which is written twice: in the Any, and for older readers. */
+function signed(stock: Stock, type: string, message: Message, { privateKeyPem }: StockParty): Message {
+  const value = stock.encode(type, message);
+  return {
+    message: { type_url: URL_OF(type), value },
+    data: value,
+    signature: sign('sha256', value, privateKeyPem),
+    signature_algorithm_oid: ECDSA_WITH_SHA256,
+  };
+}
+
+/** Returns the message if the signature is of the certificate. */
+function verified(stock: Stock, type: string, message: Message, x509Der: Uint8Array): Message {
+  const { type_url: typeUrl, value } = message.message;
+  if (typeUrl !== URL_OF(type)) throw new Error(`${typeUrl} instead of ${URL_OF(type)}`);
+  if (!same(value, message.data)) throw new Error(`${type}: data differs from message`);
+  if (message.signature_algorithm_oid !== ECDSA_WITH_SHA256) {
+    throw new Error(`${type}: the algorithm is ${message.signature_algorithm_oid}`);
+  }
+  const { publicKey } = new X509Certificate(x509Der);
+  if (!verify('sha256', value, publicKey, message.signature)) throw new Error(`${type}: bad signature`);
+  return stock.decode(type, value);
+}
+
+/** Encrypts a signed message for the owner of a public key. */
+async function sealed(stock: Stock, message: Message, key: Message): Promise<Message> {
+  const ciphertext = await encrypt(key.data, stock.encode('SignedMessage', message));
+  return { ciphertext: Buffer.from(ciphertext), type_url: SIGNED };
+}
+
+async function opened(stock: Stock, message: Message, { encryptionPrivateKey }: StockParty) {
+  if (message.type_url !== SIGNED) throw new Error(`The type of what is encrypted is ${message.type_url}`);
+  return stock.decode('SignedMessage', await decrypt(encryptionPrivateKey, message.ciphertext));
+}
+
+const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
+
+function unpacked(stock: Stock, type: string, any: Message): Message {
+  if (any.type_url !== URL_OF(type)) throw new Error(`${any.type_url} instead of ${URL_OF(type)}`);
+  return stock.decode(type, any.value);
+}
+
+function packed(stock: Stock, type: string, message: Message): Message {
+  return { type_url: URL_OF(type), value: stock.encode(type, message) };
+}
+
+/** SHA-256 of the nonce as 8 bytes, most significant first. */
+function hashOf(nonce: bigint | string): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(nonce));
+  return createHash('sha256').update(bytes).digest();
+}
+
+const keyOf = ({ encryptionPublicKey: data }: StockParty) => ({
+  format: 'TINK_KEYSET',
+  data: Buffer.from(data),
+});
+
+export interface StockQuestion {
+  /** What the MeasurementSpec says beside the key, the hashes and the interval of the sample. */
+  measurementType: Message;
+  vidSamplingInterval?: { start: number; width: number };
+  /** Of each data provider, its events. */
+  dataProviders: { name: string; eventGroups: Message[] }[];
+  requestId?: string;
+}
+
+export class StockConsumer {
+  private readonly stock: Stock;
+  private readonly client: StockClient;
+  private readonly party: StockParty;
+
+  constructor(stock: Stock, client: StockClient, party: StockParty) {
+    this.stock = stock;
+    this.client = client;
+    this.party = party;
+  }
+
+  /** Reads itself and each data provider, then creates. */
+  async create({ measurementType, vidSamplingInterval, dataProviders, requestId }: StockQuestion) {
+    const { stock, client, party } = this;
+    const { name: parent } = party;
+    const self = await client.call('MeasurementConsumers/GetMeasurementConsumer', { name: parent });
+    const own = verified(stock, 'EncryptionPublicKey', self.public_key, self.certificate_der);
+    if (!same(own.data, keyOf(party).data)) throw new Error('The exchange has another key of the consumer.');
+    const measurementPublicKey = packed(stock, 'EncryptionPublicKey', own);
+    const nonces = dataProviders.map(() => randomBytes(8).readBigUInt64BE());
+    const entries = await Promise.all(
+      dataProviders.map(async ({ name, eventGroups }, i) => {
+        const provider = await client.call('DataProviders/GetDataProvider', { name });
+        const key = verified(stock, 'EncryptionPublicKey', provider.public_key, provider.certificate_der);
+        const spec = {
+          events: { event_groups: eventGroups },
+          measurement_public_key: measurementPublicKey,
+          nonce: nonces[i]!.toString(),
+        };
+        const value = {
+          data_provider_certificate: provider.certificate,
+          data_provider_public_key: provider.public_key.message,
+          encrypted_requisition_spec: await sealed(stock, signed(stock, 'RequisitionSpec', spec, party), key),
+          nonce_hash: hashOf(nonces[i]!),
+        };
+        return { key: name, value };
+      }),
+    );
+    const spec = {
+      measurement_public_key: measurementPublicKey,
+      nonce_hashes: nonces.map(hashOf),
+      vid_sampling_interval: vidSamplingInterval ?? { start: 0, width: 1 },
+      ...measurementType,
+    };
+    const measurement = {
+      measurement_consumer_certificate: self.certificate,
+      measurement_spec: signed(stock, 'MeasurementSpec', spec, party),
+      data_providers: entries,
+      measurement_reference_id: 'stock',
+    };
+    const request = { parent, measurement, request_id: requestId ?? randomUUID() };
+    return client.call('Measurements/CreateMeasurement', request);
+  }
+
+  /** Asks again until the measurement has ended. */
+  async wait(name: string): Promise<Message> {
+    for (;;) {
+      const measurement = await this.client.call('Measurements/GetMeasurement', { name });
+      if (!['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'].includes(measurement.state)) return measurement;
+      await sleep(20);
+    }
+  }
+
+  /** Decrypts the results and verifies them. `trust` fails if it does not trust a certificate. */
+  async open(
+    measurement: Message,
+    trust: (x509Der: Uint8Array, name: string) => Promise<void>,
+  ): Promise<Message[]> {
+    const { stock, client, party } = this;
+    return Promise.all(
+      measurement.results.map(async ({ encrypted_result: encrypted, certificate: name }: Message) => {
+        const { x509_der: der } = await client.call('Certificates/GetCertificate', { name });
+        await trust(der, name);
+        return verified(stock, 'Measurement.Result', await opened(stock, encrypted, party), der);
+      }),
+    );
+  }
+}
+
+export class StockProvider {
+  private readonly stock: Stock;
+  private readonly client: StockClient;
+  private readonly party: StockParty;
+
+  constructor(stock: Stock, client: StockClient, party: StockParty) {
+    this.stock = stock;
+    this.client = client;
+    this.party = party;
+  }
+
+  /** Answers the requisitions of the first page, without etags. `compute` returns a Measurement.Result, or a refusal. */
+  async answer(compute: (spec: Message, requisitionSpec: Message) => Message): Promise<string[]> {
+    const { client, party } = this;
+    const filter = { states: ['UNFULFILLED'] };
+    const { requisitions } = await client.call('Requisitions/ListRequisitions', {
+      parent: party.name,
+      filter,
+    });
+    const states: string[] = [];
+    for (const requisition of requisitions) {
+      const { spec, requisitionSpec } = await this.read(requisition);
+      const { refusal, ...result } = compute(spec, requisitionSpec);
+      states.push(
+        refusal === undefined
+          ? await this.fulfill(requisition, spec, requisitionSpec, result)
+          : (await client.call('Requisitions/RefuseRequisition', { name: requisition.name, refusal })).state,
+      );
+    }
+    return states;
+  }
+
+  /** Everything is verified before it is answered. */
+  private async read(requisition: Message) {
+    const { stock, client, party } = this;
+    if (!requisition.name.startsWith(`${party.name}/requisitions/`)) throw new Error(requisition.name);
+    if (requisition.data_provider_certificate !== party.certificate) {
+      throw new Error(`The certificate is ${requisition.data_provider_certificate}`);
+    }
+    const name = requisition.measurement_consumer_certificate;
+    const { x509_der: der } = await client.call('Certificates/GetCertificate', { name });
+    const spec = verified(stock, 'MeasurementSpec', requisition.measurement_spec, der);
+    // The whole key, not only its keyset.
+    const ownKey = packed(stock, 'EncryptionPublicKey', keyOf(party));
+    const theirs = requisition.data_provider_public_key;
+    if (theirs.type_url !== ownKey.type_url || !same(theirs.value, ownKey.value)) {
+      throw new Error('The public key is of somebody else.');
+    }
+    const inner = await opened(stock, requisition.encrypted_requisition_spec, party);
+    const requisitionSpec = verified(stock, 'RequisitionSpec', inner, der);
+    if (!same(requisitionSpec.measurement_public_key.value, spec.measurement_public_key.value)) {
+      throw new Error('The specs name different public keys.');
+    }
+    const hash = hashOf(requisitionSpec.nonce);
+    if (!spec.nonce_hashes.some((one: Buffer) => same(hash, one))) throw new Error('No hash of the nonce.');
+    return { spec, requisitionSpec };
+  }
+
+  private async fulfill(requisition: Message, spec: Message, { nonce }: Message, result: Message) {
+    const { stock, client, party } = this;
+    const [{ direct } = {} as Message, ...others] = requisition.protocol_config.protocols;
+    if (others.length > 0 || !direct?.noise_mechanisms.includes('CONTINUOUS_GAUSSIAN')) {
+      throw new Error('The noise of this provider is not allowed.');
+    }
+    const key = unpacked(stock, 'EncryptionPublicKey', spec.measurement_public_key);
+    const { state } = await client.call('Requisitions/FulfillDirectRequisition', {
+      name: requisition.name,
+      encrypted_result: await sealed(stock, signed(stock, 'Measurement.Result', result, party), key),
+      nonce,
+      certificate: party.certificate,
+      fulfillment_context: { build_label: 'stock-1' },
+    });
+    return state;
+  }
+}
