@@ -52,7 +52,7 @@ export const PROTOCOLS = [
 ] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** What a data provider can say that it supports. The exchange reads the protocols, and only shows the others. */
+/** A data provider says which of these it supports. The exchange reads the protocols, and only shows the others. */
 export const CAPABILITIES = [
   ...PROTOCOLS,
   'trusTee',

@@ -1,4 +1,4 @@
-import type { EventGroupInput } from '@measurement-exchange/contract';
+import { type EventGroupInput, JsonDecimal } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
 import {
   contentOf,
@@ -91,7 +91,14 @@ describe('an event group', () => {
     eventGroupReferenceId: 'r',
     mediaTypes: ['VIDEO'],
     dataAvailabilityInterval: { startTime: NOW },
-    eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName: 'b', campaignName: 'c' } } },
+    attributes: [{ name: 'age', type: 'INT' }],
+    eventTemplates: [{ type: 'tv.Show' }],
+    vidModelLines: ['line'],
+    entityKey: { entityType: 'creative', entityId: '7' },
+    eventGroupMetadata: {
+      adMetadata: { campaignMetadata: { brandName: 'b', campaignName: 'c' } },
+      entityMetadata: { seconds: new JsonDecimal('29.5') },
+    },
     encryptedMetadata: opaque,
     measurementConsumerPublicKey: key,
   };
@@ -104,6 +111,11 @@ describe('an event group', () => {
       referenceId: 'r',
       mediaTypes: ['VIDEO'],
       availability: { startTime: NOW },
+      attributes: [{ name: 'age', type: 'INT' }],
+      eventTemplates: ['tv.Show'],
+      vidModelLines: ['line'],
+      entityKey: { entityType: 'creative', entityId: '7' },
+      entityMetadata: { seconds: 29.5 },
       brandName: 'b',
       campaignName: 'c',
       encrypted: opaque,
@@ -129,6 +141,8 @@ describe('an event group', () => {
     expect([encrypted, readable, publicKey, brandName, campaignName]).toEqual(Array(5).fill(undefined));
     expect(rest).toMatchObject({ state: 'DELETED', version: 2, referenceId: 'r', mediaTypes: ['VIDEO'] });
     expect(rest.availability).toEqual({ startTime: NOW });
+    expect(rest).toMatchObject({ eventTemplates: [], vidModelLines: [], entityMetadata: undefined });
+    expect(rest.entityKey).toEqual({ entityType: 'creative' });
   });
 
   test('cannot be changed when it is deleted or absent', () => {

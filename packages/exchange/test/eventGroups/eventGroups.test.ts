@@ -48,7 +48,13 @@ describe('creating an event group', () => {
       { name: 'age_group', type: 'STRING', description: 'in years', exampleValues: ['18-34', '“55+”'] },
       { name: 'ad.skippable', type: 'BOOL' },
     ],
-    ...ad('Acme', 'Spring sale'),
+    eventTemplates: [{ type: 'tv.Show' }, { type: 'tv.Person' }],
+    vidModelLines: ['modelProviders/m/modelSuites/s/modelLines/l'],
+    entityKey: { entityType: 'creative', entityId: '7' },
+    eventGroupMetadata: {
+      ...ad('Acme', 'Spring sale').eventGroupMetadata,
+      entityMetadata: { seconds: 29.5, tags: ['red', null, { wide: true }] },
+    },
     ...opaque,
   };
 
@@ -131,7 +137,24 @@ describe('creating an event group', () => {
       ],
       [{ measurementConsumer: streamly.name }, 'measurementConsumer'],
       [{ eventGroupMetadata: {} }, 'eventGroupMetadata.adMetadata'],
-      [{ vidModelLines: [] }, 'vidModelLines'],
+      [
+        { eventGroupMetadata: { ...ad('a', 'b').eventGroupMetadata, entityMetadata: [] } },
+        'eventGroupMetadata.entityMetadata',
+      ],
+      [
+        {
+          eventGroupMetadata: {
+            ...ad('a', 'b').eventGroupMetadata,
+            entityMetadata: { a: 'x'.repeat(16_384) },
+          },
+        },
+        'eventGroupMetadata.entityMetadata',
+      ],
+      [{ entityKey: { entityId: '7' } }, 'entityKey.entityType'],
+      [{ eventTemplates: [{}] }, 'eventTemplates[0].type'],
+      [{ eventTemplates: Array(21).fill({ type: 'tv.Show' }) }, 'eventTemplates'],
+      [{ vidModelLines: Array(51).fill('line') }, 'vidModelLines'],
+      [{ aggregatedActivities: [] }, 'aggregatedActivities'],
     ];
     for (const [more, field] of bad) {
       const reply = await steps.send({ measurementConsumer: acme.name, ...more });
