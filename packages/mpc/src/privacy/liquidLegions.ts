@@ -109,17 +109,19 @@ export interface LiquidLegionsCovarianceParams extends LiquidLegionsSize {
   overlap: number;
   /** The width of the VID sampling interval of both. */
   width: number;
+  /** The variance of the noise that both register counts have in common: that of a sketch with itself. Default: 0. */
+  noiseVariance?: number;
 }
 
 /**
- * Returns the covariance of two reach estimates, without noise. A person is in the same register of every sketch, so sketches
- * with common people have common errors. For a sketch with itself, this is `liquidLegionsReachVariance` without noise.
+ * Returns the covariance of two reach estimates. A person is in the same register of every sketch, so sketches with common
+ * people have common errors. For a sketch with itself, this is `liquidLegionsReachVariance`.
  */
 export function liquidLegionsReachCovariance(params: LiquidLegionsCovarianceParams): number {
-  const { reaches, width } = params;
+  const { reaches, width, noiseVariance = 0 } = params;
   const [first, second] = [Math.max(0, reaches[0]) * width, Math.max(0, reaches[1]) * width];
   const both = Math.min(Math.max(0, params.overlap) * width, first, second);
-  if (both === 0) return 0;
+  if (both === 0 && noiseVariance === 0) return 0;
   let common = 0;
   const hit: [number, number] = [0, 0];
   const slope: [number, number] = [0, 0];
@@ -137,7 +139,7 @@ export function liquidLegionsReachCovariance(params: LiquidLegionsCovariancePara
     },
     covarianceBlocks(params),
   );
-  const registers = common - both * hit[0] * hit[1];
+  const registers = common - both * hit[0] * hit[1] + noiseVariance;
   return registers / (width * slope[0] * width * slope[1]) + (both / width) * (1 / width - 1);
 }
 

@@ -4,7 +4,6 @@ import {
   liquidLegionsShareVariances,
   scalarVariance,
   shareShuffleCovariance,
-  sketchMoments,
 } from '@measurement-exchange/mpc';
 import type { PlannedNeed } from '../plan/types.ts';
 import { isCount, type Methodology, type Row, sharesOf } from './answers.ts';
@@ -107,11 +106,9 @@ function sketchErrors(
   reach: number,
 ): SketchErrors {
   const { decayRate, maxSize, width, samplingIndicatorSize = 1 } = methodology;
-  const { slope } = sketchMoments(methodology, reach * width);
   const size = { decayRate, maxSize, width };
-  const variance =
-    liquidLegionsReachCovariance({ ...size, reaches: [reach, reach], overlap: reach }) +
-    noiseOf(row) / (width * slope) ** 2;
+  const itself = { reaches: [reach, reach], overlap: reach, noiseVariance: noiseOf(row) } as const;
+  const variance = liquidLegionsReachCovariance({ ...size, ...itself });
   if (row.frequency === undefined) return { reach: variance, shares: [] };
   const shares = sharesOf(row.planned, row.answer);
   const frequencies = {
