@@ -102,7 +102,7 @@ export interface ReportView {
   /** The worst fit first. */
   fits: Fit[];
   needs: NeedView[];
-  /** What the measurements of this report cost at each publisher. */
+  /** The cost at each publisher. */
   charges: ChargeView[];
 }
 
