@@ -17,6 +17,7 @@ import {
 } from '@measurement-exchange/contract/rpc';
 import { type Api, type Call, idsIn, malformedName } from './api.ts';
 import type { DirectProtocol } from './direct.ts';
+import { shortPage } from './pages.ts';
 import { toProtocolConfig } from './protocolConfig.ts';
 import { nameAlgorithms, type Signature } from './signatures.ts';
 import {
@@ -31,10 +32,6 @@ import {
   toSignedSpec,
   toTimestamp,
 } from './values.ts';
-
-/** Sizes of pages as clients of the public reference system expect them. */
-const DEFAULT_PAGE_SIZE = 10;
-const MAX_PAGE_SIZE = 500;
 
 export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceImpl<typeof Requisitions>> {
   const write = async (call: Call, requisition: Requisition) => {
@@ -121,7 +118,7 @@ async function listRequisitions(
   write: (requisition: Requisition) => ProtoRequisition,
 ) {
   const query = {
-    pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE),
+    pageSize: shortPage(pageSize),
     pageToken: given(pageToken),
     'filter.states': filter && enumNames(Requisition_StateSchema, filter.states),
   };
