@@ -212,10 +212,8 @@ it('says periods in the time zone of the report', () => {
     period,
     group: { sex: 'F' },
   } as const;
-  expect(figureWords(view, labels, { ...figure, isCumulative: false })).toBe(
-    'Reach of TV, Sep 7 – Sep 13, F',
-  );
+  expect(figureWords(view, labels, { ...figure, isCumulative: false })).toBe('Reach of TV, Sep 7 – 13, F');
   expect(figureWords(view, labels, { ...figure, isCumulative: true })).toBe('Reach of TV, until Sep 13, F');
   const need = { type: 'IMPRESSION', segments: [0], period, group: {}, dataProviders: [] } as const;
-  expect(needWords(view, labels, { ...need, dataProviders: [] })).toBe('Impressions of TV, Sep 7 – Sep 13');
+  expect(needWords(view, labels, { ...need, dataProviders: [] })).toBe('Impressions of TV, Sep 7 – 13');
 });

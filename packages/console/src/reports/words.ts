@@ -53,8 +53,8 @@ export function setWords({ segments, everything }: Named, labels: readonly Label
 /** Formats the days of a period, such as `Sep 7 – 13`, in the time zone of the report. */
 export function periodWords({ start, end }: Period, { timeZone }: Pick<LocalInterval, 'timeZone'>): string {
   const format = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone });
-  const [first, last] = [new Date(start), new Date(Date.parse(end) - 1)].map((at) => format.format(at));
-  return first === last ? first! : `${first} – ${last}`;
+  // The thin spaces of the platform would break the search for a text on the page.
+  return format.formatRange(Date.parse(start), Date.parse(end) - 1).replaceAll(/[\u2009\u202f]/g, ' ');
 }
 
 /** Formats the first or last day of a period. */
