@@ -64,7 +64,7 @@ const MEANINGS = {
     TOKEN_INVALID: 'The credentials are missing or not acceptable; the log line of the request says why.',
   },
   PERMISSION_DENIED: {
-    PRINCIPAL_UNKNOWN: 'The token is good, but its subject is bound to no principal of this exchange.',
+    PRINCIPAL_UNKNOWN: 'The credentials are good, but belong to no principal of this exchange.',
     PRINCIPAL_SUSPENDED: 'The party of this token is suspended.',
     PERMISSION_DENIED: 'This principal may not do this here, whether or not the resource exists.',
   },

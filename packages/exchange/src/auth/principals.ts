@@ -85,6 +85,6 @@ export function createPrincipalResolver(options: {
 function unknown(): ExchangeError {
   return new ExchangeError(
     'PRINCIPAL_UNKNOWN',
-    'The token is good, but its subject is bound to no principal: ask the operator of this exchange.',
+    'The credentials are good, but belong to no principal: ask the operator of this exchange.',
   );
 }
