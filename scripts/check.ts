@@ -182,6 +182,7 @@ const RULES: Rule[] = [
     `${EXCHANGE}/dev`,
     [
       'contract',
+      'consent',
       'sdk/identity',
       ...['apiReference/html.ts', 'auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
     ],
