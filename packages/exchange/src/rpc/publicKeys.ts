@@ -17,8 +17,10 @@ export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
       const body = { publicKey: key, publicKeyCertificate: given(publicKey?.certificate) };
       const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });
       const signed = toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey);
-      await nameAlgorithms(call, [[signed, updated.certificate!]]);
-      return create(PublicKeySchema, { name, publicKey: signed!, certificate: updated.certificate });
+      const { certificate } = updated;
+      // A party may have no certificate yet.
+      if (certificate !== undefined) await nameAlgorithms(call, [[signed, certificate]]);
+      return create(PublicKeySchema, { name, publicKey: signed!, certificate });
     }),
   };
 }

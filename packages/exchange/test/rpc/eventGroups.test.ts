@@ -209,7 +209,11 @@ describe('a list', () => {
   it('has the filters of the public API', async () => {
     const metadataSearchQuery = 'filtered';
     const of = (reference: string, more: Init, brand = 'Filtered') =>
-      make({ ...more, eventGroupReferenceId: reference, eventGroupMetadata: { selector: ad(brand, 'x') } });
+      make({
+        ...more,
+        eventGroupReferenceId: reference,
+        eventGroupMetadata: create(EventGroupMetadataSchema, { selector: ad(brand, 'x') }),
+      });
     await of('a', { ...begin('2026-03-01'), mediaTypes: [MediaType.VIDEO] });
     await of('b', { ...begin('2026-03-02'), mediaTypes: [MediaType.DISPLAY] });
     await of('c', { entityKey: { entityType: 'placement' } });

@@ -121,6 +121,19 @@ describe('a data provider', () => {
   });
 });
 
+it('a public key may come before the first certificate', async () => {
+  const { acme } = castOf(exchange);
+  const { operator } = exchange.dev;
+  const path = '/v2alpha/dataProviders?dataProviderId=bare';
+  await ok(exchange.call(operator.token, 'POST', path, {}));
+  const message = anyPack(specs.EncryptionPublicKeySchema, keyOf(acme));
+  const publicKey = { message, signature: Uint8Array.of(1) };
+  const name = 'dataProviders/bare/publicKey';
+  const client = clientOf(exchange.dev, PublicKeys, { token: operator.token });
+  const updated = await client.updatePublicKey({ publicKey: { name, publicKey } });
+  expect(updated).toMatchObject({ name, publicKey, certificate: '' });
+});
+
 it('a public key is replaced with the certificate that it was signed with', async () => {
   const { chirper, acme } = castOf(exchange);
   const client = clientOf(exchange.dev, PublicKeys, { token: chirper.token });
