@@ -74,7 +74,7 @@ export type EventGroup = Message<"wfa.measurement.api.v2alpha.EventGroup"> & {
   state: EventGroup_State;
 
   /**
-   * The plaintext is a SignedMessage with an EventGroup.Metadata.
+   * The plaintext is an EventGroup.Metadata.
    *
    * @generated from field: wfa.measurement.api.v2alpha.EncryptedMessage encrypted_metadata = 10;
    */
