@@ -9,6 +9,7 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import {
+  BatchCreateMeasurementsResponseSchema,
   BatchGetMeasurementsResponseSchema,
   ListMeasurementsResponseSchema,
   type Measurements,
@@ -50,6 +51,19 @@ export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceI
       };
       const params = idsIn('measurementConsumer', parent, 'parent');
       return write(call, await call.run('createMeasurement', params, request));
+    }),
+
+    batchCreateMeasurements: api.unary(async ({ parent, requests }, call) => {
+      const parts = requests.map(({ parent, measurement, requestId }, i) => ({
+        parent: given(parent),
+        measurement: measurement && fromMeasurement(measurement, `requests[${i}].measurement`),
+        requestId: given(requestId),
+      }));
+      const params = idsIn('measurementConsumer', parent, 'parent');
+      const created = await call.run('batchCreateMeasurements', params, { body: { requests: parts } });
+      const measurements = created.measurements.map((one) => toMeasurement(one, direct));
+      await nameAlgorithms(call, measurements.map(signatureOf));
+      return create(BatchCreateMeasurementsResponseSchema, { measurements });
     }),
 
     listMeasurements: api.unary(async ({ parent, pageSize, pageToken, filter }, call) => {

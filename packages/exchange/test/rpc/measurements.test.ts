@@ -75,6 +75,38 @@ it('grpc-js creates, gets, lists and cancels a measurement, and reads messages o
   stock.close();
 });
 
+it('a batch is created whole or not at all, and each of its requests once', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const client = clientOf(exchange.dev, Measurements, { token: acme.token });
+  const requestsOf = (...ids: string[]) =>
+    ids.map((requestId) => ({ ...createMeasurementRequest(acme, [streamly]), requestId }));
+  const [one, two, three] = requestsOf('batch-1', 'batch-2', 'batch-3');
+  const create = async (...requests: typeof all) =>
+    (await client.batchCreateMeasurements({ parent: acme.name, requests })).measurements;
+  const all = [one!, two!];
+  const created = await create(...all);
+  expect(created.map(({ dataProviders }) => dataProviders[0]!.value)).toEqual(
+    all.map(({ measurement }) => measurement!.dataProviders[0]!.value),
+  );
+  const again = await create(two!, three!);
+  expect(again[0]).toEqual(created[1]);
+  expect(await client.createMeasurement(three!)).toEqual(again[1]);
+
+  const [good, bad] = requestsOf('batch-4', 'batch-5');
+  bad!.measurement!.dataProviders[0]!.value!.nonceHash = new Uint8Array(31);
+  expect(await failureOf(create(good!, bad!))).toBe(
+    'invalid_argument INVALID_FIELD_VALUE ' +
+      `requests[1].measurement.data_providers[${streamly.name}].value.nonce_hash`,
+  );
+  const names = async () =>
+    (await client.listMeasurements({ parent: acme.name, pageSize: 1000 })).measurements.length;
+  const before = await names();
+  expect(await failureOf(create(...requestsOf(...Array.from({ length: 51 }, (_, i) => `many-${i}`))))).toBe(
+    'invalid_argument INVALID_FIELD_VALUE requests',
+  );
+  expect(await names()).toBe(before);
+});
+
 it('a measurement is the same by REST, but for the type URLs of what is encrypted', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientOf(exchange.dev, Measurements, { token: acme.token });
