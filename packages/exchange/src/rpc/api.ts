@@ -102,6 +102,11 @@ export class Call {
     return this.incoming.caller!.principal;
   }
 
+  /** Throws if the caller may not run the operation. For an RPC that reads something before it. */
+  authorize<O extends Operation>(operation: O, params: ParamsOf<RouteOf<O>>): void {
+    this.pipeline.authorize(this.incoming.caller!, { route: routeOf(operation, params), params });
+  }
+
   /** Authorizes the caller from `params`, which are the IDs in the route's path, and runs the operation. */
   run<O extends Operation>(
     operation: O,
@@ -177,8 +182,13 @@ export function idsIn<K extends PatternName>(
 }
 
 export function malformedName(patterns: PatternName[], name: string, field = 'name'): ExchangeError {
+  return mismatch(patterns.map((pattern) => PATTERNS[pattern]).join(' or '), name, field);
+}
+
+/** The error of a name that has not the form of `pattern`. */
+export function mismatch(pattern: string, name: string, field: string): ExchangeError {
   if (name === '') return invalid([{ field, description: REQUIRED }]);
-  const description = `must match ${patterns.map((pattern) => PATTERNS[pattern]).join(' or ')}`;
+  const description = `must match ${pattern}`;
   return new ExchangeError('MALFORMED_NAME', `${field}: ${description}`, {
     violations: [{ field, description }],
     metadata: { fieldName: field },

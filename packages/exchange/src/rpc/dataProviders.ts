@@ -42,6 +42,7 @@ export function dataProviders(api: Api): Partial<ServiceImpl<typeof DataProvider
 
     replaceDataProviderCapabilities: api.unary(async ({ name, capabilities }, call) => {
       const ids = idsIn('dataProvider', name);
+      call.authorize('updateParty', ids);
       const { $typeName: _, $unknown: __, ...given } = required('capabilities', capabilities);
       const { capabilities: before } = (await getParty(call, ids)) as DataProviderResource;
       // The public API has no fields for the older protocols, so that a replacement would delete them.

@@ -1,9 +1,9 @@
 /** The PublicKeys service. A party has one public key, which is a field of the party. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
-import { invalid, parseName, REQUIRED, TYPE_URLS } from '@measurement-exchange/contract';
+import { invalid, PATTERNS, parseName, REQUIRED, TYPE_URLS } from '@measurement-exchange/contract';
 import { PublicKeySchema, type PublicKeys } from '@measurement-exchange/contract/rpc';
-import type { Api } from './api.ts';
+import { type Api, mismatch } from './api.ts';
 import { nameAlgorithms } from './signatures.ts';
 import { fromSigned, given, toSigned } from './values.ts';
 
@@ -31,7 +31,6 @@ function ownerIn(name: string) {
   const party = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
   const ids = parseName('measurementConsumer', party) ?? parseName('dataProvider', party);
   if (ids !== undefined) return ids;
-  const description =
-    name === '' ? REQUIRED : 'must match {measurementConsumers|dataProviders}/{party}/publicKey';
-  throw invalid([{ field: 'publicKey.name', description }]);
+  const pattern = `${PATTERNS.measurementConsumer}${SUFFIX} or ${PATTERNS.dataProvider}${SUFFIX}`;
+  throw mismatch(pattern, name, 'publicKey.name');
 }

@@ -31,12 +31,24 @@ const CURVES: Record<string, SignatureAlgorithm['curve']> = {
   secp521r1: 'P-521',
 };
 
-/** Returns the OID of the algorithm that the certificate's key signs with, unless a signature says otherwise. */
+/**
+ * Returns the OID of the algorithm that the certificate's key signs with, unless a signature says otherwise. Returns nothing for
+ * keys that cannot sign.
+ */
 export function algorithmOf(x509Der: Uint8Array): string {
-  const { asymmetricKeyType: type = '', asymmetricKeyDetails } = new X509Certificate(x509Der).publicKey;
+  const { asymmetricKeyType: type = '', asymmetricKeyDetails } = keyOf(x509Der) ?? {};
   const name = defaultSignatureAlgorithm({
     keyType: type.toUpperCase(),
     curve: CURVES[asymmetricKeyDetails?.namedCurve ?? ''],
   });
   return name === undefined ? '' : SIGNATURE_ALGORITHMS[name].oid;
+}
+
+/** OpenSSL may reject a certificate that was accepted long ago, and the signed message must be readable nevertheless. */
+function keyOf(x509Der: Uint8Array) {
+  try {
+    return new X509Certificate(x509Der).publicKey;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,163 @@
+/** Every caller at every RPC. Rights are those of the table that REST is tested with. */
+import type { DescMethod } from '@bufbuild/protobuf';
+import { type Client, ConnectError } from '@connectrpc/connect';
+import { ROUTES, type Route } from '@measurement-exchange/contract';
+import {
+  bindingOf,
+  expected,
+  knockOf,
+  someTargets,
+  type Target,
+  targetsOf,
+} from '@measurement-exchange/testkit/callers/cells';
+import { MATRIX } from '@measurement-exchange/testkit/callers/rights';
+import { type Caller, startWorld, type World } from '@measurement-exchange/testkit/callers/world';
+import { isStress } from '@measurement-exchange/testkit/rounds';
+import { clientOf, failureOf } from '@measurement-exchange/testkit/rpc';
+import { selfSigned } from '@measurement-exchange/testkit/selfSigned';
+import { castOf, ok, post, stored } from '@measurement-exchange/testkit/steps';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COVERED, METHODS, ROWS, type RpcRow, UNSERVED } from './callerRows.ts';
+
+interface RpcCaller extends Caller {
+  options: Parameters<typeof clientOf>[2];
+}
+
+let world: World;
+let callers: RpcCaller[];
+let before: Record<string, unknown>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  callers = await castCallers(world);
+  before = await stored(world.exchange);
+});
+afterAll(async () => {
+  expect(await world.exchange.stop()).toEqual([]);
+});
+
+/** The callers of REST, and some of them with other credentials. */
+async function castCallers({ exchange, callers: byToken }: World): Promise<RpcCaller[]> {
+  const { acme, globex, streamly, chirper } = castOf(exchange);
+  const certified = [acme, streamly, chirper].map((party): RpcCaller => {
+    const { clientCertificatePem: cert, clientPrivateKeyPem: key } = party;
+    return { ...named(byToken, party.name, 'a client certificate'), options: { identity: { cert, key } } };
+  });
+  const keyed = [acme, globex].map(async (party): Promise<RpcCaller> => {
+    const created = await ok(post(exchange, party, `${party.name}/apiKeys`, { displayName: 'Matrix' }));
+    const headers = { 'x-api-key': created.authenticationKey as string };
+    return { ...named(byToken, party.name, 'an API key'), options: { headers } };
+  });
+  const error = '401 TOKEN_INVALID';
+  return [
+    ...byToken.map((caller) => ({ ...caller, options: { token: caller.token } })),
+    ...certified,
+    ...(await Promise.all(keyed)),
+    { title: 'a self-signed stranger', token: undefined, error, options: { identity: await selfSigned() } },
+  ];
+}
+
+function named(byToken: Caller[], name: string, how: string): Caller {
+  const caller = byToken.find(({ title }) => title === name)!;
+  return { ...caller, title: `${name} with ${how}` };
+}
+
+const clients = new Map<string, Client<DescMethod['parent']>>();
+
+function callOf({ title, options }: RpcCaller, method: DescMethod, request: object): Promise<unknown> {
+  const key = `${title} ${method.parent.typeName}`;
+  if (!clients.has(key)) clients.set(key, clientOf(world.exchange.dev, method.parent, options));
+  const client = clients.get(key)! as unknown as Record<string, (request: object) => Promise<unknown>>;
+  return client[method.localName]!(request);
+}
+
+/** `OK`, or the code, the reason and everything else that is not about this request. */
+async function outcomeOf(call: Promise<unknown>): Promise<{ brief: string; whole: string }> {
+  const error = await call.then(
+    () => undefined,
+    (thrown) => ConnectError.from(thrown),
+  );
+  if (error === undefined) return { brief: 'OK', whole: 'OK' };
+  const [code, reason] = (await failureOf(Promise.reject(error))).split(' ');
+  return { brief: `${code} ${reason}`, whole: `${code} ${reason} ${error.rawMessage}` };
+}
+
+const CODES: Record<string, string> = {
+  '400': 'invalid_argument',
+  '401': 'unauthenticated',
+  '403': 'permission_denied',
+  '404': 'not_found',
+};
+
+function expectedOf(row: RpcRow, route: Route, caller: Caller, target: Target): string {
+  const seesOwn = row.ofConsumers && caller.kind === 'measurementConsumer' && !target.malformed;
+  if (seesOwn) {
+    const isOwn = caller.id === 'acme' && target.exists && target.owner !== '-';
+    return isOwn ? 'OK' : 'not_found EVENT_GROUP_NOT_FOUND';
+  }
+  const wanted = expected(MATRIX[row.binding]!, route, caller, target);
+  const isAllowed = /^(200|404)/.test(wanted);
+  if (isAllowed && row.writes === 'invalid') return 'invalid_argument';
+  if (wanted === '200') return 'OK';
+  const [status, reason] = wanted.split(' ');
+  return `${CODES[status!]} ${reason}`;
+}
+
+const rows = Object.entries(ROWS).flatMap(([name, each]) =>
+  each.map((row) => [name, row.binding, row] as const),
+);
+
+describe('every caller at every RPC', () => {
+  it('every RPC has a row', () => {
+    expect([...Object.keys(ROWS), ...COVERED, ...UNSERVED].toSorted()).toEqual(
+      [...METHODS.keys()].toSorted(),
+    );
+  });
+
+  // Under stress every caller asks for every target, otherwise for a part that differs from row to row.
+  it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
+    const method = METHODS.get(name)!;
+    const route = (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
+    const rights = MATRIX[binding]!;
+    const all = targetsOf(route);
+    for (const [j, caller] of callers.entries()) {
+      const denials = new Set<string>();
+      const targets = isStress ? all : someTargets(rights, caller, all, i + j);
+      const work = targets.map(async (target) => {
+        const wanted = expectedOf(row, route, caller, target);
+        if (row.writes === 'blind' && wanted === 'OK') return;
+        const { brief, whole } = await outcomeOf(callOf(caller, method, requestOf(row, route, target)));
+        const got = wanted === 'invalid_argument' ? brief.split(' ')[0] : brief;
+        expect(`${caller.title} at ${target.title}: ${got}`).toBe(
+          `${caller.title} at ${target.title}: ${wanted}`,
+        );
+        if (/^(unauthenticated|permission_denied)/.test(wanted)) denials.add(whole);
+      });
+      await Promise.all(work);
+      // Nobody learns from a denial whether what was asked for exists.
+      expect(denials.size, caller.title).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it.each(UNSERVED)('%s is not served, which callers learn who are known', async (name) => {
+    for (const caller of callers) {
+      const { brief } = await outcomeOf(callOf(caller, METHODS.get(name)!, {}));
+      const known = caller.error === undefined;
+      expect(brief, caller.title).toMatch(known ? /^unimplemented/ : /^(unauthenticated|permission_denied)/);
+    }
+  });
+
+  it('has changed nothing', async () => {
+    expect(await stored(world.exchange)).toEqual(before);
+  });
+});
+
+function requestOf(row: RpcRow, route: Route, target: Target): object {
+  const { path, body } = knockOf(world, route, MATRIX[row.binding]!, target, false);
+  const [verbatim, query] = path.split('?') as [string, string];
+  const parts = verbatim.split(':')[0]!.split('/');
+  // A collection is asked for by its parent.
+  const name = parts.slice(0, parts.length - (parts.length % 2)).join('/');
+  const names = (body as { names?: string[] })?.names ?? new URLSearchParams(query).getAll('names');
+  return row.request(name, names);
+}
