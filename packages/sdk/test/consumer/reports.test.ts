@@ -11,10 +11,12 @@ import {
   useWorld,
 } from '@measurement-exchange/testkit/world';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/client/clock.ts';
 import {
   type Consumer,
   createConsumer,
   type ExchangeClient,
+  type PlannedReport,
   type ReportAnswer,
   type ReportProgress,
 } from '../../src/index.ts';
@@ -76,7 +78,10 @@ async function answerWaiting(provider: Party): Promise<number> {
 }
 
 /** Runs a report while the providers answer. */
-async function run(consumer: Consumer, name: string): Promise<ReportAnswer> {
+const run = (consumer: Consumer, name: string): Promise<ReportAnswer> =>
+  whileAnswering(() => consumer.reports.run(name));
+
+async function whileAnswering<T>(work: () => Promise<T>): Promise<T> {
   const ending = new AbortController();
   const answering = (async () => {
     while (!ending.signal.aborted) {
@@ -85,7 +90,7 @@ async function run(consumer: Consumer, name: string): Promise<ReportAnswer> {
     }
   })();
   try {
-    return await consumer.reports.run(name);
+    return await work();
   } finally {
     ending.abort();
     await answering;
@@ -96,11 +101,13 @@ const measurements = () => Array.fromAsync(w.acme.client.listMeasurements({ pare
 const valuesOf = ({ document }: ReportAnswer) => document.figures.map(({ estimate }) => estimate?.value);
 
 describe('a report', () => {
+  let planned: PlannedReport;
   let first: ReportAnswer;
 
   it('is planned with exact charges, and nothing is sent', async () => {
     const before = await measurements();
-    const { plan, rehearsal, reused } = await w.consumer.reports.plan(definition());
+    planned = await w.consumer.reports.plan(definition());
+    const { plan, rehearsal, reused } = planned;
     expect(plan.measurements).toHaveLength(6);
     expect(rehearsal.measurements).toEqual({ direct: 6 });
     expect(rehearsal.charges.length).toBe(56);
@@ -117,17 +124,22 @@ describe('a report', () => {
     expect([tv, video].every((value) => Math.abs(value! - 12_000) < 200)).toBe(true);
     expect(await measurements()).toHaveLength(6);
     expect((await w.consumer.reports.get(name)).state).toBe('COMPLETE');
+    expect(first.charges).toEqual(planned.rehearsal.charges);
   });
 
   it('costs nothing when it runs again, or when another report needs the same', async () => {
     const same = await w.consumer.reports.create(definition());
     expect(same.name).toBe(first.stored.name);
-    expect(valuesOf(await w.consumer.reports.run(same.name))).toEqual(valuesOf(first));
+    const again = await w.consumer.reports.run(same.name);
+    expect(valuesOf(again)).toEqual(valuesOf(first));
+    expect(again.charges).toEqual(first.charges);
     const other = definition({ title: 'Another', figures: [{ metric: 'reach', of: ['tv'] }] });
     const { rehearsal, reused } = await w.consumer.reports.plan(other);
     expect({ reused: reused.size, charges: rehearsal.charges }).toEqual({ reused: 1, charges: [] });
     const { name } = await w.consumer.reports.create(other);
-    expect((await w.consumer.reports.run(name)).document.figures[0]!.estimate!.raw).toBe(4000);
+    const { document, charges } = await w.consumer.reports.run(name);
+    expect(document.figures[0]!.estimate!.raw).toBe(4000);
+    expect(charges).toEqual([]);
     expect(await measurements()).toHaveLength(6);
   });
 
@@ -237,6 +249,42 @@ describe('a report that is interrupted', () => {
     const { document } = await w.consumer.reports.run(name);
     expect(document.figures[0]!.missing[0]).toMatchObject({ state: 'NOT_DUE' });
     expect((await measurements()).length).toBe(before);
+  });
+
+  it('watched, asks for a week as soon as its events are there, and ends with the last one', async () => {
+    const provider = w.streamly;
+    const [startTime, soon, later] = ['2026-06-01', '2026-06-08', '2026-06-15'].map(
+      (day) => `${day}T00:00:00Z`,
+    );
+    const body = {
+      ...{ measurementConsumer: w.acme.name, eventGroupReferenceId: 'growing' },
+      dataAvailabilityInterval: { startTime: startTime!, endTime: soon! },
+    };
+    const group = await provider.client.createEventGroup({ parent: provider.name, body });
+    let pauses = 0;
+    const clock: Clock = {
+      now: Date.now,
+      async sleep(ms, signal) {
+        if (ms < 60_000) return systemClock.sleep(ms, signal);
+        pauses++;
+        const dataAvailabilityInterval = { startTime: startTime!, endTime: later! };
+        await provider.client.updateEventGroup({
+          name: group.name!,
+          body: { ...body, dataAvailabilityInterval, etag: group.etag! },
+        });
+      },
+    };
+    const days = { start: '2026-06-01', end: '2026-06-15', timeZone: 'UTC' };
+    const growing = weekly({ interval: days, segments: { tv: { eventGroups: [group.name!] } } });
+    const consumer = createConsumer({ client: w.acme.client, credentials: w.acme, trust: w.trust, clock });
+    const { name } = await consumer.reports.create(growing);
+    const weeks = await whileAnswering(() => Array.fromAsync(consumer.reports.watch(name)));
+    expect(weeks.map(({ document }) => document.state)).toEqual(['INCOMPLETE', 'COMPLETE']);
+    expect(weeks.map(({ stored }) => stored.measurements.size)).toEqual([1, 2]);
+    expect(valuesOf(weeks[0]!)[0]).toBeGreaterThan(0);
+    expect(valuesOf(weeks[0]!)[1]).toBeUndefined();
+    expect(valuesOf(weeks[1]!)[0]).toBe(valuesOf(weeks[0]!)[0]);
+    expect(pauses).toBe(1);
   });
 });
 
