@@ -1,6 +1,13 @@
 /** Measurements that are created together: all of them or none, and each once. */
-import { measurementRequest, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
-import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
+import {
+  type DevParty,
+  measurementRequest,
+  type TestExchange,
+  UNLIMITED,
+  useExchange,
+} from '@measurement-exchange/testkit/exchange';
+import { startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { castOf, errorOf, get, metadata, ok, post, signed } from '@measurement-exchange/testkit/steps';
 import { describe, expect, it } from 'vitest';
 
 const exchange = useExchange({ rate: UNLIMITED });
@@ -144,4 +151,102 @@ describe('a consumer near its limit of open measurements', () => {
     ];
     expect(n).toBe(3);
   });
+});
+
+describe('a finding in one measurement of a batch', () => {
+  const strict = useExchange({ rate: UNLIMITED, checks: 'strict' });
+
+  /** Only the second of three has a finding. */
+  function withOneBad(on: TestExchange, requestId: string, query = '') {
+    const { acme, streamly } = castOf(on);
+    const measurement = measurementRequest(acme, [streamly]);
+    const bad = { ...measurement, measurementSpec: signed(acme, Buffer.from('?')) };
+    const requests = [{ measurement }, { measurement: bad, requestId }, { measurement }];
+    return post(on, acme, `${acme.name}/measurements:batchCreate${query}`, { requests });
+  }
+
+  it('is counted, and shown in the timeline of that measurement alone', async () => {
+    const { acme } = castOf(exchange);
+    const reply = await withOneBad(exchange, 'found');
+    const names = namesOf(await ok(reply));
+    expect(reply.headers.get('x-mex-findings')).toBe('1');
+    const found = await Promise.all(
+      names.map(async (name) => (await get(exchange, acme, `${name}:timeline`)).transitions[0].findings),
+    );
+    expect(found).toMatchObject([
+      undefined,
+      [{ code: 'SPEC_UNDECODABLE', field: 'measurementSpec.message' }],
+      undefined,
+    ]);
+  });
+
+  it('is in what a batch that is only validated says about that measurement', async () => {
+    for (const on of [exchange, strict]) {
+      const { measurements } = await ok(withOneBad(on, 'validated', '?validateOnly=true'));
+      expect(
+        measurements.map(({ findings }: { findings: { code: string }[] }) =>
+          findings.map(({ code }) => code),
+        ),
+      ).toEqual([[], ['SPEC_UNDECODABLE'], []]);
+    }
+  });
+
+  it('rejects the whole batch under strict checks, which the error locates', async () => {
+    const reply = await withOneBad(strict, 'bad');
+    expect(errorOf(reply)).toBe(
+      '400 INVALID_ARGUMENT CHECK_FAILED requests[1].measurement.measurementSpec.message',
+    );
+    expect(metadata(reply)).toEqual({ codes: 'SPEC_UNDECODABLE' });
+    const { acme, streamly } = castOf(strict);
+    expect((await get(strict, acme, `${acme.name}/measurements`)).measurements).toEqual([]);
+    // A batch that was rejected does not use its request IDs up.
+    const requests = [{ measurement: measurementRequest(acme, [streamly]), requestId: 'bad' }];
+    await ok(post(strict, acme, `${acme.name}/measurements:batchCreate`, { requests }));
+  });
+});
+
+it('after a crash, batches that are sent again to another replica exist once, and those that were answered stay', async () => {
+  const crashing = await startExchangeProcess({
+    databaseUrl: exchange.database.url,
+    config: { rate: UNLIMITED },
+  });
+  try {
+    // Each process has demo certificates and tokens of its own.
+    const [acme] = crashing.dev.measurementConsumers as [DevParty];
+    const [streamly] = crashing.dev.dataProviders as [DevParty];
+    const path = `/v2alpha/${acme.name}/measurements:batchCreate`;
+    const batches = Array.from({ length: 30 }, (_, i) => ({
+      requests: Array.from({ length: 10 }, (_, j) => ({
+        measurement: measurementRequest(acme, [streamly]),
+        requestId: `crash-${i}-${j}`,
+      })),
+    }));
+    const count = async () =>
+      Number(
+        (
+          await exchange.database.query(
+            `SELECT count(*) AS n FROM measurements WHERE request_id LIKE 'crash-%'`,
+          )
+        )[0]!.n,
+      );
+    const sent = batches.map((batch) =>
+      crashing.call(acme.token, 'POST', path, batch).then(
+        (reply) => namesOf(reply.json),
+        () => undefined,
+      ),
+    );
+    await Promise.any(sent.map(async (answer) => (await answer) ?? Promise.reject(new Error('no response'))));
+    await crashing.kill('SIGKILL');
+    const answered = await Promise.all(sent);
+    expect((await count()) % 10).toBe(0);
+
+    const { token } = castOf(exchange).acme;
+    const again: string[][] = [];
+    for (const batch of batches) again.push(namesOf(await ok(exchange.call(token, 'POST', path, batch))));
+    for (const [i, names] of answered.entries()) if (names !== undefined) expect(again[i]).toEqual(names);
+    expect(new Set(again.flat()).size).toBe(300);
+    expect(await count()).toBe(300);
+  } finally {
+    await crashing.remove();
+  }
 });
