@@ -101,6 +101,14 @@ describe('a client certificate acts for', () => {
     expect(await failureOf(call(caller, streamly))).toBe(DENIED);
   });
 
+  it('the party that it names, even if another one registered it', async () => {
+    const { streamly, chirper } = castOf(exchange);
+    const caller = await newLeaf(shared, { party: chirper.name });
+    await registerAt(streamly, caller);
+    await call(caller, chirper);
+    expect(await failureOf(call(caller, streamly))).toBe(DENIED);
+  });
+
   it('the party that registered it, of those that share its root', async () => {
     const { streamly, chirper } = castOf(exchange);
     const caller = await newLeaf(shared);
