@@ -270,7 +270,7 @@ describe('a report that is interrupted', () => {
         const dataAvailabilityInterval = { startTime: startTime!, endTime: later! };
         await provider.client.updateEventGroup({
           name: group.name!,
-          body: { ...body, dataAvailabilityInterval, etag: group.etag! },
+          body: { ...body, dataAvailabilityInterval },
         });
       },
     };
