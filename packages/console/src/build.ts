@@ -2,12 +2,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { takeLock } from './buildLock.ts';
 import { FOLDER } from './files.ts';
 
 const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
@@ -17,24 +18,26 @@ const SOURCES = [
   ...['consent', 'contract', 'mpc', 'sdk'].map((name) => `${name}/src/**/*.ts`),
   '../package-lock.json',
 ];
-/** A lock older than this is removed, because its process must have been killed. A build takes less time. */
-const STALE_LOCK_MS = 180_000;
 
 /**
  * Builds the console if its sources have changed. Does nothing in a published package, or where the build tool is not
  * installed.
  */
-export async function ensureBuilt(onBuild: () => void = () => {}): Promise<void> {
+export async function ensureBuilt(tell: (message: string) => void = () => {}): Promise<void> {
   if (!existsSync(join(PACKAGE, 'vite.config.ts')) || vite() === undefined) return;
   const lock = join(PACKAGE, 'dist', 'lock');
   await mkdir(dirname(lock), { recursive: true });
   const sources = await hashOf();
+  let isWaiting = false;
   while (!(await isCurrent(sources))) {
-    if (await take(lock)) {
-      onBuild();
-      await build(sources).finally(() => rm(lock, { recursive: true, force: true }));
+    if (await takeLock(lock)) {
+      tell('Building the console. The next start finds it built.');
+      await removeUnfinished();
+      await build(sources).finally(() => rm(lock, { force: true }));
       return;
     }
+    if (!isWaiting) tell('Another process is building the console. Waiting for it.');
+    isWaiting = true;
     await setTimeout(200);
   }
 }
@@ -49,16 +52,11 @@ async function isCurrent(sources: string): Promise<boolean> {
  */
 const stampOf = (folder: string) => `${folder.replace(/\/$/, '')}.sources`;
 
-async function take(lock: string): Promise<boolean> {
-  const age = await stat(lock).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs,
-    () => 0,
-  );
-  if (age > STALE_LOCK_MS) await rm(lock, { recursive: true, force: true });
-  return mkdir(lock).then(
-    () => true,
-    () => false,
-  );
+/** Removes the folders of builds that were killed. Only the owner of the lock may, because others do not build. */
+async function removeUnfinished(): Promise<void> {
+  for (const name of globSync('dist/web-*', { cwd: PACKAGE })) {
+    await rm(join(PACKAGE, name), { recursive: true, force: true });
+  }
 }
 
 /** Builds in a temporary folder and then renames the folder, so that a server never reads half of a build. */
@@ -97,4 +95,4 @@ async function hashOf(): Promise<string> {
   return hash.digest('hex');
 }
 
-if (import.meta.main) await ensureBuilt(() => console.log('Building the console.'));
+if (import.meta.main) await ensureBuilt((message) => console.log(message));

@@ -2,11 +2,17 @@
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
 import { note } from '../terminal/output.ts';
 
-/** Returns the files. In a clone of the repository, builds them first if their sources have changed. */
-export async function loadConsole(connectTo: readonly string[] = []): Promise<ConsoleFiles> {
+/**
+ * Returns the files. In a clone of the repository, builds them first if their sources have changed, and says so with
+ * `tell`.
+ */
+export async function loadConsole(
+  connectTo: readonly string[] = [],
+  tell: (message: string) => void = note,
+): Promise<ConsoleFiles> {
   const { ensureBuilt } = await import('@measurement-exchange/console/build').catch(missingConsole);
   const { readConsole } = await import('@measurement-exchange/console/files').catch(missingConsole);
-  await ensureBuilt(() => note('Building the console. The next start finds it built.'));
+  await ensureBuilt(tell);
   return readConsole(connectTo);
 }
 

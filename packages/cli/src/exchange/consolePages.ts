@@ -12,8 +12,14 @@ import { loadConsole } from '../console/load.ts';
 type App = Parameters<AddPages>[0];
 type Issuers = NonNullable<ServedBy['issuers']>;
 
-export async function consolePages({ issuers }: Pick<Config, 'issuers'>): Promise<AddPages> {
-  const files = await loadConsole(issuers.map(({ issuer }) => new URL(issuer).origin));
+export async function consolePages(
+  { issuers }: Pick<Config, 'issuers'>,
+  tell?: (message: string) => void,
+): Promise<AddPages> {
+  const files = await loadConsole(
+    issuers.map(({ issuer }) => new URL(issuer).origin),
+    tell,
+  );
   // Use the audience as the client ID, because the audience of an ID token is the ID of the client that requested it.
   const clients = issuers.map(({ issuer, audience }) => ({
     ...{ issuer, clientId: audience, name: new URL(issuer).host },

@@ -36,7 +36,7 @@ export function serveCommand(): Command {
       const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
-      const pages = await consoleOf(config, log);
+      const pages = await consoleOf(config, log, options.json === true);
       const running = await start(config, log, pages);
       // Handle signals before printing the banner, because a program that reads the banner may stop the exchange right
       // away.
@@ -67,11 +67,13 @@ function keptCommand(what: string, load: () => Promise<(names: string[]) => Prom
 }
 
 /** Loads the console if the settings turn it on. A development exchange can also start without the console. */
-async function consoleOf(config: Config, log: Logger): Promise<AddPages | undefined> {
+async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<AddPages | undefined> {
   const isDevelopment = config.mode === 'development';
   if (!(config.console ?? isDevelopment)) return undefined;
   const { consolePages } = await import('./consolePages.ts');
-  return consolePages(config).catch((error: Error) => {
+  // With --json, every line is JSON.
+  const tell = isJson ? (message: string) => log.info({ component: 'console' }, message) : undefined;
+  return consolePages(config, tell).catch((error: Error) => {
     if (!isDevelopment) throw error;
     log.warn({ component: 'console', reason: error.message }, 'started without the console');
     return undefined;

@@ -1,0 +1,31 @@
+/** Lets one process at a time build the console, because several may start at the same time. */
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+
+/** A lock older than this is abandoned even if a process has its ID, because a build takes less time. */
+const STALE_MS = 180_000;
+
+/** Takes the lock, and returns whether it did. Takes over the lock of a process that has ended, such as by Ctrl-C. */
+export async function takeLock(file: string): Promise<boolean> {
+  if (await isAbandoned(file)) await rm(file, { recursive: true, force: true });
+  return writeFile(file, String(process.pid), { flag: 'wx' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function isAbandoned(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) return false;
+  const owner = Number(await readFile(file, 'utf8').catch(() => ''));
+  // The owner's ID is absent for a moment after the file is created.
+  return Date.now() - found.mtimeMs > STALE_MS || (owner > 0 && !isRunning(owner));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
