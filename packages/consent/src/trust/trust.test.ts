@@ -146,10 +146,15 @@ describe('which roots vouch for whom', () => {
   it('the root of one party never vouches for another, with or without roots of its own', async () => {
     const certificate = await leaf(chirper);
     await verify(certificate, CHIRPER);
-    for (const party of [STREAMLY, DAILYNEWS]) {
+    const remedies = {
+      [STREAMLY]: /: reject what it signed\.$/,
+      [DAILYNEWS]: /: no root of dataProviders\/dailynews is here; add its root, /,
+    };
+    for (const [party, remedy] of Object.entries(remedies)) {
       const error = await errorOf(() => verify(certificate, party));
       expect(error.code).toBe('CERTIFICATE_OF_ANOTHER_PARTY');
       expect(error.message).toContain(CHIRPER);
+      expect(error.message).toMatch(remedy);
     }
   });
 

@@ -136,7 +136,10 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
   if (issuers.length > 0) return issuers;
   const other = named.find((root) => root.party !== undefined);
   if (other !== undefined) {
-    const why = `was issued by the root of ${other.party}, which does not vouch for ${party}: reject what it signed.`;
+    const remedy = hasOwn
+      ? 'reject what it signed.'
+      : `no root of ${party} is here; add its root, when you have it from the party itself.`;
+    const why = `was issued by the root of ${other.party}, which does not vouch for ${party}: ${remedy}`;
     throw rejection('CERTIFICATE_OF_ANOTHER_PARTY', certificate, why);
   }
   throw rejection(
