@@ -2,9 +2,21 @@
  * Converts an error message of the engine to one sentence that names the file, the line of a CSV file, and a remedy. The
  * sentence may quote the file, so only the provider's operator may see it.
  */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 
 function notThere(file: string): string {
+  if (isFolder(file))
+    return `${file} is a folder: name its files, such as ${join(file, '*.parquet')} (events.files, or --events).`;
   return `There is no file ${file}: put it there, or correct the path (events.files, or --events).`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function notWhole(file: string): string {

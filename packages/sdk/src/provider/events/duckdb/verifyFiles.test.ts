@@ -105,3 +105,12 @@ it.each(['missing.csv', 'missing-*.parquet'])('a file that is not there is named
     `There is no file ${files.path(name)}: put it there, or correct the path (events.files, or --events).`,
   );
 });
+
+it('a folder instead of its files is named, with a pattern for its files', async () => {
+  const folder = files.path('.').replace(/\/$/, '');
+  const error = await openEvents({ files: folder }).catch((error) => error);
+  expect(error).toBeInstanceOf(EventsUnavailable);
+  expect(error.message).toBe(
+    `${folder} is a folder: name its files, such as ${folder}/*.parquet (events.files, or --events).`,
+  );
+});
