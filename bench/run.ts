@@ -1,6 +1,6 @@
 /**
  * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
- * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc,feed,console,sources,reports] [--operations get,create]
+ * npm run bench -- [--only http,rpc,growth,fleet,fairness,start,sdk,direct,mpc,feed,console,sources,reports] [--operations get,create]
  *   [--rounds 5] [--quick] [--events 100000000] [--json file]
  */
 import { execFileSync } from 'node:child_process';
@@ -22,12 +22,14 @@ import { startWorker } from './lib/processes.ts';
 import { printVerdicts, progressEnd, type Section } from './lib/report.ts';
 import { mpc } from './mpc.ts';
 import { reports } from './reports.ts';
+import { rpc } from './rpc.ts';
 import { sdk } from './sdk.ts';
 import { sources } from './sources.ts';
 import { start } from './start.ts';
 
 const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
   http,
+  rpc,
   growth,
   fleet,
   fairness,

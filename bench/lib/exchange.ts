@@ -18,6 +18,8 @@ export type DevParty = CredentialsJson & { token: string };
 
 export interface DevJson {
   baseUrl: string;
+  /** `host:port` of the gRPC server. */
+  grpc: { address: string };
   operator: { token: string };
   rootCertificatePem: string;
   measurementConsumers: DevParty[];
@@ -51,6 +53,7 @@ export interface ExchangeOptions {
   like?: string;
   /** Flags of node. */
   flags?: string[];
+  env?: Record<string, string>;
   /** Another copy of this repository to start it from. */
   checkout?: string;
 }
@@ -78,6 +81,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),
+      ...options.env,
     },
     stdio: ['ignore', log, log],
   });
@@ -93,7 +97,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
   };
   const output = () => readFileSync(logFile, 'utf8');
   for (; performance.now() - started < START_MS && child.exitCode === null; await sleep(5)) {
-    const url = /"url":"(http:[^"]+)"/.exec(output())?.[1];
+    const url = /"url":"(https?:[^"]+)"/.exec(output())?.[1];
     if (url === undefined) continue;
     const dev: DevJson = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
     const call: BenchExchange['call'] = async (token, method, path, body) => {

@@ -1,20 +1,31 @@
 /** The load generator, in a process of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from './connection.ts';
+import { Connection, type Received } from './connection.ts';
 import { percentile } from './figures.ts';
 import { serve } from './processes.ts';
 import { requestBytes, type Target, type Template } from './requests.ts';
+import { type Rpc, RpcConnection } from './rpcConnection.ts';
 
-export interface Load {
+interface Closed {
+  /** Repeats the items for this long; without it, sends each item once. */
+  seconds?: number;
+  /** The warm-up, as a part of the load that is not counted. */
+  lead?: number;
+}
+
+export interface Load extends Closed {
   /** Connections are spread over them. */
   targets: Target[];
   connections: number;
   template: Template;
   items: string[][];
-  /** Repeats the items for this long; without it, sends each item once. */
-  seconds?: number;
-  /** The warm-up, as a part of the load that is not counted. */
-  lead?: number;
+}
+
+export interface RpcLoad extends Closed {
+  port: number;
+  /** All on one connection. */
+  streams: number;
+  rpcs: Rpc[];
 }
 
 export interface Caller {
@@ -31,7 +42,7 @@ export interface Timing {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Responses other than 2xx, by status. */
+  /** Responses other than 2xx, by status; those of gRPC as `RpcConnection` numbers them. */
   rejected: Record<number, number>;
   /** The body of the last response. */
   bytes: number;
@@ -39,6 +50,7 @@ export interface Timing {
 
 export type Generator = {
   closed: (load: Load) => Promise<Timing>;
+  rpcs: (load: RpcLoad) => Promise<Timing>;
   open: (load: { callers: Caller[]; seconds: number; connections: number }) => Promise<Timing>;
 };
 
@@ -71,36 +83,51 @@ class Recorder {
 
 /** Closed loop: each connection sends the next request as soon as it has the response. */
 async function closed(load: Load): Promise<Timing> {
-  const { targets, connections, template, items, seconds, lead = 0 } = load;
+  const { targets, connections, template, items } = load;
   const requests = targets.map((target) => items.map((item) => requestBytes(template, target, item)));
-  const opened = Array.from(
-    { length: connections },
-    (_, i) => new Connection(targets[i % targets.length]!.port),
-  );
+  const opened = Array.from({ length: connections }, (_, i) => new Connection(targets[i % targets.length]!));
   await Promise.all(opened.map((connection) => connection.open()));
+  const timing = await loop(load, items.length, connections, (worker, n) =>
+    opened[worker]!.send(requests[worker % targets.length]![n]!),
+  );
+  for (const connection of opened) connection.close();
+  return timing;
+}
+
+/** Closed loop of RPCs: each stream is followed by the next as soon as it has ended. */
+async function rpcs(load: RpcLoad): Promise<Timing> {
+  const connection = await RpcConnection.open(load.port);
+  const timing = await loop(load, load.rpcs.length, load.streams, (_, n) => connection.send(load.rpcs[n]!));
+  connection.close();
+  return timing;
+}
+
+async function loop(
+  { seconds, lead = 0 }: Closed,
+  count: number,
+  workers: number,
+  send: (worker: number, n: number) => Promise<Received>,
+): Promise<Timing> {
   const recorder = new Recorder();
   let next = 0;
   const started = performance.now();
   const end = seconds === undefined ? Number.POSITIVE_INFINITY : started + seconds * 1000;
   const leads = (n: number, now: number) =>
-    seconds === undefined ? n < lead * items.length : now < started + lead * seconds * 1000;
+    seconds === undefined ? n < lead * count : now < started + lead * seconds * 1000;
   let from: number | undefined;
   await Promise.all(
-    opened.map(async (connection, i) => {
-      const own = requests[i % targets.length]!;
+    Array.from({ length: workers }, async (_, worker) => {
       for (let now = performance.now(); now < end; now = performance.now()) {
         const n = next++;
-        if (seconds === undefined && n >= own.length) break;
+        if (seconds === undefined && n >= count) break;
         const counts = !leads(n, now);
         if (counts) from ??= now;
-        const response = await connection.send(own[n % own.length]!);
+        const response = await send(worker, n % count);
         recorder.record(performance.now() - now, response, counts);
       }
     }),
   );
-  const timing = recorder.timing((performance.now() - (from ?? started)) / 1000);
-  for (const connection of opened) connection.close();
-  return timing;
+  return recorder.timing((performance.now() - (from ?? started)) / 1000);
 }
 
 /**
@@ -141,7 +168,7 @@ async function pace(
     const now = performance.now();
     for (; n < total && started + (n + phase) * gap <= now; n++) {
       due.push({ at: started + (n + phase) * gap, request: bytes[n % bytes.length]! });
-      const connection = idle.pop() ?? (opened++ < connections ? new Connection(target.port) : undefined);
+      const connection = idle.pop() ?? (opened++ < connections ? new Connection(target) : undefined);
       if (connection === undefined) continue;
       const sent = send(connection).finally(() => pending.delete(sent));
       pending.add(sent);
@@ -153,4 +180,4 @@ async function pace(
   return (performance.now() - started) / 1000;
 }
 
-serve({ closed, open });
+serve({ closed, rpcs, open });

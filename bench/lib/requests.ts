@@ -10,6 +10,7 @@ export interface Template {
 export interface Target {
   port: number;
   token?: string;
+  tls?: boolean;
 }
 
 export function fill(text: string, item: readonly string[]): string {

@@ -1,0 +1,71 @@
+/** One HTTP/2 connection over TLS, which sends RPCs as bytes: the generated clients would cost more than what is measured. */
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import type { Received } from './connection.ts';
+
+/** A flag, and the length of the message in four bytes. */
+const ENVELOPE_BYTES = 5;
+
+export interface Rpc {
+  /** `/wfa.measurement.api.v2alpha.Measurements/GetMeasurement` */
+  path: string;
+  headers: Record<string, string>;
+  /** The request message. */
+  message: Uint8Array;
+}
+
+export interface RpcReceived extends Received {
+  message: Uint8Array;
+}
+
+export class RpcConnection {
+  private readonly session: ClientHttp2Session;
+
+  private constructor(session: ClientHttp2Session) {
+    this.session = session;
+  }
+
+  static async open(port: number): Promise<RpcConnection> {
+    // The certificate was made for this run, and its root is in no store.
+    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    await once(session, 'connect');
+    return new RpcConnection(session);
+  }
+
+  /** The status is 200 for the gRPC status OK, and 600 more than the gRPC status otherwise. */
+  send({ path, headers, message }: Rpc): Promise<RpcReceived> {
+    return new Promise((resolve, reject) => {
+      const stream = this.session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc+proto',
+        te: 'trailers',
+        ...headers,
+      });
+      const chunks: Buffer[] = [];
+      let status = Number.NaN;
+      const read = (received: Record<string, unknown>) => {
+        if (received['grpc-status'] !== undefined) status = Number(received['grpc-status']);
+      };
+      stream.on('response', read).on('trailers', read).on('error', reject);
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const code = status === 0 ? 200 : 600 + status;
+        resolve({ status: code, bytes: body.length, message: body.subarray(ENVELOPE_BYTES) });
+      });
+      stream.end(enveloped(message));
+    });
+  }
+
+  close(): void {
+    this.session.close();
+  }
+}
+
+function enveloped(message: Uint8Array): Buffer {
+  const bytes = Buffer.alloc(ENVELOPE_BYTES + message.length);
+  bytes.writeUInt32BE(message.length, 1);
+  bytes.set(message, ENVELOPE_BYTES);
+  return bytes;
+}
