@@ -56,6 +56,10 @@ const FLAGS: BadInput[] = [
     args: ['admin', 'parties', 'update', 'streamly', '--available-from', 'now'],
     says: /how long ago, such as 30m/,
   },
+  {
+    args: ['admin', 'parties', 'update', 'streamly', '--endpoint', 'https://streamly.example'],
+    says: /--endpoint is for duchies: dataProviders\/streamly has none/,
+  },
 ];
 
 const QUESTIONS: BadInput[] = [
@@ -160,6 +164,16 @@ const NAMES: BadInput[] = [
   {
     args: ['event-groups', 'create', '--as', 'streamly', '--consumer', 'nosuch', '--reference', 'x'],
     says: /nosuch/,
+  },
+  {
+    args: ['event-groups', 'create', '--as', 'streamly', '--consumer', 'acme', '--reference', 'spring'],
+    says: /has the reference "spring" for .*acme already\. Nothing was created\.\n {2}To change it: .*mex event-groups update /,
+  },
+  {
+    args: ['--profile', 'nobody', 'provider', 'status', '--as', 'streamly'],
+    // --profile sets this variable, and the test restores it.
+    env: { MEX_PROFILE: '' },
+    says: /no profile nobody\. Make it: mex profile set nobody/,
   },
 ];
 
@@ -319,6 +333,7 @@ const PROVIDERS: BadInput[] = [
     args: run('--events', 'FOLDER/none.csv'),
     says: /no file .*none\.csv: put it there, or correct the path/,
   },
+  { args: run('--events', 'FOLDER'), says: /is a folder: name its files, such as .*\/\*\.parquet/ },
   { args: run('--events', 'FOLDER/text'), says: /text is not a whole Parquet file: write it again/ },
   {
     args: run('--events', 'FOLDER/columns.csv'),

@@ -196,38 +196,30 @@ describe('mex event-groups', () => {
     const first = await describeTo(w.acme, w.chirper, 'from a file');
     const { out } = await run('event-groups', 'get', first, '--as', 'chirper', '--json');
     await writeFile(path('group.json'), out);
+    const create = ['event-groups', 'create', '--as', 'chirper'];
     const copy = JSON.parse(
-      (
-        await run(
-          'event-groups',
-          'create',
-          '--as',
-          'chirper',
-          '--file',
-          path('group.json'),
-          '--reference',
-          'copy',
-          '--json',
-        )
-      ).out,
+      (await run(...create, '--file', path('group.json'), '--reference', 'copy', '--json')).out,
     );
     expect(copy).toMatchObject({ measurementConsumer: w.acme.name, eventGroupReferenceId: 'copy' });
     expect(copy.name).not.toBe(first);
+    // A command typed twice makes no second event group, unless it says so, or repeats its request ID.
+    const again = [...create, '--file', path('group.json'), '--reference', 'copy'];
+    expect((await run(...again)).error?.message).toContain(`event-groups update ${copy.name}`);
+    for (const more of [['--again'], ['--request-id', 'one'], ['--request-id', 'one']]) {
+      expect((await run(...again, ...more)).out).toMatch(/ is described to /);
+    }
+    const { out: all } = await run('event-groups', 'list', '--as', 'chirper', '--limit', 'all', '--json');
+    expect(lines(all).filter(({ eventGroupReferenceId: id }) => id === 'copy')).toHaveLength(3);
     await writeFile(path('group.json'), JSON.stringify({ measurementConsumer: 'acme', colour: 'red' }));
-    const { error } = await run('event-groups', 'create', '--as', 'chirper', '--file', path('group.json'));
+    const { error } = await run(...create, '--file', path('group.json'));
     expect(error?.message).toMatch(
       /\n {2}measurementConsumer: must match.*\n {2}colour: is not a known field/,
     );
-    expect((await run('event-groups', 'create', '--as', 'chirper')).error?.message).toContain(
-      'To whom? --consumer',
+    expect((await run(...create)).error?.message).toContain('To whom? --consumer');
+    expect((await run(...create, '--metadata', 'x')).error?.message).toContain('belong together');
+    expect((await run(...create, '--available-until', '2026-01-01')).error?.message).toContain(
+      'needs --available-from',
     );
-    expect(
-      (await run('event-groups', 'create', '--as', 'chirper', '--metadata', 'x')).error?.message,
-    ).toContain('belong together');
-    expect(
-      (await run('event-groups', 'create', '--as', 'chirper', '--available-until', '2026-01-01')).error
-        ?.message,
-    ).toContain('needs --available-from');
   });
 
   it('reads the metadata of a consumer, readable or encrypted, and says why it cannot', async () => {

@@ -118,6 +118,8 @@ function update(): Command {
       }
       const client = await connect(options);
       const name = await findParty(client, text);
+      if (options.endpoint !== undefined && !name.startsWith('duchies/'))
+        throw new Error(`--endpoint is for duchies: ${name} has none.`);
       if (file !== undefined && file.name !== name) {
         throw new Error(`${options.publicKey} is of ${file.name}, not of ${name}.`);
       }

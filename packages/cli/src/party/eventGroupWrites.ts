@@ -13,8 +13,8 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { callerOf, nameBelow, ownCommand, requireKind } from '../calls/caller.ts';
-import { type CallOptions, given, remote, showResource } from '../calls/command.ts';
+import { type Caller, callerOf, nameBelow, nextCommand, ownCommand, requireKind } from '../calls/caller.ts';
+import { type CallOptions, given, remote, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
 import { inFull } from '../files/names.ts';
 import { paint, print, visible } from '../terminal/output.ts';
@@ -32,6 +32,7 @@ interface Described extends CallOptions {
   campaign?: string;
   descriptor?: string;
   metadata?: string;
+  again?: boolean;
   requestId?: string;
   validateOnly?: boolean;
 }
@@ -73,17 +74,42 @@ export function create(): Command {
       'to whom: measurementConsumers/…',
     ),
   )
+    .option('--again', 'also if the consumer already has an event group with this reference')
     .option('--request-id <id>', 'makes the command idempotent: a repetition returns the same event group')
     .action(async (options: Described) => {
       const caller = await callerOf(options);
       requireKind('dataProviders', caller, 'mex event-groups create');
+      const body = await bodyOf(options, {}, caller.principal);
+      // A repetition of a request ID finds the event group that the request created.
+      if (!options.again && options.requestId === undefined) await requireNewReference(caller, body, options);
       const created = await caller.client.createEventGroup({
         parent: caller.principal,
-        body: await bodyOf(options, {}, caller.principal),
+        body,
         ...given({ requestId: options.requestId, validateOnly: options.validateOnly }),
       });
       showResource(options, created, (g) => written(g, options, `is described to ${g.measurementConsumer}`));
     });
+}
+
+/**
+ * Throws if the consumer has an event group with the same reference. The exchange allows several, but a command that is
+ * typed twice should not make one more, because consumers measure all event groups of a provider unless they choose some.
+ */
+async function requireNewReference(
+  { client, principal: parent }: Caller,
+  { measurementConsumer: consumer, eventGroupReferenceId: reference }: EventGroupInput,
+  options: CallOptions,
+): Promise<void> {
+  if (reference === undefined) return;
+  const filter = { 'filter.measurementConsumers': [consumer] };
+  for await (const group of client.listEventGroups({ parent, ...filter, ...WHOLE_LIST })) {
+    const { name, eventGroupReferenceId } = group;
+    if (eventGroupReferenceId !== reference) continue;
+    throw new Error(
+      `${name} has the reference ${JSON.stringify(reference)} for ${consumer} already. Nothing was created.\n` +
+        `  To change it: ${nextCommand(options, `event-groups update ${name}`)}\n  To add another one: --again`,
+    );
+  }
 }
 
 export function update(): Command {

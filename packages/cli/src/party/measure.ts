@@ -218,7 +218,9 @@ bounds of the reach of all. You choose the duchies that may compute it: --root d
 Before it creates anything, mex measure asks the exchange what it would do, and prints that plan: the protocol and its
 duchies, what the exchange finds wrong, how far off each figure may be (± 95 %), and the charge to each provider's budget.
 It creates nothing if you do not accept the duchies, if a provider or an event group does not exist, or if the filter is
-wrong: its syntax, or, where a provider publishes its attributes, a name or a type. The ± is that of the noise which
+wrong: its syntax, or, where a provider publishes its attributes, a name or a type. A warning, such as of an epsilon far
+outside of what providers usually allow, stops nothing: providers publish neither their limits nor what is left of their
+budgets, so that only they can decide. --dry-run shows the warnings first. The ± is that of the noise which
 providers usually add (Gaussian with a delta, else geometric); a provider may choose the other one.
 
 --json prints the result: {measurement, type, dataProviders: [{name, reach: {value, variance, standardDeviation,
