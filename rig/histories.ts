@@ -1,4 +1,7 @@
-/** H2: sixteen clients through three exchanges on eight hot measurements; every history must be linearizable. */
+/**
+ * H2: sixteen clients through three exchanges on eight hot measurements. Each request is by REST or by gRPC at random, and
+ * every history must be linearizable.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Harness } from './harness.ts';
 import { Traffic } from './traffic.ts';
@@ -8,10 +11,14 @@ export const h2: Harness = {
   id: 'H2',
   title: 'concurrent histories are linearizable',
   run: (context) =>
-    withWorld(context, {}, async (world) => {
+    withWorld(context, { config: { console: false } }, async (world) => {
       const wanted = atScale(context, { slice: 400, short: 12_000, long: 150_000 });
       const deadline = Date.now() + atScale(context, { slice: 30, short: 600, long: 4 * 3600 }) * 1000;
-      const traffic = new Traffic(world, context, { clients: 16, faults: false });
+      const traffic = new Traffic(world, context, {
+        clients: 16,
+        faults: false,
+        faces: ['rest', 'grpc'],
+      });
       traffic.start();
       while (traffic.operations < wanted && Date.now() < deadline) {
         if (context.planted !== undefined && world.violations.any) break;

@@ -1,5 +1,5 @@
 /** The operations of a client on a measurement, and how often each is drawn. */
-import type { EtagVersion, Input } from './model.ts';
+import type { EtagVersion, Face, Input } from './model.ts';
 import type { Random } from './random.ts';
 
 const KINDS = {
@@ -12,13 +12,17 @@ const KINDS = {
 };
 const ETAGS: EtagVersion[] = [0, 1, 1, 1, 1, 1, 1, 1, 2, 2];
 
-export function anyInput(random: Random, requisitions: number): Input {
+const FACES: Face[] = ['rest', 'grpc'];
+
+export function anyInput(random: Random, requisitions: number, faces = FACES): Input {
+  const face = random.pick(faces);
   const kind = random.weighted(KINDS);
-  if (kind === 'getMeasurement' || kind === 'listRequisitions' || kind === 'cancel') return { kind };
+  if (kind === 'getMeasurement' || kind === 'listRequisitions' || kind === 'cancel') return { kind, face };
   const i = random.int(requisitions);
-  if (kind === 'getRequisition') return { kind, i };
-  const etag = random.pick(ETAGS);
-  if (kind === 'refuse') return { kind, i, etag };
+  if (kind === 'getRequisition') return { kind, face, i };
+  // Half of the providers that call by gRPC know no etags.
+  const etag = face === 'grpc' && random.chance(0.5) ? 'empty' : random.pick(ETAGS);
+  if (kind === 'refuse') return { kind, face, i, etag };
   const nonce = random.chance(0.9) ? 'right' : 'wrong';
-  return { kind, i, etag, nonce, certificate: random.chance(0.96) ? 'own' : 'foreign' };
+  return { kind, face, i, etag, nonce, certificate: random.chance(0.96) ? 'own' : 'foreign' };
 }

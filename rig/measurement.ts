@@ -1,16 +1,27 @@
 /** One measurement as its callers see it: how it is opened and acted on, and what a response says to the model. */
-import { type DevParty, fulfillment, measurementRequest } from '@measurement-exchange/testkit/requests';
+import { SIGNATURE_ALGORITHMS } from '@measurement-exchange/contract';
+import {
+  type DevParty,
+  fulfillment,
+  measurementRequest,
+  toJson,
+} from '@measurement-exchange/testkit/requests';
 import type { Violations } from './harness.ts';
+import * as rpc from './measurementRpc.ts';
 import {
   type EtagVersion,
+  type Face,
   type Input,
   type Output,
+  type SentEtag,
+  showFulfilled,
   showMeasurement,
   showRequisition,
   showRequisitions,
 } from './model.ts';
 import type { Random } from './random.ts';
 import type { HttpResponse, Reply } from './world/client.ts';
+import type { Rpcs } from './world/rpc.ts';
 import type { World } from './world.ts';
 
 export interface Draft {
@@ -31,11 +42,19 @@ export function draft(world: World, random: Random): Draft {
   );
   const nonces = providers.map(() => random.uint64());
   const body = measurementRequest(consumer, providers, nonces);
+  // gRPC names algorithms by their OIDs, and a requestId stands for the same text by both faces.
+  body.measurementSpec.signatureAlgorithm = SIGNATURE_ALGORITHMS.ECDSA_P256_SHA256.oid;
   return { consumer, providers, nonces, requestId: random.id(20), body };
 }
 
 export function createPath({ consumer, requestId }: Pick<Draft, 'consumer' | 'requestId'>): string {
   return `${consumer.name}/measurements?requestId=${requestId}`;
+}
+
+export function sendCreate(world: World, at: number, made: Draft, face: Face): Promise<Reply> {
+  const { consumer, body } = made;
+  if (face === 'grpc') return world.rpc(at, consumer.name, (rpcs) => rpc.create(rpcs, made));
+  return world.call(at, consumer.name, 'POST', createPath(made), body);
 }
 
 /** The measurement of a draft, once its name and requisitions are known. */
@@ -46,8 +65,8 @@ export class Subject {
   private readonly ids: string[] = [];
   /** By position: the etag it was created with, and the one after its change, once seen. */
   private readonly etags: [first: string, second: string | undefined][] = [];
-  /** The fields that never change, as first read. */
-  private immutable: string | undefined;
+  /** The fields that never change, as first read by each face. */
+  private readonly immutable = new Map<Face, string>();
 
   constructor(draft: Draft, name: string, listed: HttpResponse) {
     this.draft = draft;
@@ -67,38 +86,71 @@ export class Subject {
     return { ...input, etag: 1 };
   }
 
-  private etag({ i, etag }: { i: number; etag: EtagVersion }): string {
+  private etag({ i, etag }: { i: number; etag: SentEtag }): string {
+    if (etag === 'empty') return '';
     return etag === 0 ? '0123456789abcdef0123' : this.etags[i]![etag - 1]!;
   }
 
   /** The input must be possible. */
   send(world: World, at: number, input: Input): Promise<Reply> {
-    const { consumer, providers, nonces } = this.draft;
-    const own = (i: number) => `${providers[i]!.name}/requisitions/${this.ids[i]}`;
+    return input.face === 'grpc' ? this.sendRpc(world, at, input) : this.sendRest(world, at, input);
+  }
+
+  private sendRest(world: World, at: number, input: Input): Promise<Reply> {
+    const { consumer, providers } = this.draft;
     switch (input.kind) {
       case 'getMeasurement':
         return world.call(at, consumer.name, 'GET', this.name);
       case 'listRequisitions':
         return world.call(at, consumer.name, 'GET', `${this.name}/requisitions`);
       case 'getRequisition':
-        return world.call(at, providers[input.i]!.name, 'GET', own(input.i));
+        return world.call(at, providers[input.i]!.name, 'GET', this.requisition(input));
       case 'cancel':
         return world.call(at, consumer.name, 'POST', `${this.name}:cancel`);
       case 'refuse': {
-        const { i } = input;
         const body = { refusal: { justification: 'DECLINED' }, etag: this.etag(input) };
-        return world.call(at, providers[i]!.name, 'POST', `${own(i)}:refuse`, body);
+        return world.call(at, providers[input.i]!.name, 'POST', `${this.requisition(input)}:refuse`, body);
       }
       case 'fulfill': {
-        const { i } = input;
-        const nonce = input.nonce === 'right' ? nonces[i]! : nonces[i]! ^ 1n;
-        const body = fulfillment(providers[i]!, { etag: this.etag(input) }, nonce);
-        if (input.certificate === 'foreign') {
-          body.certificate = world.providers.find((p) => p !== providers[i])!.certificate;
-        }
-        return world.call(at, providers[i]!.name, 'POST', `${own(i)}:fulfillDirect`, body);
+        const provider = providers[input.i]!;
+        const body = {
+          ...fulfillment(provider, { etag: this.etag(input) }, this.nonce(input)),
+          certificate: this.certificate(world, input),
+        };
+        return world.call(at, provider.name, 'POST', `${this.requisition(input)}:fulfillDirect`, body);
       }
     }
+  }
+
+  private sendRpc(world: World, at: number, input: Input): Promise<Reply> {
+    const { consumer, providers } = this.draft;
+    const { name } = this;
+    const ofConsumer = (call: (rpcs: Rpcs) => Promise<object>) => world.rpc(at, consumer.name, call);
+    if (input.kind === 'getMeasurement') return ofConsumer((rpcs) => rpc.get(rpcs, name));
+    if (input.kind === 'listRequisitions') return ofConsumer((rpcs) => rpc.listRequisitions(rpcs, name));
+    if (input.kind === 'cancel') return ofConsumer((rpcs) => rpc.cancel(rpcs, name));
+    const requisition = this.requisition(input);
+    return world.rpc(at, providers[input.i]!.name, (rpcs) => {
+      if (input.kind === 'getRequisition') return rpc.getRequisition(rpcs, requisition);
+      const etag = this.etag(input);
+      if (input.kind === 'refuse') return rpc.refuse(rpcs, requisition, etag);
+      const certificate = this.certificate(world, input);
+      return rpc.fulfill(rpcs, { name: requisition, etag, nonce: this.nonce(input), certificate });
+    });
+  }
+
+  private requisition({ i }: { i: number }): string {
+    return `${this.draft.providers[i]!.name}/requisitions/${this.ids[i]}`;
+  }
+
+  private nonce({ i, nonce }: { i: number; nonce: 'right' | 'wrong' }): bigint {
+    const right = this.draft.nonces[i]!;
+    return nonce === 'right' ? right : right ^ 1n;
+  }
+
+  private certificate(world: World, { i, certificate }: { i: number; certificate: 'own' | 'foreign' }) {
+    const own = this.draft.providers[i]!;
+    return certificate === 'own' ? own.certificate : world.providers.find((p) => p !== own)!.certificate;
   }
 
   /** Reads a response. A response that no state of the model could produce is a violation by itself. */
@@ -108,7 +160,7 @@ export class Subject {
     switch (input.kind) {
       case 'cancel':
       case 'getMeasurement':
-        return this.readMeasurement(response, violations);
+        return this.readMeasurement(response, input.face ?? 'rest', violations);
       case 'listRequisitions': {
         const all = json.requisitions as Requisition[];
         const ordered = this.ids.map((id) => all.find((r) => r.name.endsWith(`/${id}`)));
@@ -121,6 +173,7 @@ export class Subject {
         return showRequisitions(states, [...measurements].join(' and '));
       }
       default: {
+        if (input.kind === 'fulfill' && input.face === 'grpc') return showFulfilled(json.state);
         const version = this.readRequisition(json, input.i, violations);
         const { nonces } = this.draft;
         // JSON.parse rounds integers of 64 bits.
@@ -132,11 +185,12 @@ export class Subject {
     }
   }
 
-  private readMeasurement({ json }: HttpResponse, violations: Violations): Output {
+  private readMeasurement({ json }: HttpResponse, face: Face, violations: Violations): Output {
     const { state, results = [], failure, updateTime: _time, ...rest } = json;
-    const immutable = JSON.stringify(rest);
-    this.immutable ??= immutable;
-    if (immutable !== this.immutable) violations.add(`${this.name} changed what never changes`);
+    const immutable = toJson(rest);
+    const before = this.immutable.get(face) ?? immutable;
+    this.immutable.set(face, before);
+    if (immutable !== before) violations.add(`${this.name} changed what never changes`);
     const failed = this.ids.findIndex((id) => failure?.message.includes(`/requisitions/${id}: DECLINED`));
     if ((failure !== undefined) !== (state === 'FAILED'))
       violations.add(`${this.name}: failure while ${state}`);

@@ -16,19 +16,27 @@ export interface State {
 /** 1 as it was created, 2 after its only change; 0 is an etag that never was. */
 export type EtagVersion = 0 | 1 | 2;
 
-export type Input =
+/** Only gRPC takes an empty etag, which means the current one. */
+export type SentEtag = EtagVersion | 'empty';
+
+/** Both show one world, so most responses are the same. */
+export type Face = 'rest' | 'grpc';
+
+/** By REST unless it has a face. */
+export type Input = { face?: Face } & (
   | { kind: 'getMeasurement' }
   | { kind: 'listRequisitions' }
   | { kind: 'getRequisition'; i: number }
   | {
       kind: 'fulfill';
       i: number;
-      etag: EtagVersion;
+      etag: SentEtag;
       nonce: 'right' | 'wrong';
       certificate: 'own' | 'foreign';
     }
-  | { kind: 'refuse'; i: number; etag: EtagVersion }
-  | { kind: 'cancel' };
+  | { kind: 'refuse'; i: number; etag: SentEtag }
+  | { kind: 'cancel' }
+);
 
 /** A response in one line: the reason of an error, or the state that it shows. */
 export type Output = string;
@@ -56,6 +64,11 @@ export function showRequisitions(states: readonly string[], measurement: string)
   return `OK ${states.join(' ')} of ${measurement}`;
 }
 
+/** The response of gRPC to a fulfillment has nothing but the state. */
+export function showFulfilled(state: string): Output {
+  return `OK ${state}`;
+}
+
 export function apply(state: State, input: Input): [State, Output] {
   switch (input.kind) {
     case 'getMeasurement':
@@ -71,19 +84,22 @@ export function apply(state: State, input: Input): [State, Output] {
     case 'fulfill':
       // From the names alone, before anything is looked up.
       if (input.certificate === 'foreign') return [state, 'INVALID_FIELD_VALUE'];
-      return change(state, input, (before, i) =>
-        input.nonce === 'right' ? fulfilled(before, i) : [before, 'NONCE_MISMATCH'],
-      );
+      return change(state, input, (before, i) => {
+        if (input.nonce === 'wrong') return [before, 'NONCE_MISMATCH'];
+        const [after, output] = fulfilled(before, i);
+        return [after, input.face === 'grpc' ? showFulfilled('FULFILLED') : output];
+      });
   }
 }
 
 /** The etag comes before the state: a stale one is rejected as stale even where the requisition is closed. */
 function change(
   state: State,
-  { i, etag }: { i: number; etag: EtagVersion },
+  { i, etag }: { i: number; etag: SentEtag },
   then: (state: State, i: number) => [State, Output],
 ): [State, Output] {
-  if (etag !== versionOf(state.requisitions[i]!)) return [state, 'REQUISITION_ETAG_MISMATCH'];
+  if (etag !== 'empty' && etag !== versionOf(state.requisitions[i]!))
+    return [state, 'REQUISITION_ETAG_MISMATCH'];
   if (state.requisitions[i] !== 'UNFULFILLED') return [state, 'REQUISITION_STATE_ILLEGAL'];
   return then(state, i);
 }

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLinearizable, lostWrites, type Operation } from './checker.ts';
 import type { Context } from './harness.ts';
 import { anyInput } from './inputs.ts';
-import { createPath, type Draft, draft, Subject } from './measurement.ts';
-import { created, type Input } from './model.ts';
+import { type Draft, draft, Subject, sendCreate } from './measurement.ts';
+import { created, type Face, type Input } from './model.ts';
 import type { Random } from './random.ts';
 import type { HttpResponse, Reply } from './world/client.ts';
 import type { World } from './world.ts';
@@ -17,6 +17,8 @@ export interface TrafficOptions {
   clients: number;
   /** Faults are being made: no response, 503 and 504 are unknown outcomes, and nothing worse. */
   faults: boolean;
+  /** Each request is sent by any of them. */
+  faces?: Face[];
   /** So many measurements are acted on at a time. */
   hot?: number;
   operationsEach?: number;
@@ -50,7 +52,7 @@ export class Traffic {
   constructor(world: World, context: Context, options: TrafficOptions) {
     this.world = world;
     this.context = context;
-    this.options = { hot: 8, operationsEach: 40, pauseMs: 0, ...options };
+    this.options = { faces: ['rest'], hot: 8, operationsEach: 40, pauseMs: 0, ...options };
     this.slots = Array(this.options.hot).fill(undefined);
   }
 
@@ -114,7 +116,7 @@ export class Traffic {
 
   private async act(history: History, random: Random): Promise<void> {
     const { subject } = history;
-    const input = subject.possible(anyInput(random, subject.draft.providers.length));
+    const input = subject.possible(anyInput(random, subject.draft.providers.length, this.options.faces));
     const at = random.int(this.world.exchanges.length);
     history.issued++;
     history.inFlight++;
@@ -154,7 +156,7 @@ export class Traffic {
     const copies = 1 + random.int(3);
     const names = new Set<string>();
     const first = random.int(world.exchanges.length);
-    const create = (at: number) => world.call(at, made.consumer.name, 'POST', createPath(made), made.body);
+    const create = (at: number) => sendCreate(world, at, made, this.anyFace(random));
     const replies = await Promise.all(
       Array.from({ length: copies }, (_, i) => create((first + i) % world.exchanges.length)),
     );
@@ -204,9 +206,9 @@ export class Traffic {
   /** The same requestId with another content is rejected, and the error names what it made before. */
   private async reuse(made: Draft, random: Random, names: Set<string>): Promise<void> {
     const { world } = this;
-    const body = { ...made.body, measurementReferenceId: 'another' };
+    const other = { ...made, body: { ...made.body, measurementReferenceId: 'another' } };
     const at = random.int(world.exchanges.length);
-    const reply = await world.call(at, made.consumer.name, 'POST', createPath(made), body);
+    const reply = await sendCreate(world, at, other, this.anyFace(random));
     if (!isKnown(reply)) return;
     this.operations++;
     const existing = reply.json?.error?.details?.[0]?.metadata?.existing;
@@ -230,9 +232,13 @@ export class Traffic {
     return undefined;
   }
 
+  private anyFace(random: Random): Face {
+    return random.pick(this.options.faces);
+  }
+
   private async check(history: History, random: Random): Promise<void> {
     const { subject, operations } = history;
-    const input: Input = { kind: 'listRequisitions' };
+    const input: Input = { kind: 'listRequisitions', face: this.anyFace(random) };
     let call = 0;
     const response = await this.insist(random, (at) => {
       call = performance.now();

@@ -12,6 +12,7 @@ import { Auditor } from './world/auditor.ts';
 import { Client, type Reply } from './world/client.ts';
 import { ExchangeProcess } from './world/exchange.ts';
 import { Postgres } from './world/postgres.ts';
+import { RpcClients, type Rpcs, replyOf } from './world/rpc.ts';
 
 export interface WorldOptions {
   /** Default: three, and two in a slice. */
@@ -42,6 +43,8 @@ export interface World {
   tally: Tally;
   /** `who` is a party's name or `operator`; `path` begins after `/v2alpha/`. A 500 is a violation. */
   call(at: number, who: string, method: string, path: string, body?: unknown): Promise<Reply>;
+  /** Likewise by gRPC. `work` returns what REST would respond. */
+  rpc(at: number, who: string, work: (rpcs: Rpcs) => Promise<object>): Promise<Reply>;
   /** Rows that explain a measurement, by its name or that of a requisition of it. */
   facts(measurement: string): Promise<unknown>;
 }
@@ -161,7 +164,16 @@ function worldOf(
 ): World {
   const { measurementConsumers, dataProviders } = exchanges[0]!.dev;
   const tokens = exchanges.map(({ dev }) => tokensOf(dev));
+  const rpcs = exchanges.map(() => new RpcClients());
   const tally = emptyTally();
+  /** The exchange must never be at fault. */
+  const checked = (reply: Reply, what: string) => {
+    if (reply.kind === 'response' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
+      tally.serverErrors++;
+      violations.add(`${what} got ${reply.status}: ${reply.text}`);
+    }
+    return reply;
+  };
   return {
     home,
     postgres,
@@ -178,11 +190,12 @@ function worldOf(
         { authorization },
         body,
       );
-      if (reply.kind === 'response' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
-        tally.serverErrors++;
-        violations.add(`${method} ${path} got ${reply.status}: ${reply.text}`);
-      }
-      return reply;
+      return checked(reply, `${method} ${path}`);
+    },
+    async rpc(at, who, work) {
+      const token = tokens[at]!.get(who) ?? who;
+      const call = work(rpcs[at]!.of(who, token, exchanges[at]!.dev));
+      return checked(await replyOf(call), `An RPC of ${who}`);
     },
     async facts(measurement) {
       const named = measurement.split('/').at(-1);

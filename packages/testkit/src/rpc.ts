@@ -39,17 +39,19 @@ interface ClientOptions {
   identity?: { cert: string; key: string } | undefined;
   headers?: Record<string, string>;
   useBinaryFormat?: boolean;
+  timeoutMs?: number;
 }
 
 /** A transport for generated clients, over TLS. */
 export function transportTo(
   { grpc: { address, rootPem } }: DevJson,
-  { token, protocol = 'grpc', identity, headers = {}, useBinaryFormat = true }: ClientOptions = {},
+  { token, protocol = 'grpc', identity, headers = {}, useBinaryFormat = true, timeoutMs }: ClientOptions = {},
 ): Transport {
   return TRANSPORTS[protocol]({
     baseUrl: `https://${address}`,
     httpVersion: '2',
     useBinaryFormat,
+    ...(timeoutMs !== undefined && { defaultTimeoutMs: timeoutMs }),
     nodeOptions: { ca: rootPem, ...identity },
     interceptors: [
       (next) => (request) => {

@@ -1,0 +1,77 @@
+/** What clients of gRPC send about a measurement, and their responses with the fields that REST has in its own. */
+import { randomBytes } from 'node:crypto';
+import { specs, TYPE_URLS } from '@measurement-exchange/contract';
+import {
+  Requisition_Refusal_Justification as Justification,
+  type Requisition,
+  Requisition_State,
+  Requisition_StateSchema,
+} from '@measurement-exchange/contract/rpc';
+import { createRequestOf } from '@measurement-exchange/testkit/rpcRequests';
+import type { Draft } from './measurement.ts';
+import type { Rpcs } from './world/rpc.ts';
+
+export async function create({ measurements }: Rpcs, { consumer, body, requestId }: Draft) {
+  return toMeasurement(await measurements.createMeasurement(createRequestOf(consumer.name, body, requestId)));
+}
+
+export async function get({ measurements }: Rpcs, name: string) {
+  return toMeasurement(await measurements.getMeasurement({ name }));
+}
+
+export async function cancel({ measurements }: Rpcs, name: string) {
+  return toMeasurement(await measurements.cancelMeasurement({ name }));
+}
+
+export async function listRequisitions({ requisitions }: Rpcs, parent: string) {
+  const listed = await requisitions.listRequisitions({ parent });
+  return { requisitions: listed.requisitions.map(toRequisition) };
+}
+
+export async function getRequisition({ requisitions }: Rpcs, name: string) {
+  return toRequisition(await requisitions.getRequisition({ name }));
+}
+
+export async function refuse({ requisitions }: Rpcs, name: string, etag: string) {
+  const refusal = { justification: Justification.DECLINED };
+  return toRequisition(await requisitions.refuseRequisition({ name, refusal, etag }));
+}
+
+interface Fulfillment {
+  name: string;
+  etag: string;
+  nonce: bigint;
+  certificate: string;
+}
+
+export async function fulfill({ requisitions }: Rpcs, fulfillment: Fulfillment) {
+  const encryptedResult = { ciphertext: randomBytes(100), typeUrl: TYPE_URLS.SignedMessage };
+  const { state } = await requisitions.fulfillDirectRequisition({ ...fulfillment, encryptedResult });
+  return { state: stateOf(state) };
+}
+
+/** The rest never changes, so it is only compared with itself. */
+function toMeasurement({ name, state, results, failure, updateTime: _time, ...rest }: specs.Measurement) {
+  return {
+    name,
+    state: specs.Measurement_StateSchema.value[state]?.name,
+    results,
+    ...(failure && { failure }),
+    ...rest,
+  };
+}
+
+function toRequisition({ name, state, measurementState, etag, nonce }: Requisition) {
+  return {
+    name,
+    dataProvider: name.slice(0, name.indexOf('/requisitions/')),
+    state: stateOf(state),
+    measurementState: specs.Measurement_StateSchema.value[measurementState]?.name,
+    etag,
+    ...(state === Requisition_State.FULFILLED && { nonce }),
+  };
+}
+
+function stateOf(state: Requisition_State): string | undefined {
+  return Requisition_StateSchema.value[state]?.name;
+}

@@ -1,0 +1,55 @@
+/** RPCs of the demo parties, and how they end: as requests by REST do. */
+import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
+import { ErrorInfoSchema, Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
+import { type DevJson, toJson } from '@measurement-exchange/testkit/requests';
+import { transportTo } from '@measurement-exchange/testkit/rpc';
+import type { Reply } from './client.ts';
+
+export interface Rpcs {
+  measurements: Client<typeof Measurements>;
+  requisitions: Client<typeof Requisitions>;
+}
+
+/** As for REST. */
+const LONGEST_MS = 30_000;
+/** The statuses of REST that the rig tells apart. */
+const STATUSES: Partial<Record<Code, number>> = {
+  [Code.Unavailable]: 503,
+  [Code.DeadlineExceeded]: 504,
+  [Code.Internal]: 500,
+  [Code.Unknown]: 500,
+};
+
+/** The callers of one exchange, each on connections of its own. */
+export class RpcClients {
+  private readonly clients = new Map<string, Rpcs>();
+
+  of(who: string, token: string, dev: DevJson): Rpcs {
+    let rpcs = this.clients.get(who);
+    if (rpcs === undefined) {
+      const transport = transportTo(dev, { token, timeoutMs: LONGEST_MS });
+      rpcs = {
+        measurements: createClient(Measurements, transport),
+        requisitions: createClient(Requisitions, transport),
+      };
+      this.clients.set(who, rpcs);
+    }
+    return rpcs;
+  }
+}
+
+/** `call` returns what REST would respond. */
+export async function replyOf(call: Promise<object>): Promise<Reply> {
+  try {
+    const json = await call;
+    return { kind: 'response', status: 200, reason: 'OK', text: toJson(json), json };
+  } catch (thrown) {
+    const error = ConnectError.from(thrown);
+    const [info] = error.findDetails(ErrorInfoSchema);
+    // Errors that the exchange did not write are those of the connection.
+    if (info === undefined) return { kind: 'unknown', why: error.message };
+    const { reason, metadata } = info;
+    const json = { error: { message: error.rawMessage, details: [{ reason, metadata }] } };
+    return { kind: 'response', status: STATUSES[error.code] ?? 400, reason, text: error.message, json };
+  }
+}
