@@ -81,7 +81,7 @@ async function whyNot(failing: Promise<unknown>): Promise<string> {
     metadata: {},
   });
   expect(error.details).toHaveLength(2);
-  const [{ requestId }] = error.findDetails(RequestInfoSchema) as [{ requestId: string }];
+  const { requestId } = error.findDetails(RequestInfoSchema)[0]!;
   const lines = (await exchange.logs()).map((text) => JSON.parse(text));
   return lines.find((line) => line.requestId === requestId).why;
 }
