@@ -310,7 +310,7 @@ const IN_BROWSERS = [
 ];
 const ON_NODE = [
   ...[`${CONSENT}/sealing`, `${SDK}/endpoints.ts`, `${SDK}/provider`],
-  ...['build.ts', 'files.ts'].map((file) => `${CONSOLE}/${file}`),
+  ...['build.ts', 'buildLock.ts', 'files.ts'].map((file) => `${CONSOLE}/${file}`),
   ...['node.ts', 'thread.ts'].map((file) => `${REPORTS}/worker/${file}`),
 ];
 
