@@ -35,6 +35,8 @@ export interface StockOptions {
   address?: string;
   /** As clients of the public reference system: UNAVAILABLE is sent again up to 10 times. */
   retries?: boolean;
+  /** The largest message that the client accepts: 4 MiB unless given. */
+  maxReceiveBytes?: number;
 }
 
 export interface StockClient {
@@ -100,7 +102,7 @@ interface Method {
 function connect(
   { grpc: { address, rootPem } }: DevJson,
   methodOf: (name: string) => Method,
-  { identity, headers = {}, address: other, retries = false }: StockOptions = {},
+  { identity, headers = {}, address: other, retries = false, maxReceiveBytes }: StockOptions = {},
 ): StockClient {
   const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
   const credentials = grpc.credentials.createSsl(
@@ -111,6 +113,8 @@ function connect(
   const options = {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.ssl_target_name_override': 'localhost',
+    'grpc.initial_reconnect_backoff_ms': 100,
+    ...(maxReceiveBytes !== undefined && { 'grpc.max_receive_message_length': maxReceiveBytes }),
     ...(retries
       ? { 'grpc.service_config': JSON.stringify({ methodConfig: [RETRYING] }) }
       : { 'grpc.enable_retries': 0 }),
