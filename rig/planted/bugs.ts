@@ -18,6 +18,7 @@ import { MEASUREMENT_BUGS } from './bugs/measurements.ts';
 import { POPULATION_BUGS } from './bugs/populations.ts';
 import { PROVIDER_BUGS } from './bugs/provider.ts';
 import { REPORT_BUGS } from './bugs/reports.ts';
+import { RPC_BUGS } from './bugs/rpc.ts';
 import { SHARE_SHUFFLE_BUGS } from './bugs/shareShuffle.ts';
 import { WEBHOOK_SCHEDULE_BUGS } from './bugs/webhookSchedule.ts';
 import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
@@ -46,6 +47,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BACKGROUND_BUGS,
   ...FEED_BUGS,
   ...CONSOLE_BUGS,
+  ...RPC_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {
