@@ -52,8 +52,10 @@ export function createPath({ consumer, requestId }: Pick<Draft, 'consumer' | 're
 }
 
 export function sendCreate(world: World, at: number, made: Draft, face: Face): Promise<Reply> {
-  const { consumer, body } = made;
-  if (face === 'grpc') return world.rpc(at, consumer.name, (rpcs) => rpc.create(rpcs, made));
+  const { consumer, body, requestId } = made;
+  if (face === 'grpc') {
+    return world.rpc(at, consumer.name, (rpcs) => rpc.create(rpcs, consumer.name, body, requestId));
+  }
   return world.call(at, consumer.name, 'POST', createPath(made), body);
 }
 

@@ -1,4 +1,4 @@
-/** What clients of gRPC send about a measurement, and their responses with the fields that REST has in its own. */
+/** Sends the operations on a measurement by gRPC, and gives their responses the fields of REST. */
 import { randomBytes } from 'node:crypto';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
 import {
@@ -8,11 +8,10 @@ import {
   Requisition_StateSchema,
 } from '@measurement-exchange/contract/rpc';
 import { createRequestOf } from '@measurement-exchange/testkit/rpcRequests';
-import type { Draft } from './measurement.ts';
 import type { Rpcs } from './world/rpc.ts';
 
-export async function create({ measurements }: Rpcs, { consumer, body, requestId }: Draft) {
-  return toMeasurement(await measurements.createMeasurement(createRequestOf(consumer.name, body, requestId)));
+export async function create({ measurements }: Rpcs, ...request: Parameters<typeof createRequestOf>) {
+  return toMeasurement(await measurements.createMeasurement(createRequestOf(...request)));
 }
 
 export async function get({ measurements }: Rpcs, name: string) {
