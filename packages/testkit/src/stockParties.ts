@@ -80,10 +80,10 @@ const keyOf = ({ encryptionPublicKey: data }: StockParty) => ({
 });
 
 export interface StockQuestion {
-  /** What the MeasurementSpec says beside the key, the hashes and the interval of the sample. */
+  /** The other members of the MeasurementSpec: the key, the hashes and the sample are added. */
   measurementType: Message;
   vidSamplingInterval?: { start: number; width: number };
-  /** Of each data provider, its events. */
+  /** Each data provider has its own events. */
   dataProviders: { name: string; eventGroups: Message[] }[];
   requestId?: string;
 }
