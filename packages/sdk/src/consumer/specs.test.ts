@@ -102,7 +102,8 @@ it('writes a RequisitionSpec with event groups, intervals, filters, the nonce an
     startTime: { seconds: BigInt(Date.UTC(2026, 0, 1) / 1000), nanos: 0 },
     endTime: { seconds: BigInt(Date.UTC(2026, 0, 8) / 1000), nanos: 250_000_000 },
   };
-  const [first, second] = message.requisitionType.case === 'events' ? message.requisitionType.value.eventGroups : [];
+  const [first, second] =
+    message.requisitionType.case === 'events' ? message.requisitionType.value.eventGroups : [];
   expect(first).toMatchObject({
     key: 'dataProviders/a/eventGroups/1',
     value: { collectionInterval, filter: { expression: filter } },
@@ -118,7 +119,8 @@ it('writes a RequisitionSpec of a population, with and without a filter', () => 
       dataProviders: [{ name: 'dataProviders/a', ...(population && { population }) }],
     };
     const { selection } = readRequest(request).dataProviders[0]!;
-    return fromBinary(specs.RequisitionSpecSchema, encodeRequisitionSpec(selection, KEYSET, 1n)).requisitionType;
+    return fromBinary(specs.RequisitionSpecSchema, encodeRequisitionSpec(selection, KEYSET, 1n))
+      .requisitionType;
   };
   expect(of()).toMatchObject({ case: 'population', value: {} });
   expect(of({ filter: 'a == 1', interval })).toMatchObject({

@@ -101,7 +101,9 @@ describe('a good requisition', () => {
   it('may ask for a population, of which no event group is needed', async () => {
     const requisition = await world.requisition({
       spec: { measurementType: { case: 'population', value: {} }, vidSamplingInterval: undefined },
-      requisitionSpec: { requisitionType: { case: 'population', value: { filter: { expression: 'age > 17' } } } },
+      requisitionSpec: {
+        requisitionType: { case: 'population', value: { filter: { expression: 'age > 17' } } },
+      },
     });
     const { selection } = await verifyRequisition(requisition, world.context());
     expect(selection).toEqual({ population: { filter: 'age > 17' } });
