@@ -43,10 +43,11 @@ describe('the errors of a route', () => {
 });
 
 describe('a reason', () => {
-  it('is given by some operation, but for the two of requests that lead to none, and those of duchies', () => {
+  it('is given by some operation, but for those of requests that lead to none, of duchies, and of gRPC alone', () => {
     const given = new Set(routes.flatMap((route) => errorsOf(route).map(({ reason }) => reason)));
     const without = (Object.keys(REASONS) as Reason[]).filter((reason) => !given.has(reason));
     expect(without).toEqual([
+      'SPEC_NOT_PROTOBUF',
       'UPLOAD_MISMATCH',
       'ROUTE_NOT_FOUND',
       'STAGE_OUT_OF_ORDER',

@@ -73,6 +73,10 @@ const EVENT_GROUP_FILTERS: Record<string, Filter[]> = {
     ['cola', `brand_name = 'Cola' AND ${ACTIVE}`],
     ['winter', `campaign_name = 'Winter' AND ${ACTIVE}`],
   ],
+  'filter.entityTypes': [
+    ['campaign', `coalesce(entity_type, 'campaign') = 'campaign' AND ${ACTIVE}`],
+    ['creative', `entity_type = 'creative' AND ${ACTIVE}`],
+  ],
   showDeleted: [['true', 'true']],
 };
 
@@ -129,6 +133,11 @@ export const LISTS: Record<string, List> = {
     unfiltered: `state <> 'DELETED'`,
     orders: { '': 'create_time DESC, id DESC' },
     filters: { 'filter.states': equal('state', 'PLANNED', 'COMPLETE') },
+  },
+  'GET measurementConsumers/*/apiKeys': {
+    paths: [`${ACME}/apiKeys`, `${GLOBEX}/apiKeys`],
+    table: 'api_keys',
+    where: `consumer = '${ACME}'`,
   },
   'GET dataProviders/*/requisitions': {
     paths: [`${STREAMLY}/requisitions`, `${CHIRPER}/requisitions`],

@@ -71,6 +71,10 @@ beforeAll(async () => {
     );
   }
   await database.query(
+    `INSERT INTO api_keys (consumer, id, key_hash, display_name, expire_time, create_time)
+     SELECT '${ACME}', id, sha256(convert_to(id, 'UTF8')), id, '${day(9)}', ${added}`,
+  );
+  await database.query(
     `INSERT INTO principals (id, issuer, subject, resource, create_time)
      SELECT id, 'issuer', id, (ARRAY['${ACME}', '${STREAMLY}'])[1 + n % 2], ${added}`,
   );
@@ -88,7 +92,7 @@ beforeAll(async () => {
     { ...available(1, 5), mediaTypes: ['VIDEO'], ...ad('Cola', 'Summer') },
     { ...available(1, 6), mediaTypes: ['VIDEO'], ...ad('Cola', 'Winter') },
     { ...available(1), mediaTypes: ['DISPLAY'], ...ad('Tea', 'Winter') },
-    { ...available(2, 6), mediaTypes: ['DISPLAY'] },
+    { ...available(2, 6), mediaTypes: ['DISPLAY'], entityKey: { entityType: 'creative', entityId: '1' } },
     ad('Tea', 'Winter'),
     {},
   ]);

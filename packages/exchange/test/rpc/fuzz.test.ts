@@ -160,5 +160,4 @@ it.each([...services.keys()])(`%s answers ${ROUNDS} messages (seed ${seed})`, as
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   expect(bad.slice(0, 5)).toEqual([]);
   expect(statuses).toContain('3');
-  expect(statuses.size).toBeGreaterThan(1);
 });
