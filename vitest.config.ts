@@ -78,9 +78,9 @@ export const tests = {
   include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts', 'rig/**/*.test.ts'],
   globalSetup: ['packages/testkit/src/globalSetup.ts'],
   setupFiles: ['scripts/fastCheckSeed.ts'],
-  // Tests that repeat things (packages/testkit/src/rounds.ts) have ten times as long under stress.
-  testTimeout: isStress ? 600_000 : TIMEOUT_MS,
-  hookTimeout: TIMEOUT_MS,
+  // Tests that repeat things (packages/testkit/src/rounds.ts), and those that start whole programs, have longer under stress.
+  testTimeout: isStress ? 1_200_000 : TIMEOUT_MS,
+  hookTimeout: isStress ? 1_200_000 : TIMEOUT_MS,
   // Not a second: a busy machine may take longer.
   expect: { poll: { timeout: 90_000 } },
 };

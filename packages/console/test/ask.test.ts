@@ -111,7 +111,7 @@ it.skipIf(lacksChromium)('a plan that fails keeps everything that was typed', as
   await filterOf(page).fill('device == "phone"');
   await page.getByText('It could not be checked').first().waitFor();
   await page.unroute('**/companion/plan');
-  await expect.poll(() => sendOf(page).isEnabled(), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => sendOf(page).isEnabled(), { timeout: 90_000 }).toBe(true);
   await filterOf(page).fill('device == "tv"');
   expect(await page.getByLabel('Title', { exact: true }).inputValue()).toBe('Kept');
   expect(await filterOf(page).inputValue()).toBe('device == "tv"');

@@ -56,7 +56,7 @@ async function go(page: BrowserPage, path: string): Promise<void> {
   // The page asks for its data only after it is shown.
   await page.waitForTimeout(400);
   await page.waitForFunction(() => document.querySelector('[aria-busy=true], .sk') === null, undefined, {
-    timeout: 20_000,
+    timeout: 90_000,
   });
 }
 

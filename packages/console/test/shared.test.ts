@@ -84,7 +84,7 @@ describe.skipIf(lacksChromium)('a party', () => {
     for (const title of [IMAGE, REVERSED, LONG])
       await main.getByRole('link', { name: title, exact: true }).first().waitFor();
     const name = await ask('Seen at once', 'ref-007');
-    await main.getByRole('link', { name: 'Seen at once' }).first().waitFor({ timeout: 3000 });
+    await main.getByRole('link', { name: 'Seen at once' }).first().waitFor({ timeout: 60_000 });
     await acme.client.cancelMeasurement({ name });
     await main.getByRole('listitem').filter({ hasText: 'Seen at once' }).getByText('was canceled').waitFor();
     await streamly.client.createEventGroup({
@@ -92,7 +92,7 @@ describe.skipIf(lacksChromium)('a party', () => {
       body: { measurementConsumer: acme.name, eventGroupReferenceId: 'spring-video' },
     });
     const group = main.getByRole('listitem').filter({ hasText: 'spring-video' });
-    await group.getByRole('link', { name: 'spring-video, of Streamly TV' }).waitFor({ timeout: 3000 });
+    await group.getByRole('link', { name: 'spring-video, of Streamly TV' }).waitFor({ timeout: 60_000 });
     await expectSound(page, errors);
 
     await page.keyboard.press('/');
@@ -186,11 +186,11 @@ describe.skipIf(lacksChromium)('a party', () => {
     await page.getByRole('row').filter({ hasText: 'Test' }).getByText('Delivered').waitFor();
     await ask('For a webhook');
     const row = page.getByRole('row').filter({ hasText: 'Request' });
-    await row.getByText('Answered 204').waitFor({ timeout: 15_000 });
+    await row.getByText('Answered 204').waitFor({ timeout: 90_000 });
     const id = received.at(-1)!;
     await row.getByRole('button', { name: 'Resend' }).click();
     await vi.waitFor(() => expect(received.filter((each) => each === id)).toHaveLength(2), {
-      timeout: 15_000,
+      timeout: 90_000,
     });
     await expectSound(page, errors);
 

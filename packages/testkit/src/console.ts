@@ -60,12 +60,12 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<TestCon
       const identities = await findIdentities({ as: [party].flat() });
       const running = await startConsole({ identities, files });
       all.defer(() => running.stop());
-      const context = await browser.newContext(contextOptions);
+      const context = await patientContext(browser, contextOptions);
       all.defer(() => context.close());
       return show(context, running, path);
     },
     async openAtExchange(displayName, { path = '/', ...contextOptions } = {}) {
-      const context = await browser.newContext(contextOptions);
+      const context = await patientContext(browser, contextOptions);
       all.defer(() => context.close());
       const page = await context.newPage();
       const errors = watchErrors(page);
@@ -99,6 +99,13 @@ async function startAlive(opened: AsyncDisposableStack): Promise<ExchangeProcess
     await exchange.remove();
   });
   return exchange;
+}
+
+/** Waits much longer than Playwright usually does, because tests share the processor with other tests. */
+async function patientContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(120_000);
+  return context;
 }
 
 /** Opens the link, and then the path. */
