@@ -96,6 +96,8 @@ function Actions(head: HeadProps) {
     setBusy(true);
     setError(undefined);
     await work().catch(setError);
+    // The feed does not tell of webhooks, and the summary says which ones are paused.
+    void queries.invalidateQueries({ queryKey: [principal, 'summary'] });
     await queries.invalidateQueries({ queryKey: [principal, 'webhooks'] });
     setBusy(false);
   };
@@ -140,6 +142,7 @@ function DeleteDialog({ webhook, deliveries, setDeleting, onClose }: HeadProps &
       setDeleting(false);
       throw error;
     });
+    void queries.invalidateQueries({ queryKey: [principal, 'summary'] });
     await queries.invalidateQueries({ queryKey: [principal, 'webhooks'], exact: true });
     await navigate({ to: '/webhooks' as '.' });
   };
