@@ -1,4 +1,4 @@
-/** A computation ends for a certificate that is absent only if the exchange itself says that there is none. */
+/** An absent certificate fails a computation only if the exchange itself reports that the certificate is absent. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { expect, test } from 'vitest';
 import { trustedCertificate } from './certificates.ts';

@@ -181,7 +181,7 @@ export const ROWS: Record<string, RpcRow[]> = {
   }),
 };
 
-/** Whoever may list model lines and get data providers may call these. */
+/** Callers that may list model lines and get data providers may call these RPCs. */
 export const COVERED = ['ModelLines/GetModelLine', 'ModelLines/EnumerateValidModelLines'];
 
 /** RPCs that the exchange does not serve, for nobody. */

@@ -168,7 +168,7 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
   });
 });
 
-/** Who sends again, with the etag or without, learns that nothing is left to do. */
+/** A caller that repeats the request, with or without the etag, is told that nothing is left to do. */
 const SENT_AGAIN = { '': 'FAILED_PRECONDITION', current: 'ABORTED' };
 const SIGNED = 'type.googleapis.com/wfa.measurement.api.v2alpha.SignedMessage';
 

@@ -119,7 +119,7 @@ export const EventGroupSchema: GenMessage<EventGroup> = /*@__PURE__*/
   messageDesc(file_wfa_measurement_api_v2alpha_event_group, 0);
 
 /**
- * What is encrypted about an event group.
+ * The encrypted metadata of an event group.
  *
  * @generated from message wfa.measurement.api.v2alpha.EventGroup.Metadata
  */
@@ -177,7 +177,7 @@ export const EventGroup_AggregatedActivitySchema: GenMessage<EventGroup_Aggregat
   messageDesc(file_wfa_measurement_api_v2alpha_event_group, 0, 2);
 
 /**
- * What the event group is in the data provider's own systems.
+ * The key of the event group in the data provider's own systems.
  *
  * @generated from message wfa.measurement.api.v2alpha.EventGroup.EntityKey
  */
