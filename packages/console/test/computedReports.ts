@@ -1,4 +1,4 @@
-/** Reports that packages/reports has planned and corrected, from answers with real noise about people we know. */
+/** Reports that packages/reports planned and corrected. The answers have real noise, and the true counts are known. */
 import { drawNoise, type RandomSource } from '@measurement-exchange/mpc';
 import {
   type Answer,
@@ -15,12 +15,12 @@ import {
 
 const POPULATION = 600_000;
 const ATTRIBUTES = { age: ['18-34', '35-54', '55+'], sex: ['F', 'M'] };
-/** The share of each group in what is reached. */
+/** The share of each group among the people reached. */
 const SHARES: Record<string, number> = {
   ...{ '18-34': 0.36, '35-54': 0.34, '55+': 0.3 },
   ...{ F: 0.54, M: 0.46 },
 };
-/** People of each combination of Streamly (1), Chirper (2) and Dailynews (4). */
+/** The number of people in each combination of Streamly (1), Chirper (2) and Dailynews (4). */
 const PEOPLE = [0, 131_570, 76_439, 63_788, 41_422, 33_889, 19_688, 12];
 const PER_PERSON = 1.5;
 
@@ -38,7 +38,7 @@ const surroundings: Surroundings = {
   attributes: ATTRIBUTES,
 };
 
-/** A generator that repeats: mulberry32. */
+/** A seeded random generator: mulberry32. */
 function seeded(seed: number): RandomSource {
   let state = seed;
   const next = () => {
@@ -104,7 +104,7 @@ export async function computed({
   return { plan, rehearsal: rehearse(plan, surroundings), report: correctReport(plan, answers) };
 }
 
-/** Two publishers, with frequencies and impressions. */
+/** A report of two publishers with frequencies and impressions. */
 export const capped = () => {
   const [a, b] = NAMES as [string, string];
   const { segments } = definition();
@@ -121,7 +121,7 @@ export const capped = () => {
   });
 };
 
-/** One publisher claims more people than all of them have together. */
+/** A report in which one publisher claims more people than all publishers have together. */
 export const inflated = () =>
   computed({
     change: (planned, of) =>
@@ -146,7 +146,10 @@ function answerTo(planned: PlannedNeed, people: readonly number[], random: Rando
   return { value: value(reached), methodology, shares: sharesOf(people, need.maximumFrequency!) };
 }
 
-/** Impressions are counted at each publisher, also if the need is about a union. */
+/**
+ * The sum of the publishers' own reaches. Each publisher counts its impressions alone, even if the need is about a
+ * union.
+ */
 function ownReach({ dataProviders }: PlannedNeed, people: readonly number[]): number {
   return dataProviders.reduce(
     (sum, name) => sum + reachIn(people, 1 << NAMES.indexOf(name.split('/').at(-1)!)),
@@ -154,7 +157,7 @@ function ownReach({ dataProviders }: PlannedNeed, people: readonly number[]): nu
   );
 }
 
-/** Reach grows by less each week. All four weeks have everybody. */
+/** The share of the final reach after these weeks. Reach grows by less each week and is complete after four. */
 function timeShare({ start, end }: { start: string; end: string }): number {
   const weeks = (Date.parse(end) - Date.parse(start)) / 604_800_000;
   return (1 - 0.6 ** weeks) / (1 - 0.6 ** 4);
@@ -163,7 +166,7 @@ function timeShare({ start, end }: { start: string; end: string }): number {
 const groupShare = (group: Readonly<Record<string, string>>) =>
   Object.values(group).reduce((share, value) => share * SHARES[value]!, 1);
 
-/** A geometric distribution whose mean is the impressions for each person. */
+/** A geometric distribution. Its mean is the number of impressions per person. */
 function sharesOf(people: readonly number[], length: number): number[] {
   const impressions = [1, 2].reduce((sum, of) => sum + reachIn(people, of) * PER_PERSON, 0);
   const more = 1 - reachIn(people, 3) / impressions;

@@ -1,4 +1,4 @@
-/** The pages of a consumer in a real browser: home, list and one measurement, through good and bad times. */
+/** The pages of a consumer in a real browser: home, list and one measurement, with and without failures. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -53,7 +53,7 @@ async function ask(title: string, providers: Party[], referenceId?: string): Pro
 const idOf = (name: string) => name.split('/').at(-1)!;
 const rowsOf = (page: Page) => page.locator('table.measurements tbody tr:not(.spacer)');
 
-/** Nothing is wider than the window, and axe finds nothing. */
+/** Checks that the page does not scroll sideways, and that axe finds no violation. */
 async function expectSound(page: Page): Promise<void> {
   for (const [width, colorScheme] of [
     [768, 'light'],

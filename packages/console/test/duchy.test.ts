@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 
 const c = useConsole({ exchange: { demoDuchies: true } });
 
-/** Asks two publishers for their common reach. The duchies compute it; none of them runs here. */
+/** Asks two publishers for their common reach. The duchies would compute it, but none of them runs in this test. */
 async function ask(): Promise<{ acme: Party; name: string }> {
   const exchange = c.exchange as TestExchange;
   const acme = partyOf(exchange, exchange.dev.measurementConsumers[0]!);
@@ -50,7 +50,7 @@ it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async 
   await page.getByRole('heading', { name: /It waits for the keys of .*you/ }).waitFor();
   await page.getByText('Your duchy does its part by itself').waitFor();
   await page.getByRole('link', { name: 'Computations 1 open' }).waitFor();
-  // Nothing changes at the exchange, and the page still asks how far the duchies are.
+  // Nothing changes at the exchange, and the page still asks for the progress of the duchies.
   for (let i = 0; i < 3; i++) {
     await page.waitForResponse((response) => response.url().endsWith(':explain'), { timeout: 90_000 });
   }
@@ -62,7 +62,7 @@ it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async 
   await page.getByRole('row', { name: /Beta Duchy 1 .* Common root/ }).waitFor();
   await page.getByRole('link', { name: 'Home' }).click();
   await page.getByRole('row', { name: /Canceled/ }).waitFor();
-  // Only the newest are here, so the page does not say how many there are.
+  // The page lists only the newest computations, so it does not show a total.
   expect(await page.getByText(/in all|Scroll for more/).count()).toBe(0);
   expect(errors).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /**
- * Every page of every role on an exchange as `npm start` starts it, at three widths and in both themes. The pictures are in
- * node_modules/.cache/console-pages, to be looked at. `MEX_README_PICTURE=1` also makes README's picture anew.
+ * Every page of every role, at three widths and in both themes, on an exchange started as `npm start` starts it. The
+ * pictures are in node_modules/.cache/console-pages for review. `MEX_README_PICTURE=1` also renews the picture in
+ * README.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -49,18 +50,18 @@ async function untilReported(): Promise<void> {
   await context.close();
 }
 
-/** Opens a page, and waits until nothing is loading. */
+/** Opens a page, and waits until it has loaded all data. */
 async function go(page: BrowserPage, path: string): Promise<void> {
   await page.goto(new URL(path, page.url()).href);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  // The page asks for its data only after it is shown.
+  // The page requests its data only after it is shown.
   await page.waitForTimeout(400);
   await page.waitForFunction(() => document.querySelector('[aria-busy=true], .sk') === null, undefined, {
     timeout: 90_000,
   });
 }
 
-/** Returns the paths of the role's pages. A path with parameters is taken from the links on the other pages. */
+/** Returns the paths of the role's pages. For a path with parameters, uses links from the other pages. */
 async function pathsOf(page: BrowserPage, role: Role): Promise<string[]> {
   const patterns = PAGES.filter(({ roles }) => roles.includes(role)).map(({ path }) => path);
   const found = patterns.filter((path) => !path.includes('$'));
@@ -82,7 +83,7 @@ async function pathsOf(page: BrowserPage, role: Role): Promise<string[]> {
   return names.length > 1 ? [...found, `/compare?names=${names.join(',')}`] : found;
 }
 
-/** Takes a picture of the page at each width and in each theme, and returns what is wrong with it. */
+/** Takes a picture of the page at each width and in each theme, and returns the problems found. */
 async function look(page: BrowserPage, name: string): Promise<string[]> {
   const problems: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -101,7 +102,7 @@ async function look(page: BrowserPage, name: string): Promise<string[]> {
   return problems;
 }
 
-/** Makes the window as high as the page. A long table may grow as more of it can be seen. */
+/** Makes the window as high as the page. A long table may grow when the window shows more rows. */
 async function fit(page: BrowserPage, width: number): Promise<void> {
   for (let [height, before] = [900, 0]; height > before; ) {
     await page.setViewportSize({ width, height });

@@ -62,7 +62,7 @@ const watched: MeasurementResult = {
   })),
   total: { watchDurationSeconds: around(33_540_000, 763_000) },
 };
-/** Through JSON, as the companion sends it: an unknown error is null. */
+/** This result is copied through JSON, as the companion server does, which turns an unknown error into null. */
 const unknown = JSON.parse(
   JSON.stringify({
     ...base,

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const c = useConsole();
 
 const NAME = 'dataProviders/lakeside';
-/** A name that would run a script, and turn around what follows it. */
+/** A name that tries to run a script and to reverse the text after it. */
 const HOSTILE = `<img src=x onerror="document.title='broken'">\u202eLakeside ${'x'.repeat(180)}`;
 
 async function partyFile(name: string, displayName: string) {
@@ -42,7 +42,7 @@ it.skipIf(lacksChromium)(
     const field = page.getByLabel('SHA-256 fingerprint');
     const add = page.getByRole('button', { name: 'Add party' });
 
-    // Not a party file, then the file of somebody in between.
+    // First a file that is not a party file, then the file of a man in the middle.
     await page.getByLabel('Party file').fill('{"name": "dataProviders/lakeside"}');
     await page.getByText('This file cannot be used').waitFor();
     await page.getByLabel('Party file').fill(mallory.text);
@@ -88,13 +88,13 @@ it.skipIf(lacksChromium)(
     });
     expect(await page.locator('.log-row').count()).toBe(1);
 
-    // Shown as text, on every page that names it.
+    // Every page that shows the name shows it as text.
     await page.goto(new URL('/parties?find=lakeside', page.url()).href);
     const row = page.getByRole('row').filter({ hasText: NAME });
     expect(await row.locator('bdi').first().textContent()).toBe(HOSTILE);
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.title()).not.toBe('broken');
-    // The page asks whether the party exists before it adds it.
+    // The page asks whether the party exists before it adds it, and gets a 404.
     expect(errors).toEqual([expect.stringContaining('404')]);
   },
 );

@@ -1,4 +1,7 @@
-/** The policy of every page of every role: it holds, no other server is called, and nothing is left in storage or addresses. */
+/**
+ * Every page of every role keeps its content security policy, calls only its own server, and leaves nothing in storage
+ * or addresses.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
@@ -24,7 +27,7 @@ import type { Role } from '../src/session/roles.ts';
 const c = useConsole({ exchange: { demoDuchies: true } });
 
 const idOf = (name: string) => name.split('/').at(-1)!;
-/** For each path with a parameter, the paths of resources that exist. */
+/** For paths with a parameter, the paths of resources that exist. */
 const EXAMPLES: Record<string, string[]> = { '/parties/$kind/$id': ['/parties/dataProviders/streamly'] };
 
 beforeAll(async () => {
@@ -116,7 +119,7 @@ function pathsOf(role: Role): string[] {
 async function visit(page: Page, path: string): Promise<void> {
   const open = (to: string) => page.evaluate((to) => history.pushState(null, '', to), to);
   const isNowhere = () => document.querySelector('h1')?.textContent === 'There is no such page';
-  // An unknown address in between tells the heading of the last page from that of this one.
+  // An unknown address comes first, so that the heading of the previous page is not taken for that of the new page.
   await open('/nowhere');
   await page.waitForFunction(isNowhere);
   await open(path);
@@ -124,24 +127,24 @@ async function visit(page: Page, path: string): Promise<void> {
     const heading = document.querySelector('h1')?.textContent;
     return heading && heading !== 'There is no such page' && !document.querySelector('[aria-busy=true]');
   });
-  // Parts that begin to load only now.
+  // Some parts begin to load only now.
   await page.waitForTimeout(100);
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
 }
 
-/** Keys of what scripts can read in storage. */
+/** The keys in every storage that scripts can read. */
 const stored = (page: Page) =>
   page.evaluate(() =>
     [...Object.keys(localStorage), ...Object.keys(sessionStorage), document.cookie].filter(Boolean),
   );
 
-/** Visits every page of a role. The page may call nobody but its own server, and keeps nothing. */
+/** Visits every page of a role. The pages may call only their own server, and may store nothing. */
 async function checkAll(role: Role, { page, context, errors }: OpenPage): Promise<void> {
   const origin = new URL(page.url()).origin;
   const requests: string[] = [];
   context.on('request', (request) => requests.push(request.url()));
   await page.evaluate(() => {
-    // A violation that the browser does not print would be missed otherwise.
+    // The browser does not print every violation.
     document.addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective));
   });
   for (const path of pathsOf(role)) {

@@ -1,4 +1,7 @@
-/** The publisher's pages: a request decoded, refused and deferred, the budget, and event groups, also hostile ones. */
+/**
+ * The publisher's pages: decoding, refusing and deferring a request, the privacy budget, and event groups, some of them
+ * hostile.
+ */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -202,7 +205,7 @@ it.skipIf(lacksChromium)('an event group is described by form, and a long list d
   await page.keyboard.press('End');
   await page.getByText('151 in all').waitFor();
   await page.keyboard.press('End');
-  // The groups of a batch are created at one time, so any of the last batch may be the last one.
+  // The groups of a batch have one creation time, so any group of the last batch may be in the last row.
   await expect.poll(() => page.getByRole('row').last().textContent()).toMatch(/^c\d/);
   expect(await page.getByRole('row').count()).toBeLessThan(50);
   expect(errors).toEqual([]);

@@ -1,4 +1,7 @@
-/** The pages of computed reports in a real browser: usual, inconsistent, incomplete, noise, many segments, hostile names. */
+/**
+ * The pages of computed reports in a real browser: a usual, an inconsistent and an incomplete report, much noise, many
+ * segments, hostile names.
+ */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
@@ -17,7 +20,7 @@ import { capped, computed, inflated } from './computedReports.ts';
 type Measured = Pick<NeedView, 'measurement' | 'state' | 'reason'>;
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** Pictures of every report, to be looked at. */
+/** The folder for pictures of every report, for review. */
 const PICTURES = join(ROOT, 'node_modules/.cache/console-reports');
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; require-trusted-types-for 'script'";
@@ -25,7 +28,7 @@ const PAGE =
   '<!doctype html><html lang="en-US"><title>Report</title><meta name="viewport" content="width=device-width">' +
   '<link rel="stylesheet" href="/reportGallery.css"><script type="module" src="/reportGallery.js"></script><div id="root"></div></html>';
 
-/** Every view, as JSON. */
+/** Returns every view as JSON. */
 async function viewsOf(): Promise<Map<string, string>> {
   const usual = await computed();
   const lost = await computed({ change: ({ union }, of) => (union === 7 ? undefined : of) });
@@ -49,7 +52,7 @@ async function viewsOf(): Promise<Map<string, string>> {
   return new Map(Object.entries(views).map(([name, view]) => [`/${name}.json`, JSON.stringify(view)]));
 }
 
-/** Every need has a measurement of its own that succeeded. */
+/** Gives every need a measurement of its own that succeeded. */
 const answeredIn = ({ plan }: Report) =>
   new Map<string, Measured>(
     plan.needs.map(({ key }) => [key, { measurement: `measurements/${key}`, state: 'SUCCEEDED' }]),

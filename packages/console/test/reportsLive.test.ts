@@ -1,4 +1,4 @@
-/** A report on a live exchange: from the form with its plan and cost to corrected figures, and again at no cost. */
+/** A report on a live exchange: first from the form to the corrected figures, then again at no cost. */
 import { readFile } from 'node:fs/promises';
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';
@@ -10,7 +10,7 @@ const runButton = (page: Page) => page.getByRole('button', { name: 'Run this rep
 
 it.skipIf(lacksChromium)('a first report takes one page and one press', { timeout: 560_000 }, async () => {
   const { page, errors } = await c.openAtExchange('Acme Beverages', { path: '/reports' });
-  // A busy machine may take minutes for what takes seconds on a quiet one.
+  // Steps that take seconds on an idle machine may take minutes on a busy one.
   page.setDefaultTimeout(240_000);
   await page.getByText('No report yet').waitFor();
   await page
@@ -18,13 +18,13 @@ it.skipIf(lacksChromium)('a first report takes one page and one press', { timeou
     .first()
     .click();
 
-  // Nothing has to be chosen: the publishers and days are there, and so are the cost and the expected errors.
+  // The form is complete when it opens: it has publishers, days, the cost and the expected errors.
   await page.getByText(/^\d+: \d+ by duchies, \d+ by publishers alone$/).waitFor();
   await page.getByRole('img', { name: /^Expected error: people/ }).waitFor();
   expect(await page.getByText(/of each of \d+ days/).count()).toBe(3);
   await expect.poll(() => runButton(page).isEnabled()).toBe(true);
 
-  // A wrong set is named beside its field, and keeps the report from running.
+  // The page shows the error of a set beside its field, and the report cannot run.
   await page.getByRole('button', { name: 'Add a set' }).click();
   await page.getByLabel('Name of set 1').fill('only');
   await page.getByLabel('Expression of set 1').fill('northlight - radio');
@@ -41,14 +41,14 @@ it.skipIf(lacksChromium)('a first report takes one page and one press', { timeou
   await page.waitForURL(/\/reports\/r-/);
   await page.getByRole('heading', { level: 1, name: 'Three publishers' }).waitFor();
   await page.getByText(/of \d+ measurements answered/).waitFor();
-  // Names and days are those of the page's head, and not those of the files.
+  // The page shows the names and days of its head, not those of the data files.
   const running = page.locator('section', { hasText: 'measurements answered' });
   await running
     .getByText(/^Reach of Northlight.*, Oct 1 – 28$/)
     .first()
     .waitFor();
 
-  // The report: reach with its interval, overlap, additions, weeks, frequency, both columns.
+  // The report shows reach with its interval, overlap, additions, weeks, frequency, and both columns.
   await page.getByRole('heading', { name: 'Who saw it where' }).waitFor();
   await page.getByRole('heading', { name: 'What each one adds' }).waitFor();
   await page.getByRole('heading', { name: 'Reach over time' }).waitFor();
@@ -75,7 +75,7 @@ it.skipIf(lacksChromium)('a first report takes one page and one press', { timeou
     expect(String(await readFile(await download.path()))).toMatch(content);
   }
 
-  // The list has it. The same question again reuses every answer.
+  // The list shows the report. Asking the same question again reuses every answer.
   await page.getByRole('link', { name: 'Reports', exact: true }).first().click();
   await page.getByRole('row', { name: /Three publishers.*Complete/ }).waitFor();
   await page.getByRole('link', { name: 'Three publishers' }).click();

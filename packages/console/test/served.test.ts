@@ -1,4 +1,4 @@
-/** Who serves the console: `mex console` and a development exchange, each in a real browser. */
+/** The two servers of the console in a real browser: `mex console` and a development exchange. */
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';
 import type { Page, Request } from 'playwright-core';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const c = useConsole();
 
-/** Everything that a script of the page's origin can read without calling anybody. */
+/** Everything that a script of the page's origin can read without a network call. */
 const reachable = (page: Page) =>
   page.evaluate(async () => {
     const databases = (await indexedDB.databases()).map(({ name }) => name);
@@ -44,7 +44,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
     const [state, html] = [await reachable(page), await page.content()];
     for (const secret of secrets()) expect(`${state}${html}`).not.toContain(secret);
     const [local, session, ...others] = JSON.parse(state);
-    // The router keeps how far each page was scrolled.
+    // The router stores the scroll position of each page.
     expect(
       [...Object.keys(local), ...Object.keys(session)].filter((key) => !key.startsWith('tsr-scroll')),
     ).toEqual([]);
@@ -116,7 +116,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
   it('lets others sign in at a page of the issuer, whose window closes by itself', async () => {
     const context = await c.browser.newContext();
     const page = await context.newPage();
-    // The issuer as another one would be described: without the list of parties.
+    // Describes the issuer without its list of parties, as a production issuer is described.
     await page.route('**/console.json', async (route) => {
       const about = await (await route.fetch()).json();
       const issuers = about.issuers.map(({ parties: _parties, ...issuer }: { parties: unknown }) => issuer);
@@ -138,12 +138,12 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     const { page, errors } = await c.openAtExchange('Acme Beverages');
     await page.clock.install();
     await page.clock.fastForward('13:00:00');
-    // The page reads again when somebody comes back to it.
+    // The page reads again when it becomes visible.
     await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
     const dialog = page.getByRole('dialog', { name: 'Your sign-in has expired' });
     await dialog.waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Sign in again');
-    // The issuer's clock has not moved.
+    // The browser's clock returns to the issuer's time.
     await page.clock.setSystemTime(new Date());
     await dialog.getByRole('button', { name: 'Sign in again' }).click();
     await dialog.waitFor({ state: 'detached' });

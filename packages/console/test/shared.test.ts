@@ -48,7 +48,7 @@ async function ask(title: string, referenceId?: string): Promise<string> {
   return (await consumer.create({ ...request, ...(referenceId && { referenceId }) })).name!;
 }
 
-/** Nothing was harmed, nothing is wider than the window, and axe finds nothing. */
+/** Checks that no script ran, that the page does not scroll sideways, and that axe finds no violation. */
 async function expectSound(page: Page, errors: string[]): Promise<void> {
   expect(errors).toEqual([]);
   expect(await page.evaluate('window.harmed')).toBeUndefined();
@@ -66,7 +66,7 @@ async function expectSound(page: Page, errors: string[]): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** The party has no keys where the page is served, as at a production exchange. */
+/** Makes the page's server say that it holds no keys of the party, as a production exchange does. */
 async function withoutKeys(page: Page): Promise<void> {
   await page.route('**/console.json', async (route) => {
     const response = await route.fetch();
@@ -129,7 +129,7 @@ describe.skipIf(lacksChromium)('a party', () => {
     await page.keyboard.press('c');
     await page.waitForURL('**/new?from=*');
     await page.getByRole('heading', { level: 1 }).click();
-    // The event group of the measurement does not exist, so the form's plan is answered with 404.
+    // The event group of the measurement does not exist, so the plan of the form fails with 404.
     expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
     await page.keyboard.press('g');
     await page.keyboard.press('k');
@@ -206,7 +206,7 @@ describe.skipIf(lacksChromium)('a party', () => {
     await page.getByText('No delivery is waiting.').waitFor();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByText('No webhook yet').waitFor();
-    // The home page looks for the event group of the question, which does not exist here.
+    // The home page reads the event group of the measurement, which does not exist in this test.
     expect(errors.filter((error) => !error.includes('/eventGroups/'))).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import { measurementView, reportView } from './view.ts';
 import { figureWords, labelsOf, needWords } from './words.ts';
 
 const nameOf = (party: string) => party.split('/').at(-1)!;
-/** As the companion sends it. */
+/** Copies the view through JSON, as the companion server does. */
 const sent = (view: ReportView) => JSON.parse(JSON.stringify(view)) as ReportView;
 
 describe('a report of three publishers', async () => {

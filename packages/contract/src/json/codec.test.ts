@@ -9,7 +9,7 @@ import { parseJson } from './json.ts';
 import { integer, object, type TSchema } from './schema.ts';
 import { toJson } from './writer.ts';
 
-/** What a response is read as; its violations where it cannot be. */
+/** Decodes a text by a schema, and returns the value, or the violations if it is invalid. */
 function read(schema: TSchema, text: string, direction: 'request' | 'response' = 'response'): unknown {
   const violations: Violation[] = [];
   const value = decode(schema, parseJson(text), violations, '', direction);

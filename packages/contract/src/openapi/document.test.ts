@@ -24,7 +24,7 @@ function operationOf(route: Route) {
   return document.paths[path]?.[route.method.toLowerCase()];
 }
 
-/** A schema and all those inside it. */
+/** Yields a schema and every schema inside it. */
 function* nested(schema: JsonSchema): Generator<JsonSchema> {
   yield schema;
   const { items, propertyNames, additionalProperties, properties = {}, allOf = [], oneOf = [] } = schema;
@@ -33,7 +33,7 @@ function* nested(schema: JsonSchema): Generator<JsonSchema> {
   for (const one of inner) if (one) yield* nested(one);
 }
 
-/** The schema of a response, wherever it is written. */
+/** Returns the schema of a response, whether the response is inline or referenced. */
 function schemaOf(response: OpenApiResponse | OpenApiReference): JsonSchema {
   const { content } =
     '$ref' in response ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;

@@ -28,7 +28,7 @@ describe('the errors of a route', () => {
     expect(reasonsOf('cancelMeasurement')).toContain('413 BODY_TOO_LARGE');
     expect(reasonsOf('cancelMeasurement')).not.toContain('400 REQUIRED_FIELD_NOT_SET');
     expect(reasonsOf('refuseRequisition')).toContain('400 REQUIRED_FIELD_NOT_SET');
-    // Nothing is required of an update but what is required inside its fields.
+    // An update has required fields only inside its values.
     expect(reasonsOf('updateParty')).toContain('400 REQUIRED_FIELD_NOT_SET');
     expect(reasonsOf('listMeasurements')).toContain('400 INVALID_PAGE_TOKEN');
     expect(reasonsOf('getMeasurement')).not.toContain('400 INVALID_PAGE_TOKEN');

@@ -129,7 +129,7 @@ describe('a create body', () => {
   it('keeps names inside bodies to their patterns', () => {
     const bad = measurement();
     bad.measurementConsumerCertificate = 'measurementConsumers/a/certificates/c/d';
-    // @ts-expect-error an extra entry under a malformed name
+    // @ts-expect-error the map gets an extra entry with a malformed name
     bad.dataProviders['dataProviders/..'] = bad.dataProviders['dataProviders/p'];
     expect(fields(() => read('createMeasurement', '', bad))).toEqual([
       'measurementConsumerCertificate',

@@ -135,7 +135,7 @@ function printedField(field: DescField): string {
   return `${field.name}=${field.number} ${repeated}${short}${oneof}`;
 }
 
-/** The order of the declarations says nothing. */
+/** Splits and sorts the fields, because the order of declarations has no meaning. */
 function sorted(row: string | undefined): string[] | undefined {
   return row?.split(/: |; |, /).sort();
 }

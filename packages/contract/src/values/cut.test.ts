@@ -14,7 +14,7 @@ describe('a text that is cut', () => {
     [`a${FACE}b`, 3, `a${FACE}`],
     [FACE, 1, ''],
     [FACE, 0, ''],
-    // What was half a pair before is replaced: also at the end, where nothing is cut.
+    // An unpaired surrogate of the input is replaced, even if nothing is cut.
     ['ab\ud83d', 3, 'ab\ufffd'],
     ['a\ude00b', 3, 'a\ufffdb'],
   ])('%j to %d units is %j', (text, max, expected) => {

@@ -10,7 +10,7 @@ describe('a name', () => {
     const name = PATTERNS[pattern].replace(/\{(\w+)\}/g, (_, key: string) => vars[key]!);
     expect(parseName(pattern, name)).toEqual(vars);
     expect(formatName(pattern, vars as never)).toBe(name);
-    // No other pattern takes it: a name says by itself what it names.
+    // A name matches exactly one pattern.
     const taking = names.filter((other) => parseName(other, name) !== undefined);
     expect(taking).toEqual([pattern]);
   });

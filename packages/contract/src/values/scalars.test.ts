@@ -96,7 +96,7 @@ describe('base64', () => {
       const forms = [written, written.replaceAll('+', '-').replaceAll('/', '_')];
       return [...forms, ...forms.map((form) => form.replace(/=+$/, ''))].includes(text);
     };
-    // Letters beyond Latin-1 whose low byte is one of the alphabet, too.
+    // Includes letters beyond Latin-1 whose low byte is a base64 character.
     const letters = [...'ABQZz09+/-_=', ' ', '\n', '\0', '.', 'é', '\u0141', '\u0241', '\ud83d'];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...letters), { maxLength: 12 }), (chosen) => {

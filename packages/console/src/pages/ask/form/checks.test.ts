@@ -20,7 +20,7 @@ const PLAN = {
   ...{ findings: [], figures: [], dataProviders: [], warnings: [] },
 } as const;
 
-/** A form with two publishers whose plan is without a problem, unless `changes` says otherwise. */
+/** A form with two publishers and a plan without problems. `changes` overrides parts of it. */
 function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}): Ask {
   const { plan, error, ...others } = changes;
   const picked = [group('streamly'), group('chirper')];
@@ -40,7 +40,7 @@ function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}):
     ...others,
   } as Ask;
 }
-/** Removes the marks that isolate a name. */
+/** Removes the Unicode isolation marks around names. */
 const plain = (text: string) => text.replaceAll(/[\u2068\u2069]/g, '');
 const block = (ask: Ask) => {
   const reason = blockOf(ask, checksOf(ask));
