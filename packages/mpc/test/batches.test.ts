@@ -1,7 +1,7 @@
 /**
- * No two batches of a stage draw the same: one register, or one of what becomes of it, is given often enough for two
- * batches, and nothing that comes out of it is the same twice. Each stage sorts what it sends. Without stress only the
- * reach-only protocol has two batches; of the other one, two runs of a stage with different seeds are compared.
+ * Two batches of a stage must not draw the same randomness. The tests repeat one register or tuple often enough to fill
+ * two batches, and check that all outputs differ. They also check that each stage sorts its output. Without stress only
+ * the reach-only protocol has two batches. For the other protocol, two runs with different seeds are compared.
  */
 
 import { frequencySketch, hexBlocks, reachSketch, ringOfThree } from '@measurement-exchange/testkit/mpc/ring';
@@ -26,7 +26,7 @@ expect(Math.ceil(COUNT / batchSize(COUNT))).toBe(2);
 
 const SKETCH = { decayRate: 3, maxSize: 10, samplingIndicatorSize: 100 };
 const SPEC = { ...SKETCH, noiseMechanism: 'NONE', dataProviderCount: 2 * COUNT, duchyCount: 3 } as const;
-/** More than a batch of noise. */
+/** Parameters with more noise than fits in a batch. */
 const NOISY = {
   ...({ ...SPEC, noiseMechanism: 'DISCRETE_GAUSSIAN', dataProviderCount: 2 } as const),
   privacyParams: { epsilon: 0.029, delta: 0.01 },
@@ -35,14 +35,14 @@ const NOISY = {
   frequencyPrivacyParams: { epsilon: 0.11, delta: 0.01 },
 };
 const MAXIMUM = 3;
-/** How many registers or tuples a stage of the protocol with frequencies is given. */
+/** The number of registers or tuples for a stage of the protocol with frequencies. */
 const FEW = isStress ? COUNT : 8;
 const FEW_NOISY = { ...NOISY, frequencyPrivacyParams: { epsilon: isStress ? 0.11 : 4, delta: 0.01 } };
 
 const repeated = (bytes: Uint8Array, size: number, times = COUNT) =>
   Buffer.concat(Array(times).fill(bytes.subarray(0, size)));
 
-/** The first halves are multiples of the generator by what was drawn, or are moved by such a multiple. */
+/** Checks that no point repeats, and that no point is one of the input's. */
 function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
   const points = hexBlocks(bytes, POINT_BYTES);
   expect(new Set(points).size).toBe(points.length);
@@ -50,7 +50,7 @@ function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
   expect(points.filter((point) => known.has(point))).toEqual([]);
 }
 
-/** The output of a stage. It is sorted, and shares no bytes with the output of the same stage under another seed. */
+/** Runs the stage with two seeds. Checks that the outputs share no point and are sorted. Returns the first output. */
 async function sentTwice(
   stage: (seed: Uint8Array) => Promise<Uint8Array>,
   given: Uint8Array,

@@ -1,9 +1,9 @@
-/** The distributions of noise, computed and not drawn: the entry in the middle is the probability of 0. */
+/** Exact distributions of noise. The middle entry is the probability of 0. */
 import type { MpcNoise } from '../src/index.ts';
 
 const ratioOf = (noise: MpcNoise) => Math.exp(-1 / (noise as Extract<MpcNoise, { scale: number }>).scale);
 
-/** What one worker draws, cut off at ± reach. */
+/** The distribution of one worker's noise, truncated at ± reach. */
 export function workerPart(noise: MpcNoise, reach: number): number[] {
   if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
     const weights = Array.from({ length: 2 * reach + 1 }, (_, i) =>
@@ -17,7 +17,7 @@ export function workerPart(noise: MpcNoise, reach: number): number[] {
   return convolved(normalized(polya), normalized(polya).reverse());
 }
 
-/** The sum of two draws that are not cut off, from −reach to reach. */
+/** The distribution of the sum of two draws without truncation, from −reach to reach. */
 function uncut(noise: MpcNoise, reach: number): number[] {
   if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
     const far = reach + 20;
@@ -31,7 +31,10 @@ function uncut(noise: MpcNoise, reach: number): number[] {
   );
 }
 
-/** The two distributions of a count that differs by one, as pairs, without the part in which cutting off shows. */
+/**
+ * The probabilities of each result under two counts that differ by one. `lost` is the probability that truncation
+ * removes.
+ */
 export function neighbors(noise: MpcNoise): { left: [number, number][]; lost: number } {
   const cut = workerPart(noise, noise.offset);
   const sum = [0, ...convolved(cut, cut), 0];
@@ -66,7 +69,9 @@ export function convolved(a: number[], b: number[]): number[] {
   return sums;
 }
 
-/** What the aggregator draws, from −reach to reach; nothing is cut off of it, so reach must be far. */
+/**
+ * The distribution of the aggregator's noise, from −reach to reach. The noise is not truncated, so reach must be large.
+ */
 export function aggregatorPart(noise: MpcNoise, reach: number): number[] {
   if (noise.mechanism === 'NONE') throw new RangeError('there is no noise');
   return normalized(
@@ -78,7 +83,7 @@ export function aggregatorPart(noise: MpcNoise, reach: number): number[] {
   );
 }
 
-/** The two distributions of a count that differs by one, as pairs, up to `reach` from the middle. */
+/** The probabilities of each result under two counts that differ by one, up to `reach` from the middle. */
 export function shiftedPairs(distribution: number[], reach: number): [number, number][] {
   const middle = (distribution.length - 1) / 2;
   return Array.from({ length: 2 * reach + 1 }, (_, i) => {

@@ -1,9 +1,9 @@
 /**
- * The noise that each duchy of a ring adds, from the signed spec to the registers and tuples that are drawn, against formulas
- * written here: those of the reference system, and the variance of the distributions that they name. Every count has privacy
- * parameters of its own, at least 1.5 times apart in variance, and its offset is another one: noise that is missing, or is
- * drawn for another count, is found in every run. With 400 draws a variance is known within 5 standard errors: 35 % for
- * Gaussian noise, 85 % for geometric noise. Stress runs have 20,000: 5 % and 12 %.
+ * The noise that each duchy of a ring adds, from the signed spec to the drawn registers and tuples. The expected values
+ * are the formulas of the reference system and the variances of its distributions. The privacy parameters of every
+ * count differ, with variances at least 1.5 times apart and different offsets. So every run detects noise that is
+ * missing or drawn for another count. 400 draws show a variance within 5 standard errors: 35 % for Gaussian noise, 85 %
+ * for geometric noise. Stress runs have 20,000 draws: 5 % and 12 %.
  */
 
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -31,14 +31,14 @@ const PRIVACY = {
   publisher: { epsilon: 0.3, delta: 1e-6 },
 };
 type Count = keyof typeof PRIVACY;
-/** By how many counts geometric noise is calibrated for. */
+/** The number of counts that geometric noise is calibrated for. */
 const SENSITIVITY: Record<Count, number> = { reach: 1, frequency: 2, histogram: 2, publisher: PROVIDERS };
 
 interface Shape {
   offset: number;
-  /** Of the part of one duchy. */
+  /** The variance of one duchy's part. */
   variance: number;
-  /** Fourth moment by the square of the variance. */
+  /** The fourth moment divided by the square of the variance. */
   kurtosis: number;
 }
 
@@ -58,7 +58,8 @@ const SHAPES: Record<'DISCRETE_GAUSSIAN' | 'GEOMETRIC', (count: Count) => Shape>
     return {
       offset: Math.ceil((sensitivity / epsilon) * Math.log(tail)),
       variance: (2 * ratio) / (1 - ratio) ** 2 / DUCHIES,
-      // That of a two-sided geometric draw is close to 6, the Laplace distribution's; a third of one has three times the excess.
+      // The kurtosis of a two-sided geometric draw is close to 6, like a Laplace draw. A third of a draw has three
+      // times the excess.
       kurtosis: 3 + 3.2 * DUCHIES,
     };
   },
@@ -67,7 +68,7 @@ const SHAPES: Record<'DISCRETE_GAUSSIAN' | 'GEOMETRIC', (count: Count) => Shape>
 type Mechanism = keyof typeof SHAPES;
 type Protocol = 'liquidLegionsV2' | 'reachOnlyLiquidLegionsV2';
 
-/** As a duchy has stored it. */
+/** A computation as a duchy stores it. */
 function computation(protocol: Protocol, noiseMechanism: Mechanism): StoredComputation {
   const measurementType =
     protocol === 'liquidLegionsV2'
@@ -97,7 +98,7 @@ function computation(protocol: Protocol, noiseMechanism: Mechanism): StoredCompu
   } as unknown as StoredComputation;
 }
 
-/** Counts of draws, by what they are of: a number for each draw. */
+/** Lists of drawn counts by name, with one number per draw. */
 class Drawn {
   readonly counts = new Map<string, number[]>();
 
@@ -130,7 +131,7 @@ function drawRegisters(protocol: Protocol, mechanism: Mechanism): { drawn: Drawn
     for (let k = 1; k <= PROVIDERS; k++) {
       drawn.add(`histogram of ${k}`, groups.filter(([, times]) => times === k).length);
     }
-    // Each register of the reach is one of its own, and the count that is told is that of the groups.
+    // The number of each reach register is unique. The reported count is the number of groups.
     expect([...copies].filter(([name]) => name.startsWith('reach')).every(([, times]) => times === 1)).toBe(
       true,
     );

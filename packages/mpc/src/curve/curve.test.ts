@@ -103,7 +103,7 @@ test('pairs of points are multiplied at once, by scalars for all and by scalars 
     const sums = others.map((point, i) => point.multiply(scalars[i]!).add(some[i]!.multiply(more[i]!)));
     expect(stored(q)).toEqual(bytesOf(sums));
   };
-  // Odd and even ones: the sign of a scalar is that of all its digits.
+  // One scalar is odd and the other is even, because the parity of a scalar decides the sign of all its terms.
   for (const round of [1, 2]) {
     const [s, t] = [drawScalars(random, 1), drawScalars(random, 1)];
     s[SCALAR_BYTES - 1] = (s[SCALAR_BYTES - 1]! & 0xfe) | (round & 1);
@@ -154,7 +154,7 @@ test('bytes that are not a point are rejected, with their place', () => {
     );
   }
   expect(spoiled(5, (point) => void point.fill(0xff, 1))).toThrow('point 5: not on the curve');
-  // x = 1 has no y.
+  // The curve has no point with x = 1.
   expect(spoiled(9, (point) => void point.fill(0, 1, 32).fill(1, 32))).toThrow('point 9: not on the curve');
 });
 

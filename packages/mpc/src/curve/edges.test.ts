@@ -1,4 +1,6 @@
-/** Scalars and points at which implementations of P-256 have been wrong, held against OpenSSL and an independent library. */
+/**
+ * Scalars and points that other implementations of P-256 got wrong, compared with OpenSSL and an independent library.
+ */
 import { createECDH } from 'node:crypto';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';
@@ -20,7 +22,7 @@ function stored(points: typeof p): Buffer {
   return bytes;
 }
 
-/** scalar · G, by OpenSSL. */
+/** Computes scalar · G with OpenSSL. */
 function byOpenSsl(scalar: bigint): Buffer {
   const ecdh = createECDH('prime256v1');
   ecdh.setPrivateKey(toBytes(scalar));
@@ -33,7 +35,7 @@ function product(scalar: bigint, point: Uint8Array = GENERATOR): Buffer {
   return stored(r);
 }
 
-/** Edges of the range, of windows of any width up to 8 bits, and scalars of few and of many ones. */
+/** Scalars at the edges of the range, at the edges of windows of up to 8 bits, and with few or many bits set. */
 const EDGES = [
   ...[1n, 2n, 3n, ORDER - 1n, ORDER - 2n, ORDER - 3n, ORDER / 2n, ORDER / 2n + 1n, ORDER >> 128n],
   ...Array.from({ length: 32 }, (_, i) => 1n << BigInt(8 * i)),
@@ -42,7 +44,7 @@ const EDGES = [
   ...[3n, 5n, 6n, 7n].map((width) => ((1n << 255n) / ((1n << width) - 1n)) % ORDER),
 ];
 
-/** Without stress, a quarter of the scalars are tried, since each takes 20 ms. */
+/** Without stress, about a quarter of the scalars are tried, because each takes 20 ms. */
 const TRIED = isStress ? EDGES : EDGES.filter((_, i) => i < 9 || i % 5 === 0);
 
 test('edge scalars give the points of OpenSSL, or are refused where two multiples meet: never a wrong point', () => {

@@ -37,7 +37,7 @@ function encrypted(points = messages): Uint8Array {
   return bytes;
 }
 
-/** With an independent library: e minus the sum of the secrets times u. */
+/** Decrypts with an independent library: subtracts u times each secret key from e. */
 function decrypted(bytes: Uint8Array, keys: readonly ElGamalKeyPair[]): NoblePoint[] {
   return Array.from({ length: COUNT }, (_, i) => {
     const [u, e] = [pointAt(bytes, 2 * i), pointAt(bytes, 2 * i + 1)];

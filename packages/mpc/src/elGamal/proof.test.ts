@@ -16,7 +16,7 @@ const CONTEXT = {
   computation: 'c1',
   termsSha256: new Uint8Array(32).fill(7),
 };
-/** With one member that differs, also by bytes that moved to the next one. */
+/** Contexts with one different member. The last one has the same bytes, split in another place. */
 const OTHERS = [
   { ...CONTEXT, duchy: 'duchies/beta' },
   { ...CONTEXT, computation: 'c2' },
@@ -52,7 +52,7 @@ test('a proof of one duchy, computation and terms is none of another, and shares
     expect(isProven(publicKey, proof, other)).toBe(false);
     const own = proveSecret(pairs[0]!, other);
     expect(isProven(publicKey, own, other)).toBe(true);
-    // Two responses with one commitment would tell the secret.
+    // Two different responses to one commitment would reveal the secret.
     expect(own.subarray(0, 33)).not.toEqual(proof.subarray(0, 33));
   }
 });
@@ -91,7 +91,7 @@ test('a key that takes the others away is not read, because nobody can prove it'
   const own = newKeyPair(new Keystream(new Uint8Array(48).fill(4)));
   const rogue = Point.fromBytes(own.publicKey).subtract(first!).subtract(second!).toBytes(true);
   const secret = toNumber(own.secretKey);
-  // The sum of the three is a key whose secret one duchy has.
+  // One duchy knows the secret key of the sum of the three public keys.
   expect(first!.add(second!).add(Point.fromBytes(rogue)).toBytes(true)).toEqual(
     Point.BASE.multiply(secret).toBytes(true),
   );

@@ -1,4 +1,7 @@
-/** Every function that takes a scalar, with scalars at the edges of the order n: a right point or a refusal, never a wrong point. */
+/**
+ * Every function that takes a scalar, called with scalars at the edges of the order n, returns the right point or
+ * refuses the scalar.
+ */
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +36,7 @@ const factor = drawScalars(random, 1);
 const F = toNumber(factor);
 const CIPHERTEXT = Buffer.concat([A.toBytes(true), B.toBytes(true)]);
 
-/** These points after the work, before which p is A and q is B. */
+/** Sets p to A and q to B, does the work, and returns the points in `results`. */
 function after(work: () => void, ...results: (typeof p)[]): Buffer {
   curve.load(p, A.toBytes(true), 1);
   curve.load(q, B.toBytes(true), 1);
@@ -43,7 +46,7 @@ function after(work: () => void, ...results: (typeof p)[]): Buffer {
   return bytes;
 }
 
-/** A ciphertext (A, B) after the work. */
+/** Loads the ciphertext (A, B), does the work, and returns the ciphertext. */
 function afterwards(work: () => void): Buffer {
   batch.load(CIPHERTEXT, 1);
   work();

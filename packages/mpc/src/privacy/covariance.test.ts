@@ -16,7 +16,7 @@ describe('the covariance of a reach with itself is its variance without noise', 
     const sample = { frequencyVectorSize: 100_000 * width, width };
     const shuffled = shareShuffleReachVariance({ ...sample, reach, noiseVariance: 0 });
     expect(shareShuffleCovariance(reaches, reach, sample)).toBeCloseTo(shuffled, 6);
-    // People who are in one set are not in the other, so more of one in the sample are fewer of the other.
+    // The sets are disjoint, so a sample with more people of one set has fewer of the other.
     expect(shareShuffleCovariance(reaches, 0, sample)).toBeLessThanOrEqual(0);
   });
 });

@@ -9,7 +9,7 @@ import {
 const NARROW = { decayRate: 12, maxSize: 100_000 };
 const WIDE = { decayRate: 5.6, maxSize: 1_000_000 };
 
-/** Ei(−x) for x > 0: a series for small x, a continued fraction for others. */
+/** Computes Ei(−x) for x > 0 by a series if x is small, and by a continued fraction otherwise. */
 function ei(x: number): number {
   if (x < 1) {
     let sum = 0.5772156649015329 + Math.log(x);
@@ -24,7 +24,7 @@ function ei(x: number): number {
   return -Math.exp(-x) / (x + fraction);
 }
 
-/** The same expectation as an integral over all registers. */
+/** Computes the expected number of registers as an integral over all registers. */
 function integral({ decayRate: a, maxSize: m }: typeof NARROW, people: number): number {
   const t = people / m;
   const bound = Math.expm1(a);
@@ -80,7 +80,7 @@ describe('people', () => {
   test('are fewer where noise is in the count: it would add a quarter to them on average', () => {
     const demo = { decayRate: 10, maxSize: 1000 };
     const variance = 65.8 ** 2;
-    // People grow with registers as exp(10 / 1000 · registers), so noise multiplies them by exp(0.658² / 2) on average.
+    // The number of people grows as exp(10 / 1000 · registers), so noise multiplies it by exp(0.658² / 2) on average.
     const factor = estimatePeople(demo, 500) / estimatePeople(demo, 500, variance);
     expect(factor / Math.exp(0.658 ** 2 / 2)).toBeCloseTo(1, 2);
     expect(estimatePeople(demo, 5, variance)).toBe(0);
@@ -101,7 +101,7 @@ describe('people', () => {
 });
 
 describe('the variance of a reach', () => {
-  /** σ² at ε = 1, δ = 1e-9, and at ε = 0.0041, δ = 1e-12. */
+  /** The noise variances at ε = 1, δ = 1e-9, and at ε = 0.0041, δ = 1e-12. */
   const [LITTLE, MUCH] = [6.579 ** 2, 1843 ** 2];
   test.each([
     [NARROW, 1e5, 1, LITTLE, 0.00855, 0.0092],

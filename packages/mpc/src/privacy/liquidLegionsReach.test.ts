@@ -3,7 +3,7 @@ import { estimatePeople, expectedRegisters } from './liquidLegions.ts';
 import { liquidLegionsReachInterval } from './liquidLegionsReach.ts';
 
 const SIZE = { decayRate: 10, maxSize: 1000 };
-/** Of noise at epsilon 0.1 and delta 1e-9. */
+/** The standard deviation of noise at epsilon 0.1 and delta 1e-9. */
 const SIGMA = 65.8;
 const NOISY = { ...SIZE, width: 1, noiseVariance: SIGMA ** 2, excessKurtosis: 0 };
 
@@ -15,7 +15,7 @@ const of = (registers: number, params = NOISY) => {
 describe('the interval of a reach', () => {
   it('ends where the count is 1.96 standard deviations away', () => {
     const [low, high] = of(500).interval;
-    // People that happen to hit other registers have about 8 registers of standard deviation here.
+    // The random choice of registers adds a standard deviation of about 8 registers here.
     const margin = 1.96 * Math.hypot(SIGMA, 8);
     expect(Math.abs(expectedRegisters(SIZE, low) + margin - 500)).toBeLessThan(1);
     expect(Math.abs(expectedRegisters(SIZE, high) - margin - 500)).toBeLessThan(1);
@@ -31,7 +31,7 @@ describe('the interval of a reach', () => {
     const [whole, part] = [of(500), of(500, params)];
     expect(part.reach / whole.reach).toBeCloseTo(8, 2);
     for (const end of [0, 1] as const) {
-      // The sample adds almost nothing to so much noise.
+      // The sampling error is small compared with this noise.
       expect(part.interval[end] / whole.interval[end] / 8).toBeCloseTo(1, 1);
     }
   });
@@ -42,7 +42,7 @@ describe('the interval of a reach', () => {
       const [low, high] = liquidLegionsReachInterval({ ...quiet, reach: 800, width });
       return high - low;
     };
-    // Of the 800 people one in twenty is in the sample, with a variance of 800 · 19 for all.
+    // A sample has one in twenty of the 800 people, so the estimate for all has a variance of 800 · 19.
     const ofSample = 2 * 1.96 * Math.sqrt(800 * 19);
     expect(widthOf(0.05)).toBeGreaterThan(ofSample);
     expect(widthOf(0.05)).toBeLessThan(1.2 * ofSample);
@@ -59,7 +59,7 @@ describe('the interval of a reach', () => {
     const { reach, interval } = of(0);
     expect(reach).toBe(0);
     expect(interval[0]).toBe(0);
-    // The correction of the bias makes 0 of counts up to ten and more.
+    // The bias correction turns counts up to about ten into 0.
     expect(expectedRegisters(SIZE, interval[1])).toBeGreaterThan(1.96 * SIGMA + 10);
     expect(expectedRegisters(SIZE, interval[1])).toBeLessThan(1.96 * SIGMA + 30);
   });

@@ -77,7 +77,7 @@ describe('what the aggregator of Liquid Legions sees costs', () => {
         ...changes,
       } as LegionsRelease),
     );
-  /** With the noise of so many of the duchies. */
+  /** Computes rho from the noise of `unknown` duchies: those whose noise the aggregator does not know. */
   const rhoOf = (params: typeof A, unknown = 2, duchies = 3) => {
     const noise = mpcNoise('DISCRETE_GAUSSIAN', params, { workers: duchies, sensitivity: 1 });
     return duchies / unknown / (2 * (noise as Extract<MpcNoise, { sigma: number }>).sigma ** 2);
@@ -130,8 +130,9 @@ describe('what the aggregator of Liquid Legions sees costs', () => {
 });
 
 /**
- * Counts of two neighbors, whose noise is exactly that of two workers, cut off. A part of at most delta is taken from
- * each; between what is left the divergence of each order is at most that times rho, or the ratio at most e^epsilon.
+ * The exact distributions of two neighboring counts with the truncated noise of two workers. Both lose a part of at
+ * most delta. Between the remaining parts, the divergence of each order is at most the order times rho, or the ratio is
+ * at most e^epsilon.
  */
 describe('what is charged covers what two workers give away, computed exactly', () => {
   const cases = [

@@ -6,7 +6,7 @@ import { exactRational } from './rational.ts';
 import { sampleGeometric, samplePolya } from './sampler.ts';
 
 const DRAWS = rounds(40_000, 20_000);
-/** The noise of two workers alone, to which no aggregator adds. */
+/** The noise of two workers, without a part of the aggregator. */
 const TWO_WORKERS = { workers: 2, sensitivity: 2 };
 
 describe('the parameters', () => {
@@ -26,7 +26,7 @@ describe('the parameters', () => {
       expect(noise.sigma / sigma).toBeCloseTo(1, 3);
       expect(noise.workerSigma / workerSigma).toBeCloseTo(1, 3);
       expect(noise.offset).toBe(offset);
-      // The workers' parts, and as much again of the aggregator.
+      // The aggregator's part has the same variance as the workers' parts together.
       expect(noise.variance / (2 * noise.sigma ** 2)).toBeCloseTo(1, 6);
       const ofWorkers = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }, TWO_WORKERS);
       expect(ofWorkers).toEqual({ ...noise, variance: expect.closeTo(noise.sigma ** 2, 6) });
@@ -81,13 +81,13 @@ describe.each([
     const mean = sums.reduce((sum, x) => sum + x, 0) / DRAWS;
     const variance = sums.reduce((sum, x) => sum + x * x, 0) / DRAWS;
     expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(noise.variance / DRAWS));
-    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, give or take σ².
+    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, each within about σ².
     expect(Math.abs(variance / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
   });
 
   test('has parts as large as each other', () => {
     const variance = parts.reduce((sum, x) => sum + (x - noise.offset) ** 2, 0) / parts.length;
-    // A part of geometric noise has a fourth moment of 9 σ⁴.
+    // One party's part of geometric noise has a fourth moment of 9 σ⁴.
     expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(8.5 / parts.length));
   });
 
@@ -163,7 +163,7 @@ describe.each([
   });
 
   test('is not cut off at the offset of the workers', () => {
-    // So large a delta makes the offset small.
+    // Such a large delta makes the offset small.
     const narrow = mpcNoise(mechanism, { epsilon: params.epsilon, delta: 0.9 });
     const far = Array.from({ length: 10_000 }, () => drawAggregatorNoise(narrow, random));
     expect(Math.min(...far)).toBeLessThan(-narrow.offset);
@@ -172,7 +172,7 @@ describe.each([
 });
 
 test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
-  // So large a delta makes the offset small: about one draw in a hundred would be beyond it.
+  // Such a large delta makes the offset small: without truncation, about one draw in a hundred would exceed it.
   const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
   const random = seededRandom(`cut off ${mechanism}`);
   const parts = Array.from({ length: 10_000 }, () => drawMpcNoise(noise, random));
@@ -191,7 +191,7 @@ test.each([2, 3])('%d Pólya draws are independent, and each has the probabiliti
   let cells = 0;
   for (let k = 0; probability * DRAWS >= 20; k++) {
     statistic += (seen[k]! - probability * DRAWS) ** 2 / (probability * DRAWS);
-    // Of shape r, P[k + 1] / P[k] = p (k + r) / (k + 1).
+    // A Pólya distribution of shape r has P[k + 1] / P[k] = p (k + r) / (k + 1).
     probability *= (p * (k + 1 / parts)) / (k + 1);
     cells++;
   }

@@ -9,7 +9,7 @@ import { discreteGaussianSigma, laplaceScale } from './sigma.ts';
 
 const DRAWS = rounds(200_000, 40_000);
 
-/** P[X = x] up to a factor. */
+/** The probability P[X = x] up to a constant factor. */
 function weight(mechanism: NoiseMechanism, params: Params, sensitivity: bigint, x: number): number {
   if (mechanism === 'GEOMETRIC') return Math.exp(-Math.abs(x) / toNumber(laplaceScale(params, sensitivity)));
   return Math.exp(-(x ** 2) / (2 * discreteGaussianSigma(params, sensitivity) ** 2));
@@ -33,7 +33,7 @@ describe.each<[NoiseMechanism, Params, bigint]>([
     const mean = draws.reduce((sum, x) => sum + Number(x), 0) / DRAWS;
     const empirical = draws.reduce((sum, x) => sum + Number(x) ** 2, 0) / DRAWS;
     expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(variance / DRAWS));
-    // The fourth moment is 6 σ⁴ at most.
+    // The fourth moment is at most 6 σ⁴.
     expect(Math.abs(empirical / variance - 1)).toBeLessThan(5 * Math.sqrt(5 / DRAWS));
   });
 
@@ -44,7 +44,10 @@ describe.each<[NoiseMechanism, Params, bigint]>([
   });
 });
 
-/** Pearson's statistic over cells of whole numbers, a tenth of σ wide or one number, with enough draws each. */
+/**
+ * Computes Pearson's statistic over cells of integers. A cell is a tenth of σ wide, at least one integer, and has
+ * enough draws.
+ */
 function chiSquare(draws: bigint[], weightOf: (x: number) => number, sigma: number) {
   const width = Math.max(1, Math.round(sigma / 10));
   const cellOf = (x: number) => Math.floor(x / width);
@@ -53,7 +56,7 @@ function chiSquare(draws: bigint[], weightOf: (x: number) => number, sigma: numb
   let total = 0;
   for (let cell = -last; cell <= last; cell++) {
     let cellWeight = 0;
-    // A wide cell is summed on a lattice of at most 64 of its numbers, exact enough for so smooth a curve.
+    // A wide cell is summed over at most 64 of its integers, which is exact enough for such a smooth curve.
     const stride = Math.max(1, Math.floor(width / 64));
     for (let k = 0; k < width; k += stride) {
       const covered = Math.min(stride, width - k);
@@ -99,7 +102,7 @@ describe('a noised count', () => {
       let sum = 0n;
       for (let i = 0; i < 1000; i++) {
         const released = truth + drawNoise(mechanism, params, sensitivity, random);
-        // Clamping biases upwards, but at ten sigma it happens to almost nobody.
+        // Clamping biases upward, but at ten sigma it almost never happens.
         sum += released < 0n ? 0n : released;
       }
       expect(Math.abs(Number(sum) / 1000 - Number(truth))).toBeLessThan(5 * Math.sqrt(variance / 1000));
@@ -139,7 +142,7 @@ describe('the exact samplers', () => {
   });
 
   test('compare the digits of a fraction beyond the first 32', () => {
-    // 5/2^34 begins with the word 1, which alone decides nothing; the word after it is 0x40000000.
+    // 5/2^34 begins with the word 1, which does not decide the comparison. The next word is 0x40000000.
     const scripted = (words: number[]) => {
       let at = 0;
       return {
@@ -149,7 +152,7 @@ describe('the exact samplers', () => {
         },
       };
     };
-    // A first failure ends with k = 1, true; a success and then a failure with k = 2, false.
+    // A failure in the first trial ends with k = 1 (true). A success and then a failure end with k = 2 (false).
     expect(bernoulliExp(5n, 2n ** 34n, scripted([1, 0x40000001]))).toBe(true);
     expect(bernoulliExp(5n, 2n ** 34n, scripted([1, 0x3fffffff, 0xffffffff]))).toBe(false);
   });
@@ -183,7 +186,7 @@ describe('the secure source', () => {
   test('is uniform over its bytes', () => {
     const counts = new Array<number>(256).fill(0);
     for (let i = 0; i < 64_000; i++) for (const byte of secureRandom.bytes(4)) counts[byte]!++;
-    // 1,000 each, σ = 32: nine sigma, so that a sound generator never fails here.
+    // Each byte is expected 1,000 times with σ = 32. Nine sigma make sure that a sound generator does not fail here.
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(9 * 32);
   });
 });
@@ -195,7 +198,8 @@ describe('the variance a reader expects', () => {
     expect(noiseVariance('CONTINUOUS_LAPLACE', params, 3)).toBeCloseTo(1800, 6);
     expect(noiseVariance('CONTINUOUS_GAUSSIAN', params, 3)).toBeCloseTo(9 * 50.2098183 ** 2, 1);
     expect(noiseVariance('DETERMINISTIC_TRUNCATED_LAPLACE', undefined)).toBe(1.931);
-    // The discrete distribution is a sixth narrower, and the discrete Gaussian a trifle wider.
+    // The discrete Laplace variance is a sixth smaller than the continuous one. The discrete Gaussian variance is
+    // slightly larger.
     expect(noiseVariance('GEOMETRIC', params)).toBeCloseTo(200 - 1 / 6, 3);
     expect(noiseVariance('DISCRETE_GAUSSIAN', params)).toBeCloseTo(50.2105445 ** 2, 1);
   });

@@ -41,7 +41,7 @@ describe('the complementary error function', () => {
   });
 
   test('loses no digits between two arguments that almost agree', () => {
-    // −erfcx′(4) = 2/√π − 8 erfcx(4), with erfcx(4) known to all the digits of a double.
+    // The derivative is −erfcx′(4) = 2/√π − 8 erfcx(4). The constant is erfcx(4) to all digits of a double.
     const slope = 2 / Math.sqrt(Math.PI) - 8 * 0.13699945762506138;
     expect(relativeError(erfcxDrop(4, 1e-9) / 1e-9, slope)).toBeLessThan(1e-9);
     expect(relativeError(erfcxDrop(4, 0.1), erfcx(4) - erfcx(4.1))).toBeLessThan(1e-12);
@@ -89,7 +89,7 @@ describe('the analytic Gaussian', () => {
   });
 });
 
-/** δ by its definition, Σ max(0, P[Y = y] − e^ε P[Y = y + Δ]), term by term over all that weighs anything. */
+/** Computes δ from its definition, Σ max(0, P[Y = y] − e^ε P[Y = y + Δ]), over all terms that are not negligible. */
 function deltaByDefinition(sigma: number, epsilon: number, sensitivity: number): number {
   const reach = Math.ceil(12 * sigma) + 2;
   const logWeight = (y: number) => -(y * y) / (2 * sigma * sigma);
@@ -158,7 +158,7 @@ describe('the discrete Gaussian', () => {
       expect(discreteGaussianDelta(sigma * (1 - 1e-7), epsilon, sensitivity)).toBeGreaterThan(delta);
     }
     expect(raised).toBeGreaterThan(20);
-    // 0.26 % more than the 3.7306 of the continuous one.
+    // This sigma is 0.26 % larger than the 3.7306 of the continuous Gaussian.
     expect(discreteGaussianSigma({ epsilon: 1, delta: 1e-5 })).toBeCloseTo(3.74048, 5);
   });
 

@@ -12,7 +12,7 @@ import {
   scalarVariance,
 } from './variance.ts';
 
-/** How many of n people a sample of width w/256 holds. */
+/** Draws how many of n people are in a sample of width w/256. */
 function sampled(n: number, w: number, random: RandomSource): number {
   let inside = 0;
   for (const byte of random.bytes(n)) if (byte < w) inside++;
@@ -50,7 +50,7 @@ describe('the variance of a sampled and noised count', () => {
     });
     const empirical = moments(results);
     expect(Math.abs(empirical.variance / variance - 1)).toBeLessThan(0.08);
-    // Flooring takes up to one unit off; nothing else is biased this far from 0.
+    // Flooring subtracts up to one unit. No other step biases the mean this far from 0.
     expect(Math.abs(empirical.mean - truth)).toBeLessThan(1 + 4 * Math.sqrt(variance / results.length));
   });
 
@@ -102,7 +102,7 @@ describe('the variance of a share of the frequency distribution', () => {
   test('is that of a uniform share when the reach itself may be nothing', () => {
     expect(relativeFrequencyVariance({ ...small, reachVariance: 52 ** 2, buckets: 1 })).toBe(1 / 12);
     expect(relativeFrequencyVariance({ ...small, reachVariance: 52 ** 2, buckets: 5 })).toBe(0);
-    // 100 − 1.96 × 51 is just above 0: (1 − 0.8 + 0.16 × 5) × 100 / 100².
+    // The low end of the reach, 100 − 1.96 × 51, is just above 0. The variance is (1 − 0.8 + 0.16 × 5) × 100 / 100².
     expect(relativeFrequencyVariance({ ...small, reachVariance: 51 ** 2, buckets: 1 })).toBeCloseTo(0.01, 12);
     expect(relativeFrequencyVariance({ ...small, reach: 0, reachVariance: 0, buckets: 1 })).toBe(1 / 12);
   });

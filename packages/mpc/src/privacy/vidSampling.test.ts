@@ -4,7 +4,7 @@ import { BUCKET_MASK, bucketRange, isSampled, sampleBucket } from './vidSampling
 
 const f = Math.fround;
 
-/** The public rule, in 32-bit floats. */
+/** The published sampling rule, computed in 32-bit floats. */
 function floatRule(bucket: number, start: number, width: number): boolean {
   const u = f(f(bucket) / f(BUCKET_MASK));
   const end = f(f(start) + f(width));

@@ -26,7 +26,7 @@ test('bytes that are skipped are not handed out', () => {
   expect(keystream.bytes(20)).toEqual(whole.subarray(200_000));
 });
 
-/** The rule, one value at a time. */
+/** The documented sampling rule, written plainly. */
 function uniform(keystream: Keystream, modulus: number, count: number): number[] {
   const bits = Math.ceil(Math.log2(modulus));
   const failure = (2 ** bits - modulus) / 2 ** bits;

@@ -4,7 +4,7 @@ import { Keystream, newSeed } from '../shares.ts';
 import { shuffle } from './permutation.ts';
 import { drawPlaces } from './places.ts';
 
-/** The 16 bytes as one little-endian number. */
+/** Reads the 16 bytes as one little-endian integer. */
 function uint128(bytes: Uint8Array): bigint {
   return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
@@ -44,7 +44,7 @@ describe('the shuffle', () => {
 describe('a place', () => {
   const random = new Keystream(new Uint8Array(48).fill(2));
 
-  /** For 1,000 draws and the extreme numbers, against big integers. */
+  /** Compares places with big-integer arithmetic, for up to 1,000 draws that include the extreme values. */
   function check(from: number, total: number) {
     const bytes = new Uint8Array(16_000);
     bytes.set(random.bytes(16_000));
@@ -69,7 +69,7 @@ describe('a place', () => {
   );
 
   test('is exact for numbers around multiples of the divisor', () => {
-    // With the largest divisors the inverse is rounded so that some quotients are too large.
+    // For the largest divisors, the rounded inverse makes some quotients too large.
     const largest = Array.from({ length: 100 }, (_, i) => MAX_SHUFFLED - i);
     for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, 2 ** 30 - 1, ...largest]) {
       const numbers = [

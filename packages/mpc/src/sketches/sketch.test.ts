@@ -81,7 +81,7 @@ test('parameters that make no sketch are rejected', () => {
   );
 });
 
-/** A test oracle, independent of the product on purpose: FarmHash Fingerprint64 of a text of 17 to 64 bytes. */
+/** An independent implementation of FarmHash Fingerprint64 for a text of 17 to 64 bytes. */
 function fingerprint64(text: string): bigint {
   const bytes = Buffer.from(text);
   const { length } = bytes;

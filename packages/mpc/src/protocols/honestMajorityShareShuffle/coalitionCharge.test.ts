@@ -1,6 +1,6 @@
 /**
- * What each coalition around share shuffle gets, computed exactly from the parts of the noise that are left against it, beside
- * what is charged. privacy.md promises something about each of these coalitions.
+ * The exact privacy loss to each coalition around share shuffle that privacy.md names, compared with the charge. A
+ * coalition faces only the noise parts that it does not know.
  */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
@@ -16,14 +16,19 @@ import { mpcNoise } from '../../privacy/mpcNoise.ts';
 import type { NoiseMechanism } from '../../privacy/noise.ts';
 import { mpcCharge } from './charge.ts';
 
-/** Of one count that differs by one. `spent` is in rho with Gaussian noise, in epsilon with geometric noise. */
+/**
+ * The privacy loss of one count that differs by one. `spent` is in rho with Gaussian noise, in epsilon with geometric
+ * noise.
+ */
 interface Cost {
   spent: number;
   delta: number;
 }
 
 const ORDERS = [1.01, 2, 5, 20];
-/** How far from 0 the pairs of probabilities are compared: all the rest is below 10⁻¹⁵ at every order. */
+/**
+ * The pairs of probabilities up to this distance from 0 are compared. Beyond it, all are below 10⁻¹⁵ at every order.
+ */
 const COMPARED = 100;
 
 function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
@@ -33,7 +38,10 @@ function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
   return Math.max(...pairs.filter(([p]) => p > 0).map(([p, q]) => Math.abs(Math.log(p / q))));
 }
 
-/** What is left of the noise on a count. The workers' parts are cut off, which shows where the aggregator's is not on top. */
+/**
+ * The noise that remains on a count for each coalition. The workers' parts are truncated, which shows unless the
+ * aggregator's part is added.
+ */
 const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyParams) => Cost> = {
   'an aggregator that looks, alone or with providers: the parts of both workers': (mechanism, params) => {
     const { left, lost } = neighbors(mpcNoise(mechanism, params));
@@ -87,7 +95,8 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (mec
     for (const params of FREQUENCIES) {
       const frequency = cost(mechanism, params);
       const both = charged(mechanism, params);
-      // A person moves between 0 and a frequency, or between two frequencies: the noise of the counts is independent.
+      // A person moves between 0 and a frequency, or between two frequencies. The two counts have independent noise, so
+      // the losses add up.
       for (const first of [reach, frequency]) {
         expect(first.spent + frequency.spent).toBeLessThanOrEqual(both.spent * ROUNDING);
         expect(first.delta + frequency.delta).toBeLessThanOrEqual(both.delta);

@@ -1,4 +1,4 @@
-/** What the aggregator can see: the sum of what the workers send. */
+/** The aggregator sees only the sum of the workers' shares. */
 
 import { Dice, inChunks, upload, type World } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,10 @@ const COMMON = { ringModulus: MODULUS, noiseMechanism: 'NONE' } as const;
 const REACH = { ...COMMON, measurementType: 'REACH' } as const;
 const FREQUENCY = { ...COMMON, measurementType: 'REACH_AND_FREQUENCY', maximumFrequency: 10 } as const;
 
-/** Three providers, of which all reach the first third of the people, two the second third, and none the last. */
+/**
+ * The workers' output for three providers. All three reach the first third of the people, two reach the second third,
+ * and none the last.
+ */
 function values(spec: World['spec'], name: string): Promise<[Uint8Array, Uint8Array]> {
   const dice = new Dice(name);
   const vids = Array.from({ length: PEOPLE }, (_, i) => i + 1);
@@ -43,7 +46,7 @@ function values(spec: World['spec'], name: string): Promise<[Uint8Array, Uint8Ar
   return Promise.all([output('FIRST_WORKER'), output('SECOND_WORKER')]);
 }
 
-/** Pearson's statistic of values from `least` on, in standard deviations above its mean. */
+/** Returns Pearson's statistic of the values from `least` on, in standard deviations above its mean. */
 function unevenness(values: Uint8Array, least: number): number {
   const expected = values.length / (MODULUS - least);
   const seen = new Array<number>(MODULUS).fill(0);
@@ -75,7 +78,7 @@ describe('the aggregator', () => {
     const sums = sumsOf(await values(FREQUENCY, 'frequency'));
     const counts = [0, 3, 2].map((value) => sums.filter((sum) => sum === value).length);
     expect(counts).toEqual([PEOPLE / 3, PEOPLE / 3, PEOPLE / 3]);
-    // The same people in the same registers come to other places with another seed.
+    // Another seed moves the same people to other places.
     const others = sumsOf(await values(FREQUENCY, 'another frequency'));
     const alike = sums.filter((value, i) => value === others[i]).length;
     const [mean, deviation] = [PEOPLE / 3, Math.sqrt((PEOPLE * 2) / 9)];
@@ -85,7 +88,8 @@ describe('the aggregator', () => {
 
 describe('more registers than are worked on at once', () => {
   const COUNT = 150_001;
-  // One upload is longer than a piece, and starts in the middle of a word; the other one is short at its end.
+  // The first upload is longer than a piece, and its second chunk starts within a word. The second upload has a short
+  // last chunk.
   const CHUNKS = [70_003, 149_998];
 
   test.each([

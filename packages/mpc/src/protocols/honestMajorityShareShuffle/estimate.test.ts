@@ -5,7 +5,7 @@ import { type ShareShuffleSpec, shareShuffleParameters } from './limits.ts';
 
 const REACH_PARAMS = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY_PARAMS = { epsilon: 4, delta: 1e-6 };
-/** What both workers add on average: twice the offset. */
+/** The mean noise of both workers together, which is twice the offset. */
 const BASELINES = {
   DISCRETE_GAUSSIAN: { reach: 2 * 32, frequency: 2 * 6 },
   GEOMETRIC: { reach: 2 * 49, frequency: 2 * 10 },
@@ -33,7 +33,7 @@ const frequency = (noiseMechanism: Mechanism) =>
 const dice = new Dice('estimates');
 const SEED = dice.seed();
 
-/** Counts of values of the ring; the rest is 0. */
+/** Returns the counts of all values of the ring. A value without an entry has the count 0. */
 function counts(entries: Record<number, number>): Float64Array {
   const array = new Float64Array(127);
   for (const [value, count] of Object.entries(entries)) array[Number(value)] = count;
@@ -61,7 +61,7 @@ describe('a reach without noise', () => {
   test('is divided by the width, which is a 32-bit float, and truncated', () => {
     const some = { 0: 700, 1: 300 };
     expect(reachOf(some, 0.7).reach).toBe(Math.trunc(300 / Math.fround(0.7)));
-    // 300 / 0.1 is 3000, but the 32-bit float is above 0.1.
+    // 300 / 0.1 would be 3000, but 0.1 as a 32-bit float is above 0.1.
     expect(reachOf(some, 0.1).reach).toBe(2999);
   });
 });
@@ -110,7 +110,7 @@ describe('a reach and frequency without noise', () => {
   });
 });
 
-/** With formulas of its own, not those of the code. */
+/** The noise variances by formulas that do not share code with the product. */
 const VARIANCES = {
   DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof REACH_PARAMS) => (2 * Math.log(2.5 / delta)) / epsilon ** 2,
   GEOMETRIC({ epsilon }: typeof REACH_PARAMS) {
@@ -124,7 +124,7 @@ function expectPart(draws: number[], center: number, variance: number): void {
   const mean = draws.reduce((sum, x) => sum + x, 0) / DRAWS;
   const squares = draws.reduce((sum, x) => sum + (x - center) ** 2, 0) / DRAWS;
   expect(Math.abs(mean - center)).toBeLessThan(5 * Math.sqrt(variance / DRAWS));
-  // The fourth moment of geometric noise is 6 σ⁴, and at most 7 σ⁴ where σ is small.
+  // The fourth moment of geometric noise is 6 σ⁴, and at most 7 σ⁴ for a small σ.
   expect(Math.abs(squares / variance - 1)).toBeLessThan(5 * Math.sqrt(6 / DRAWS));
 }
 
@@ -161,7 +161,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('the %s part of the a
     expectPart(figures('reach'), 600, ofReach);
     expectPart(figures('one'), 300, ofFrequency);
     expectPart(figures('two'), 200, ofFrequency);
-    // What is left has the parts of all.
+    // The highest frequency is the remainder, so it has the noise of all other counts.
     expectPart(figures('three'), 100, ofReach + 2 * ofFrequency);
   });
 

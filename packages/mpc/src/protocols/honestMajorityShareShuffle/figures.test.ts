@@ -1,8 +1,8 @@
 /**
- * The variance of figures with noise, against the formulas that consumers state. Out of 1,000 figures a variance is known to
- * 4.5 % (7 % with geometric noise), so 5 % need more of them: stress runs have a standard error of 0.4 % (0.7 %)
- * for a reach and 0.9 % (1.4 %) for a figure of a distribution; others have a 50th as many. Shares and shuffle are
- * left out: they change no count, as the worlds without noise show.
+ * The variance of noisy figures, compared with the formulas that consumers state. 1,000 figures show a variance to
+ * within 4.5 % (7 % with geometric noise), so 5 % needs more figures. Stress runs have a standard error of 0.4 % (0.7
+ * %) for a reach and 0.9 % (1.4 %) for a figure of a distribution. Other runs have a 50th of the figures. The
+ * simulation skips shares and shuffle, because they change no count, as the worlds without noise show.
  */
 
 import {
@@ -24,7 +24,7 @@ const WORLDS = rounds(1000, 20);
 const REACHES = 100 * WORLDS;
 const DISTRIBUTIONS = 25 * WORLDS;
 
-/** People by how often they were reached; the last number is of those at 4 or more. */
+/** The number of people at each frequency from 0. The last number counts frequencies of 4 or more. */
 const PEOPLE = [400, 250, 150, 100, 100];
 const MAXIMUM = PEOPLE.length - 1;
 const UNIVERSE = PEOPLE.reduce((a, b) => a + b);
@@ -40,7 +40,7 @@ const FREQUENCY_SPEC = {
   frequencyPrivacyParams: FREQUENCY_PARAMS,
 } as const;
 
-/** How many people of each frequency are in samples of this size, each drawn anew. */
+/** Yields the number of people at each frequency, for random samples of the given size. */
 function* samples(size: number, dice: Dice): Generator<number[]> {
   while (size === UNIVERSE) yield PEOPLE;
   const people = Uint8Array.from(PEOPLE.flatMap((n, frequency) => new Array(n).fill(frequency)));
@@ -60,13 +60,13 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (noi
     shareShuffleParameters({
       ...spec,
       noiseMechanism,
-      // As small as it can be, because each value of the ring takes a draw.
+      // The smallest ring, because each of its values takes a draw.
       ringModulus: 7,
       dataProviderCount: 1,
       registerCount: UNIVERSE * width,
     } satisfies ShareShuffleSpec);
 
-  /** Counts of values in the noise of both workers, to which the aggregator adds its part; the width makes no difference. */
+  /** The counts of values in both workers' noise. They do not depend on the width. */
   function noises(spec: typeof REACH_SPEC | typeof FREQUENCY_SPEC, count: number): Float64Array[] {
     const parameters = parametersOf(spec, 1);
     const dice = new Dice(`${noiseMechanism} ${spec.measurementType}`);
@@ -85,7 +85,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (noi
     ofFrequencies = noises(FREQUENCY_SPEC, DISTRIBUTIONS);
   });
 
-  /** What the aggregator makes of each noise with a sample. */
+  /** The aggregator's estimates, one for each noise with a new sample. */
   function estimates(spec: typeof REACH_SPEC | typeof FREQUENCY_SPEC, noise: Float64Array[], width: number) {
     const parameters = parametersOf(spec, width);
     const dice = new Dice(`samples ${noiseMechanism} ${width}`);

@@ -27,7 +27,7 @@ describe('the registers of noise', () => {
     'of frequencies are of all values of a ring of %d, for %d providers',
     (ringModulus, dataProviderCount) => {
       const parameters = shareShuffleParameters({ ...FREQUENCY, ringModulus, dataProviderCount });
-      // The offsets are 12,482 and 359: one draw for the people at 0, and one for each value up to the mark.
+      // The offset is 12,482 for the people at 0, and 359 for each value up to the mark.
       const expected = 2 * 12_482 + (ringModulus - 2) * 2 * 359;
       expect(parameters.noiseRegisterCount).toBe(expected);
       expect(shuffledCount(parameters)).toBe(1000 + 2 * expected);
@@ -76,7 +76,7 @@ describe('a spec is rejected', () => {
     expect(() => shareShuffleParameters({ ...FREQUENCY, maximumFrequency: 41 })).not.toThrow();
     expect(shareShuffleParameters({ ...FREQUENCY, ringModulus: 121 }).modulus).toBe(121);
     expect(() => shareShuffleParameters({ ...REACH, dataProviderCount: 126 })).not.toThrow();
-    // With the noise of both workers, which is 630 registers each.
+    // The limit includes the noise of both workers, which is 630 registers each.
     const most = MAX_SHUFFLED - 2 * 630;
     expect(() => shareShuffleParameters({ ...REACH, registerCount: most })).not.toThrow();
     expect(() => shareShuffleParameters({ ...REACH, registerCount: most + 1 })).toThrow(/width/);

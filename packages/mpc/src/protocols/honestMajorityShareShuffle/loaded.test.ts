@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-/** Prints which files a module loads. */
+/** A program that prints the files that a module loads. */
 const LIST = `
   import { registerHooks } from 'node:module';
   const urls = [];

@@ -9,7 +9,10 @@ const FREQUENCY_PARAMS = { epsilon: 1, delta: 1e-6 };
 const DRAWS = 300;
 const dice = new Dice('noise registers');
 
-/** Of one worker, with formulas of its own: half the variance of the noise that (ε, δ) asks for. */
+/**
+ * The noise of one worker, by formulas that do not share code with the product. Its variance is half of that for (ε,
+ * δ).
+ */
 const PARTS = {
   DISCRETE_GAUSSIAN: {
     variance: ({ epsilon, delta }: typeof REACH_PARAMS) => Math.log(2.5 / delta) / epsilon ** 2,
@@ -24,7 +27,10 @@ const PARTS = {
   },
 };
 
-/** Around the offset, with this variance. A part of geometric noise has a fourth moment of 9 σ⁴. */
+/**
+ * Checks that the draws have the mean `offset` and this variance. One part of geometric noise has a fourth moment of 9
+ * σ⁴.
+ */
 function expectPart(draws: number[], offset: number, variance: number): void {
   const mean = draws.reduce((sum, x) => sum + x, 0) / draws.length;
   const squares = draws.reduce((sum, x) => sum + (x - offset) ** 2, 0) / draws.length;
@@ -65,7 +71,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s registers', (nois
     });
     const at = (value: number) => drawn.map((counts) => counts[value]!);
     expectPart(at(0), offsets.reach, variance(REACH_PARAMS));
-    // Three providers report 12 at most; a lie can be any value. Each has a draw of its own.
+    // Three honest providers add up to at most 12, but a dishonest one can add any value. Each value has its own draw.
     for (let value = 1; value <= 15; value++) {
       expectPart(at(value), offsets.frequency, variance(FREQUENCY_PARAMS));
     }

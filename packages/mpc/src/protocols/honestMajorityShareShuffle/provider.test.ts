@@ -7,7 +7,7 @@ import { orderVids } from '../../shares/vidOrder.ts';
 import { FrequencyVector, uploadChunks } from './provider.ts';
 
 const RANGES = [{ start: 1, end: 10 }];
-/** Of the VIDs 1 to 10, in the order of their indexes. */
+/** The VIDs 1 to 10 in the order of their indexes. */
 const ORDER = [4, 9, 10, 5, 3, 6, 8, 2, 7, 1];
 const INDEX = new VidIndex(RANGES, orderVids(RANGES));
 

@@ -30,13 +30,13 @@ describe('the variance of a reach by share shuffle', () => {
     expect(shareShuffleReachVariance({ reach: 300, ...everybody })).toBe(7);
     const half = { frequencyVectorSize: 1000, width: 0.5, noiseVariance: 7 };
     expect(shareShuffleReachVariance({ reach: 2000, ...half })).toBe(28);
-    // A reach beyond the universe is one of everybody.
+    // A reach beyond the universe counts as the whole universe.
     expect(shareShuffleReachVariance({ reach: 2100, ...half })).toBe(28);
     expect(shareShuffleReachVariance({ reach: 300, ...half })).toBeGreaterThan(28);
   });
 });
 
-/** People at each frequency, from 0 to "4 or more". */
+/** The number of people at each frequency, from 0 to "4 or more". */
 const PEOPLE = [1600, 1300, 500, 350, 250];
 const UNIVERSE = PEOPLE.reduce((a, b) => a + b);
 const REACH = UNIVERSE - PEOPLE[0]!;
@@ -44,8 +44,8 @@ const MAXIMUM = PEOPLE.length - 1;
 const REPETITIONS = 2500;
 
 /**
- * What the aggregator computes of samples without replacement, with the noise that two workers and it draw: registers at 0
- * and at each lower frequency are counted, and the rest is at the highest.
+ * The aggregator's results for samples without replacement, with the noise of two workers and the aggregator. Registers
+ * at 0 and at each lower frequency are counted. The remainder has the highest frequency.
  */
 function simulated(mechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC' | 'NONE', width: number, seed: string) {
   const random = seededRandom(seed);

@@ -1,6 +1,6 @@
 /**
- * Registers that no honest provider uploads, and registers that a lying worker makes of those it got: every one of them can be
- * parsed, so every computation has an outcome, which is the same kind of outcome whatever the others' registers are.
+ * Registers that only a dishonest provider or worker would send. All of them can be parsed, so every computation still
+ * ends with a valid kind of result.
  */
 
 import { InProcess } from '@measurement-exchange/testkit/mpc/inProcess';
@@ -54,7 +54,7 @@ function zeros(under = key): Uint8Array {
   return stored(1);
 }
 
-/** Ciphertexts that can be read, and that no honest party makes. */
+/** Ciphertexts that can be parsed, but that no honest party makes. */
 function hostileCiphertexts(): Uint8Array[] {
   const [one] = [encrypted(['1'])] as [Uint8Array];
   const negative = (bytes: Uint8Array, places: number[]) =>
@@ -66,7 +66,7 @@ function hostileCiphertexts(): Uint8Array[] {
     negative(one, [0, POINT_BYTES]),
     Buffer.concat([u, u]),
     Buffer.concat([e, e]),
-    // Nothing at all, under all keys and under that of one duchy, whose layer then has the point at infinity in it.
+    // Encryptions of the point at infinity, under all keys and under the key of one duchy.
     zeros(),
     ...ring.duchies.map(({ publicKey }) => zeros(new ElGamalPublicKey(curve, publicKey))),
     encrypted(['1'], new ElGamalPublicKey(curve, ring.duchies[0]!.publicKey)),
@@ -115,18 +115,18 @@ test('registers of the last worker that cancel each other out in one group make 
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 3 },
   };
   const stages = new FrequencyStages(frequencyParameters(spec), pool);
-  // What the last worker sends is under the aggregator's key alone as far as the index goes.
+  // When the last worker sends a register, its index is encrypted only with the aggregator's key.
   const last = new ElGamalPublicKey(curve, ring.duchies[2]!.publicKey);
   const register = (index: string, keyAndCount: Uint8Array) =>
     Buffer.concat([encrypted([index], last), keyAndCount, keyAndCount]);
   const one = encrypted(['7']);
   const opposite = one.map((byte, i) => (i % POINT_BYTES === 0 ? byte ^ 1 : byte));
   const message = Buffer.concat([
-    // The first of a group, by its bytes, is subtracted from the others.
+    // The register with the smallest bytes in a group is subtracted from the others.
     ...[one, one, opposite].map((each) => register('together', each)),
     ...[one, opposite, opposite].map((each) => register('together, too', each)),
     ...[one, opposite].map((each, i) => register(`apart ${i}`, each)),
-    // An index that is nothing, as the difference of two equal ones is.
+    // An index that is the point at infinity, as the difference of two equal indexes is.
     Buffer.concat([zeros(last), one, one]),
   ]);
   expect(message.length % FREQUENCY_REGISTER_BYTES).toBe(0);
@@ -162,7 +162,7 @@ test('a register in the place of the count of noise gives a figure that noise ex
   const deviation = Math.sqrt(reachNoise.variance + histogramNoise.variance);
   const counted = await stages.count(message, aggregator);
   expect(Math.abs(counted - truth)).toBeLessThan(6 * deviation);
-  // The count that was taken away is not small: without what is expected of it, the figure would be far off.
+  // The subtracted count is large: without its correction, the figure would be far off.
   expect(3 * histogramNoise.offset).toBeGreaterThan(6 * deviation);
 });
 

@@ -1,8 +1,8 @@
 /**
- * How often the 95 % interval of a sketch has the truth in it, and how far estimates are off on average. Sketches are counts of
- * registers: people are thrown at registers, and duchies draw their noise, as they do; ciphertexts change no count. Stress
- * runs have 2,000 draws of every size, fill, sample, noise and number of duchies, and print a table. The standard error of one
- * coverage is 0.5 % then; MEX_STRESS=20 draws 40,000 and has 0.1 %.
+ * How often the 95 % interval of a sketch contains the true reach, and the bias of the estimates. The simulation draws
+ * only register counts and the noise of duchies, because encryption changes no count. Stress runs have 2,000 draws for
+ * every size, fill, sample, noise and number of duchies, and print a table. The standard error of one coverage is then
+ * 0.5 %. MEX_STRESS=20 has 40,000 draws and a standard error of 0.1 %.
  */
 
 import { liquidLegionsReachInterval } from '@measurement-exchange/sdk';
@@ -26,18 +26,21 @@ import { reachOnlyParameters } from '../reachOnlyLiquidLegionsV2/limits.ts';
 const DRAWS = rounds(2000, 600);
 const EPSILONS = [0.1, 0.3, 1];
 const DELTA = 1e-9;
-/** The demo's sketch, which is the narrowest on a logarithmic scale; under stress also larger ones, up to the reference's. */
+/**
+ * The demo's sketch is the narrowest on a logarithmic scale. Stress runs add larger sketches, up to the reference
+ * system's size.
+ */
 const SIZES: Size[] = [
   { maxSize: 1000, decayRate: 10 },
   ...(isStress ? [10_000, 100_000].map((maxSize) => ({ maxSize, decayRate: 12 })) : []),
 ];
-/** Parts of the registers that are expected to have somebody. */
+/** The expected fractions of registers that are hit. */
 const FILLS = isStress ? [0.02, 0.1, 0.3, 0.5, 0.7, 0.85] : [0.3, 0.7];
 const WIDTHS = isStress ? [1, 0.125] : [1];
 type Mechanism = 'DISCRETE_GAUSSIAN' | 'GEOMETRIC';
 const NOISES: Mechanism[] = isStress ? ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] : ['DISCRETE_GAUSSIAN'];
 
-/** A round number of people that fill about this part of the registers. */
+/** Returns a round number of people that hit about this fraction of the registers. */
 function peopleFor(size: Size, fill: number): number {
   let people = 1;
   while (registersOf(size, people) < fill * size.maxSize) people *= 1.3;
@@ -61,7 +64,7 @@ function parametersOf({ size, epsilon, noiseMechanism, duchyCount }: Cell) {
   });
 }
 
-/** What consumers read of counts of registers, as the aggregator and the SDK make it. */
+/** Returns a function from a register count to the estimate and interval that a consumer reads. */
 function reading(cell: Cell) {
   const { size, width, noiseMechanism } = cell;
   const parameters = parametersOf(cell);
@@ -80,7 +83,7 @@ function reading(cell: Cell) {
   };
 }
 
-/** The first whole number from `low` to `high` that is so; `high` if none is. */
+/** Returns the first integer from `low` to `high` that satisfies the condition, or `high` if none does. */
 function firstThat(isSo: (count: number) => boolean, low: number, high: number): number {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -92,7 +95,7 @@ function firstThat(isSo: (count: number) => boolean, low: number, high: number):
 
 const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
-/** Over sketches with these numbers of registers. */
+/** Simulates one cell. `sketches` has the register count of each draw. */
 function outcomeOf(cell: Cell, sketches: number[]) {
   const { reach, duchyCount } = cell;
   const { reachNoise } = parametersOf(cell);
@@ -101,12 +104,13 @@ function outcomeOf(cell: Cell, sketches: number[]) {
   const counts = sketches.map((registers) => Math.max(0, registers + noise()));
   const mean = sum(counts) / counts.length;
   const deviation = Math.sqrt(sum(counts.map((count) => (count - mean) ** 2)) / counts.length);
-  // Both ends grow with the count, so the counts whose interval has the truth are those between two, which are searched for.
+  // Both ends grow with the count, so the counts whose interval contains the truth are a range. A binary search finds
+  // its ends.
   const sorted = counts.toSorted((a, b) => a - b);
   const [least, most] = [sorted[0]!, sorted.at(-1)! + 1];
   const from = firstThat((count) => read(count).interval[1] >= reach, least, most);
   const to = firstThat((count) => read(count).interval[0] > reach, least, most);
-  // For averages, counts are rounded to a part of a standard deviation, so that one estimate serves for several draws.
+  // For averages, counts are rounded to a fraction of a standard deviation, so that several draws share one estimate.
   const step = Math.max(1, Math.floor(deviation / (isStress ? 10 : 3)));
   const figures = counts.map((count) => read(Math.round(count / step) * step));
   const bounded = figures.filter(({ interval }) => Number.isFinite(interval[1]));
@@ -123,8 +127,8 @@ function outcomeOf(cell: Cell, sketches: number[]) {
 }
 
 /**
- * Where so few registers are expected, or so many, no estimate between 0 and a full sketch is unbiased: the noise goes further
- * than estimates can (docs/privacy.md).
+ * No estimate between 0 and a full sketch is unbiased if very few or almost all registers are expected, because the
+ * noise reaches beyond that range (docs/privacy.md).
  */
 function isAtTheEdge({ size, reach, width }: Cell, noise: number): boolean {
   const registers = registersOf(size, reach * width);
@@ -151,7 +155,7 @@ test.each(SIZES)(
             const all = pooled.get(epsilon)!;
             all.draws += outcome.draws;
             all.covered += outcome.covered;
-            // No cell may be below 94 % but by chance: from 20,000 draws on, none may be at all.
+            // A cell may fall below 94 % only by chance. With 20,000 draws or more, it may not fall below 94 % at all.
             const chance = 3.5 * Math.sqrt((0.95 * 0.05) / outcome.draws);
             expect(outcome.covered / outcome.draws, JSON.stringify(cell)).toBeGreaterThan(
               Math.min(0.94, 0.947 - chance),
@@ -163,14 +167,17 @@ test.each(SIZES)(
       }
     }
     for (const [epsilon, { draws, covered }] of pooled) {
-      // Of few draws, three standard errors below 95 %: a coverage of 89 % is still found in 99 of 100 runs.
+      // With few draws, the limit is three standard errors below 95 %. It still detects a coverage of 89 % in 99 of 100
+      // runs.
       const least = isStress ? 0.94 : 0.95 - 3 * Math.sqrt((0.95 * 0.05) / draws);
       expect(covered / draws, `epsilon ${epsilon}`).toBeGreaterThan(least);
     }
   },
 );
 
-/** By how many standard errors the mean or the variance of values differs from what it should be: the larger number. */
+/**
+ * Compares the mean and the variance of values with the expected ones. Returns the larger error, in standard errors.
+ */
 function errors(values: number[], mean: number, variance: number): number {
   const moment = (power: number) => sum(values.map((value) => (value - mean) ** power)) / values.length;
   const ofMean = Math.abs(sum(values) / values.length - mean) / Math.sqrt(variance / values.length);
@@ -178,7 +185,7 @@ function errors(values: number[], mean: number, variance: number): number {
   return Math.max(ofMean, ofVariance);
 }
 
-/** The largest distance of two empirical distributions, which is above 1.95 / √(n/2) by chance once in 1,000 times. */
+/** The largest distance between two empirical distributions. Chance puts it above 1.95 / √(n/2) once in 1,000 times. */
 function distance(a: number[], b: number[]): number {
   const at = (values: number[], value: number) =>
     values.filter((each) => each <= value).length / values.length;
@@ -193,7 +200,7 @@ describe('the fast draws are distributed as the exact ones', () => {
     const dice = new Dice(`normal ${fill}`);
     const exact = Array.from({ length: DRAWS }, () => thrown(size, people, dice));
     expect(errors(exact, registersOf(size, people), registersVariance(size, people))).toBeLessThan(4);
-    // The variance is known exactly as a sum over pairs of registers, which is too long for larger sketches.
+    // The exact variance is a sum over pairs of registers, which takes too long for larger sketches.
     const hits = Array.from({ length: size.maxSize }, (_, i) => densityOf(size, i));
     const empty = hits.map((p) => (1 - p) ** people);
     let variance = 0;

@@ -1,7 +1,7 @@
 /**
- * The variance of figures of Liquid Legions v2, against the formulas that consumers state: sketches in plaintext, of people
- * that are in other registers each time, with the noise that duchies draw. Ciphertexts are left out: they change no count,
- * as the worlds without noise show.
+ * The variance of Liquid Legions v2 figures, compared with the formulas that consumers state. The simulation draws
+ * plaintext sketches with new registers for everyone each time, and the noise of the duchies. It skips encryption,
+ * because that changes no count, as the worlds without noise show.
  */
 
 import { liquidLegionsReachVariance, liquidLegionsShareVariances } from '@measurement-exchange/sdk';
@@ -16,7 +16,7 @@ import { reachOnlyParameters } from '../reachOnlyLiquidLegionsV2/limits.ts';
 
 const FIGURES = rounds(3000);
 
-/** People by how often they were reached, from 1 on; the last number is of those at 4 or more. */
+/** The number of people at each frequency from 1. The last number counts frequencies of 4 or more. */
 const PEOPLE = [500, 250, 150, 100];
 const MAXIMUM = PEOPLE.length;
 const REACH = PEOPLE.reduce((a, b) => a + b);
@@ -35,7 +35,7 @@ function noiseOf({ noiseMechanism }: Setup, sensitivity: number): MpcNoise {
   return mpcNoise(noiseMechanism, PRIVACY, { workers: DUCHIES, sensitivity });
 }
 
-/** Registers with somebody, and those with one person by how often they were reached, of a random sample. */
+/** Draws a random sample. Counts the registers that are hit, and the registers with one person at each frequency. */
 function sketch({ width, samplingIndicatorSize }: Setup, dice: Dice) {
   const { decayRate, maxSize } = SKETCH;
   const keys = new Int32Array(maxSize).fill(-1);
@@ -43,7 +43,7 @@ function sketch({ width, samplingIndicatorSize }: Setup, dice: Dice) {
   PEOPLE.forEach((people, k) => {
     for (let i = 0; i < people; i++) {
       if (width < 1 && dice.below(2 ** 20) >= width * 2 ** 20) continue;
-      // Decreasing exponentially, as the hash of a VID spreads people.
+      // The density decreases exponentially, as the hash of a VID spreads people.
       const x = -Math.log1p((dice.below(2 ** 32) / 2 ** 32) * Math.expm1(-decayRate)) / decayRate;
       const index = Math.floor(x * maxSize);
       const key = 1 + dice.below(samplingIndicatorSize);
@@ -58,7 +58,7 @@ function sketch({ width, samplingIndicatorSize }: Setup, dice: Dice) {
   return { counts, registers: keys.reduce((sum, key) => sum + (key === -1 ? 0 : 1), 0) };
 }
 
-/** What the aggregator makes of the counts of each sketch. */
+/** Computes the aggregator's figures for each sketch. */
 function figures(setup: Setup) {
   const { noiseMechanism, width } = setup;
   const dice = new Dice(JSON.stringify(setup));
@@ -108,7 +108,7 @@ describe.each([
   test(`${FIGURES} reaches and distributions have the variances of the formulas`, () => {
     const found = figures(setup);
     const { ofReach, ofShares } = statedVariances(setup);
-    // Most of a deviation is that of the registers that people happen to hit, which is close to normal.
+    // Most of the deviation comes from the random choice of registers, which is close to normal.
     expectStated(
       found.map(({ reach }) => (reach - REACH) / Math.sqrt(ofReach)),
       'DISCRETE_GAUSSIAN',

@@ -1,6 +1,6 @@
 /**
- * Liquid Legions v2 against the union of the sketches. Stress runs have 300 worlds, of up to 2000
- * registers, and as many computations with noise.
+ * Liquid Legions v2 compared with the union of the sketches. Stress runs have 300 worlds of up to 2000 registers, and
+ * 300 computations with noise.
  */
 
 import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';
@@ -30,7 +30,7 @@ const dice = new Dice('frequency');
 const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 
-/** Each is another one: what is drawn with one and taken away with another changes a count. */
+/** All parameters differ, so noise that is drawn with one and corrected with another changes a count. */
 const NOISE = {
   privacyParams: { epsilon: 1.5, delta: 0.01 },
   frequencyPrivacyParams: { epsilon: 4, delta: 0.01 },
@@ -56,7 +56,7 @@ function world(spec: Partial<World['spec']>, events: Events[]): World {
 
 const truth = ({ spec, events }: World) => unionOf(spec, events);
 
-/** Every stage once; providers upload to the duchies in turn. */
+/** Runs every stage once. The providers' uploads are spread over the duchies. */
 async function run({ spec, events }: World, seeds = Array.from({ length: 12 }, () => dice.seed())) {
   const parameters = frequencyParameters(spec);
   const stages = new FrequencyStages(parameters, pool);
@@ -120,7 +120,7 @@ test('nobody has no registers and no frequencies', async () => {
 });
 
 test('noise changes counts by what was drawn for them, and by nothing else', async () => {
-  /** More registers of each frequency than noise can take away. */
+  /** The events hit more registers of each frequency than noise can subtract. */
   const events = [0, 6].map(
     (from) => new Map(Array.from({ length: 36 }, (_, i) => [from + i, 1 + (i % 3)] as const)),
   );
@@ -139,7 +139,7 @@ test('noise changes counts by what was drawn for them, and by nothing else', asy
       .map((seed) => drawNoiseRegisters(0, { parameters, seed: stepSeed(seed, 'noise') }).registers);
     const reached = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
     expect(registers).toBe(expected.registers + reached);
-    // The aggregator's, then those of both workers.
+    // The aggregator's tuples come first, then those of both workers.
     const tuples = seeds
       .slice(5, 8)
       .flatMap((seed) => [...drawNoiseTuples(0, { parameters, seed: stepSeed(seed, 'noise') })]);

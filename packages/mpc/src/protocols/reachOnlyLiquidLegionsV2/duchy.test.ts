@@ -1,6 +1,6 @@
 /**
- * Reach-only Liquid Legions v2 against the union of the sketches. Stress runs have 300 worlds, of up to 2000
- * registers, and as many computations with noise.
+ * Reach-only Liquid Legions v2 compared with the union of the sketches. Stress runs have 300 worlds of up to 2000
+ * registers, and 300 computations with noise.
  */
 
 import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';
@@ -67,7 +67,7 @@ function world(
   return { spec, events };
 }
 
-/** Registers that somebody of any provider is in. */
+/** Counts the registers that a person of any provider hits. */
 function union({ spec, events }: World): number {
   const sketches = events.map((one) => reachSketch(spec, one).active);
   return Array.from({ length: spec.maxSize }, (_, i) => i).filter((i) =>
@@ -77,7 +77,7 @@ function union({ spec, events }: World): number {
 
 const newSeeds = () => Array.from({ length: 6 }, () => dice.seed());
 
-/** Every stage once; providers upload to the duchies in turn. */
+/** Runs every stage once. The providers' uploads are spread over the duchies. */
 async function run({ spec, events }: World, seeds = newSeeds()) {
   const parameters = reachOnlyParameters(spec);
   const stages = new ReachOnlyStages(parameters, pool);
@@ -130,7 +130,7 @@ test('providers that reached nobody, and one person that all of them reached', a
 });
 
 describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (mechanism) => {
-  /** More registers than noise can take away. */
+  /** The events hit more registers than noise can subtract. */
   const events = [0, 10].map((from) => new Map(Array.from({ length: 20 }, (_, i) => [from + i, 1])));
   const some = world(60, events, mechanism);
   const seeds = newSeeds();
