@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FigureRequest, type Group, type Plan, planReport, rehearse, specOf } from '../src/index.ts';
 import { definitionOf, NAMES, type ProtocolName, seeded, surroundingsOf } from './worlds.ts';
 
-/** People of two sexes and six ages, twelve groups of 100 people each. */
+/** A population of two sexes and six age groups, with 100 people in each of the twelve groups. */
 const AGES = ['18-24', '25-34', '35-44', '45-54', '55-64', '65+'];
 const SUBPOPULATIONS: Subpopulation[] = ['F', 'M'].flatMap((sex, i) =>
   AGES.map((age, j) => ({
@@ -28,7 +28,7 @@ const SUBPOPULATIONS: Subpopulation[] = ['F', 'M'].flatMap((sex, i) =>
     vidRanges: [{ start: (6 * i + j) * 100 + 1, end: (6 * i + j + 1) * 100 }],
   })),
 );
-/** A VID of each group, and one of nobody. */
+/** One VID of each group, and one that is in no group. */
 const VIDS = [...SUBPOPULATIONS.map(({ vidRanges }) => vidRanges[0]!.start), 5000];
 
 /** The events of a data provider's agent. A rehearsal needs no rows. */
@@ -57,7 +57,7 @@ async function agentCharges(verified: VerifiedRequisition): Promise<Charge[]> {
   return chargesFor(verified, {}, await events.check(query));
 }
 
-/** Computes the highest charge of any one person at each place, by adding up the charges of every person. */
+/** Computes the highest charge of any person at each place by adding up the charges of each person. */
 function countPlainly(charges: readonly { id: string; charge: Charge }[]): Map<string, Units> {
   const worst = new Map<string, Units>();
   for (const vid of VIDS) {
@@ -191,7 +191,7 @@ describe('charges', () => {
     expect(groups.plan.needs).toHaveLength(12);
     expect(groups.charges).toEqual(one.charges);
     for (const { params } of groups.plan.needs) expect(params.epsilon).toBe(1);
-    // Without the population's people, one person may be in all groups.
+    // Without the population, the groups may overlap, so one person may be in all of them.
     const definition = definitionOf(1, {
       groups: { some: { by: ['sex'] } },
       figures: [{ metric: 'reach', of: ['a'], groups: 'some' }],

@@ -139,7 +139,7 @@ describe('complaints', () => {
       answersOf(plan, ({ union }) => (union === 3 ? 2000 : 1001)),
     );
     const [all, both] = report.figures;
-    // The overlap is a sum of three noisy numbers, the union is one of them.
+    // The overlap is a sum of three noisy numbers. The union is a single noisy number.
     expect(both!.standardDeviation! / all!.standardDeviation!).toBeCloseTo(Math.sqrt(3), 3);
     for (const { value, interval } of report.figures) {
       expect(interval![0]).toBeLessThanOrEqual(value!);
@@ -167,7 +167,7 @@ describe('complaints', () => {
       ],
     });
     const plan = await planReport(definition, surroundings);
-    // The frequency of the union is asked anyway, so its reach is not asked again.
+    // The plan measures the frequency of the union, so it does not measure the reach of the union again.
     expect(plan.needs.map(({ need }) => need.type).sort()).toEqual([
       ...['IMPRESSION', 'IMPRESSION', 'REACH', 'REACH'],
       ...new Array(5).fill('REACH_AND_FREQUENCY'),
@@ -187,7 +187,7 @@ describe('complaints', () => {
     expect(exclusiveReach(report, 'a', { period })!.value).toBe(800);
     const [, distribution] = report.figures;
     const impressions = report.figures.at(-1) as { value: number; interval: [number, number] };
-    // Kinds of people are rounded, so a sum of several kinds may differ by one.
+    // The number of people at each frequency is rounded, so a sum of several may differ by one.
     const orMore = distribution!.frequencies!.map(({ orMore }) => orMore.value);
     for (const [i, people] of [2000, 1000, 400].entries())
       expect(Math.abs(orMore[i]! - people)).toBeLessThanOrEqual(1);
@@ -209,7 +209,7 @@ describe('complaints', () => {
     );
     expect([...new Set(imported)].sort()).toEqual([
       ...['@measurement-exchange/contract', '@measurement-exchange/mpc', '@measurement-exchange/mpc/charges'],
-      // The thread in which large reports are corrected.
+      // Large reports are corrected in a worker thread.
       ...['node:path', 'node:worker_threads'],
     ]);
   });

@@ -14,7 +14,7 @@ import { Crowd, frequenciesOf } from './crowd.ts';
 import { definitionOf, NAMES, type ProtocolName, reachIn, seeded, surroundingsOf, WORLDS } from './worlds.ts';
 
 const POPULATION = 100_000;
-/** Under stress, a figure that covers less often than `DOUBTFUL` in the first runs is judged by as many further runs. */
+/** Under stress, a figure whose coverage in the first runs is below `DOUBTFUL` is judged by further runs. */
 const [RUNS, FURTHER_RUNS] = [Math.ceil(rounds(1500, 20)), Math.ceil(rounds(6000))];
 const [LEAST, DOUBTFUL] = [0.94, 0.95];
 
@@ -52,7 +52,7 @@ interface Shown {
   truth: number;
 }
 
-/** Every figure that the report tells: all overlaps, all unions, and all frequencies. */
+/** Every figure of the report: all overlaps, all unions, and all frequencies. */
 function shownIn(report: Report, world: readonly number[]): Shown[] {
   const { plan, figures } = report;
   const { period } = plan.needs[0]!.need;
@@ -108,7 +108,7 @@ function simulate(plan: Plan, world: readonly number[], runs: number, width: num
 const lowestOf = (coverage: ReadonlyMap<string, number>) =>
   [...coverage].reduce((least, one) => (one[1] < least[1] ? one : least));
 
-/** Judges every figure. Those that chance may have made look bad are judged by further runs alone. */
+/** Returns the coverage of every figure. For figures that look bad, possibly by chance, only the further runs count. */
 function judged(plan: Plan, world: readonly number[], width: number, seed: number): Result {
   const first = simulate(plan, world, RUNS, width, seed);
   const doubtful = [...first.coverage].filter(([, share]) => share < DOUBTFUL);
@@ -127,7 +127,7 @@ describe('95 % intervals cover, and the correction never adds error', () => {
     'liquidLegionsV2',
   ] as const;
   const cases = protocols.flatMap((protocol): Case[] => {
-    // Sketches take longest.
+    // Sketches take longest to simulate.
     const isShort = !isStress && protocol.endsWith('LegionsV2');
     return [
       ...(isStress ? [2, 3, 4, 5] : [2]).map((segments) => ({ protocol, segments, width: 1 })),
@@ -147,7 +147,7 @@ describe('95 % intervals cover, and the correction never adds error', () => {
             `mean ${mean.toFixed(4)}, RMSE ${errors}, alarms ${alarms}`,
         );
       }
-      // A few runs say little about one figure: only all figures together are judged then.
+      // A few runs do not show the coverage of one figure, so only the mean over all figures is judged.
       const least = isStress ? LEAST : LEAST - 3 * Math.sqrt((LEAST * (1 - LEAST)) / RUNS);
       expect(isStress ? lowest : mean, `${name}: coverage of ${figure}`).toBeGreaterThanOrEqual(least);
       expect(rmse[0], `${name}: corrected against raw error`).toBeLessThanOrEqual(

@@ -18,7 +18,7 @@ const WORKERS = 2;
 /** The shares of people at frequencies 1, 2, 3 and 4. */
 const FREQUENCY_SHARES = [0.4, 0.3, 0.2, 0.1];
 
-/** Returns how many of a number of people have each frequency. */
+/** Splits a number of people into the frequencies 1 to 4. */
 export function frequenciesOf(people: number): number[] {
   let [share, before] = [0, 0];
   return FREQUENCY_SHARES.map((own) => {
@@ -30,7 +30,7 @@ export function frequenciesOf(people: number): number[] {
   });
 }
 
-/** The people of each atom, at each frequency. */
+/** The number of people of each atom at each frequency. */
 type Counts = number[][];
 
 export interface Run {
@@ -42,10 +42,10 @@ export interface Run {
   sketch?: { masks: Uint32Array; alone: number[] };
 }
 
-/** Estimates by noise, width, and registers. Each takes milliseconds, and worlds have many in common. */
+/** Cached estimates, by noise, width and registers. An estimate takes milliseconds, and many worlds share it. */
 const ESTIMATES = new Map<string, number>();
 
-/** Draws worlds, and answers the needs of a plan. What does not change from draw to draw is computed once. */
+/** Draws worlds, and answers the needs of a plan. Values that are the same for every draw are computed once. */
 export class Crowd {
   private readonly world: readonly number[];
   private readonly options: { population: number; width: number; mechanism: MpcNoiseMechanism };
@@ -96,7 +96,7 @@ export class Crowd {
     return { value, methodology, shares: sharesIn(relativeFrequencies(noisy)) };
   }
 
-  /** Returns how many of `count` people are taken. `chance` is told whether the person before was. */
+  /** Returns how many of `count` people are selected. `chance` gets whether the previous person was selected. */
   private some(count: number, chance: (isTaken?: boolean) => number): number {
     let [taken, probability] = [0, chance()];
     for (let i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ export class Crowd {
 
   private sketch(people: Counts): NonNullable<Run['sketch']> {
     const atoms = new Uint32Array(SKETCH.maxSize);
-    // The frequency of the only person in the register; 0: nobody, 255: several people.
+    // The frequency of the only person in the register, 0 for an empty register, 255 for several people.
     const frequencies = new Uint8Array(SKETCH.maxSize);
     for (const [atom, counts] of people.entries()) {
       for (const [f, count] of counts.entries()) {
@@ -203,7 +203,7 @@ export class Crowd {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** Returns the people of a union at each frequency. */
+/** Returns the number of people in a union at each frequency. */
 function countsIn(people: Counts, union: number): number[] {
   return FREQUENCY_SHARES.map((_, f) =>
     people.reduce((total, counts, atom) => (atom & union ? total + counts[f]! : total), 0),

@@ -29,9 +29,9 @@ function reportOf(plan: Plan, people: readonly number[]): Report {
 type Blocks = { period: Plan['figures'][0]['period']; group: Record<string, string> }[];
 
 /**
- * The numbers that a report tells: those that were asked, and those that follow without more budget. A number counts once,
- * whatever its name: the last week is the total, and what no other segment reached is an overlap of one segment. Percentages
- * do not count, because each is a number that counts, divided by the population.
+ * Returns the numbers that a report shows: the measured ones and those derived at no cost. A number counts once, even
+ * under several names: the last week equals the total, and the exclusive reach of a segment is an overlap. Percentages
+ * do not count, because they are counted numbers divided by the population.
  */
 function figuresIn(report: Report): Set<string> {
   const { plan, figures } = report;
@@ -70,7 +70,7 @@ function figuresIn(report: Report): Set<string> {
   for (const of of new Set(figures.map(({ figure }) => figure.of))) {
     for (const [i, { reach, added }] of reachCurve(report, of).entries())
       if (i > 0) add('added', setOf(of), reach.figure, added!.value);
-    // One attribute of a breakdown by two.
+    // The groups of one attribute, in a breakdown by two attributes.
     const { age = [], sex = [] } = surroundings.attributes ?? {};
     for (const group of [...age.map((value) => ({ age: value })), ...sex.map((value) => ({ sex: value }))]) {
       const { period } = figures[0]!.figure;

@@ -8,7 +8,7 @@ const methodology: Methodology = {
   width: 1,
   noise: { mechanism: 'DISCRETE_GAUSSIAN', params: { epsilon: 1, delta: 1e-9 } },
 };
-/** The reach of each union of three publishers, as in a real campaign. */
+/** The reach of each union of three publishers, with typical values of a campaign. */
 const REACHES = [0, 22_650, 10_100, 28_240, 16_061, 31_485, 22_918, 35_262];
 const SHARES = [0.267, 0.2066, 0.156, 0.1106, 0.2598];
 

@@ -24,7 +24,7 @@ export const surroundings = surroundingsOf('honestMajorityShareShuffle', {
 const all = (segments: number) => ({ all: NAMES.slice(0, segments).join(' & ') });
 const weekly: FigureRequest = { metric: 'reach', of: ['all'], periods: 'weekly(MONDAY)', cumulative: true };
 
-/** 400 days of 10 sets. */
+/** A report of 10 sets on each of 400 days. */
 export const MANY_FIGURES: ReportDefinition = definitionOf(4, {
   interval: { start: '2026-01-01', end: '2027-02-05', timeZone: 'UTC' },
   sets: Object.fromEntries(
@@ -41,7 +41,7 @@ const quarter = (figures: FigureRequest[]) =>
     figures,
   });
 
-/** Definitions of the same forms as the large ones, for tests that are run all day. */
+/** Smaller definitions of the same forms, for tests that run often. */
 export const SMALLER: typeof LARGE = [
   ['6 segments × total', 1, definitionOf(6, { sets: all(6), figures: [{ metric: 'reach', of: ['all'] }] })],
   [
@@ -54,7 +54,7 @@ export const SMALLER: typeof LARGE = [
   ],
 ];
 
-/** Definitions to correct, each with the seconds that its correction may take. */
+/** Definitions, each with the seconds that its correction may take. */
 export const LARGE: [name: string, seconds: number, definition: ReportDefinition][] = [
   ['8 segments × total', 1, definitionOf(8, { sets: all(8), figures: [{ metric: 'reach', of: ['all'] }] })],
   ['4 segments × 13 weeks × 6 groups', 10, quarter([{ ...weekly, groups: 'ageBySex' }])],
@@ -74,7 +74,7 @@ export async function largePlan(definition: ReportDefinition): Promise<[Plan, Ma
 const random = seeded(8);
 const ATOMS = Array.from({ length: 256 }, (_, atom) => (atom === 0 ? 0 : Math.floor(random.next() * 3000)));
 
-/** People grow with the weeks. Each group has its share, and the total is the sum of the groups. */
+/** The true reach grows with the weeks. Each group has its share, and the total is the sum of the groups. */
 function truthOf({ need: { period, group }, union }: PlannedNeed, segments: number): number {
   const weeks = (Date.parse(period.end) - Date.parse(period.start)) / WEEK_MS;
   const cells = ATTRIBUTES.age.flatMap((age) => ATTRIBUTES.sex.map((sex) => ({ age, sex })));

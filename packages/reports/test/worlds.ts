@@ -1,4 +1,4 @@
-/** Worlds of people, counted exactly, and answers about them through the real noise code. */
+/** Worlds of people with exact counts, and answers about them through the real noise code. */
 import type { LiquidLegionsConfig, ShareShuffleConfig } from '@measurement-exchange/contract';
 import {
   drawAggregatorNoise,
@@ -11,7 +11,7 @@ import type { Answer, PlannedNeed, ReportDefinition, Surroundings } from '../src
 
 export type Random = RandomSource & { next(): number };
 
-/** A generator that repeats: mulberry32. */
+/** A seeded random generator: mulberry32. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -64,7 +64,7 @@ export function surroundingsOf(protocol: ProtocolName, more: Partial<Surrounding
           ...{ ...duchies, ...SKETCH, workers: ['duchies/x', 'duchies/y'] },
           ...{ histogramPrivacyParams: hidden, publisherPrivacyParams: hidden },
         } as unknown as LiquidLegionsConfig);
-  // Liquid Legions with frequencies computes nothing else, so reach is left to the protocol without.
+  // The frequency protocol of Liquid Legions cannot measure reach alone, so reach uses the reach-only protocol.
   const protocolFor = (type: string) =>
     protocol === 'liquidLegionsV2' && type === 'REACH' ? 'reachOnlyLiquidLegionsV2' : protocol;
   return { computedBy: (type) => ({ protocol: protocolFor(type), config }) as never, ...more };
@@ -74,7 +74,7 @@ export function reachIn(people: readonly number[], union: number): number {
   return people.reduce((sum, count, atom) => (atom & union ? sum + count : sum), 0);
 }
 
-/** Answers a reach need as data providers or share shuffle do. */
+/** Answers a reach need as data providers or share shuffle would. */
 export function answer(
   planned: PlannedNeed,
   people: number,
@@ -96,7 +96,7 @@ export function answer(
   return { value, methodology: { protocol, width, noise, frequencyVectorSize: population } };
 }
 
-/** The people of each atom in five worlds of n segments. */
+/** The number of people of each atom in five worlds of n segments. */
 export const WORLDS: Record<string, (n: number) => number[]> = {
   interior: (n) => atomsWith(n, () => Math.ceil(9000 / 2 ** n)),
   disjoint: (n) => atomsWith(n, (atom) => (isSingle(atom) ? 2000 : 0)),

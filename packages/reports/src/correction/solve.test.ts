@@ -11,7 +11,7 @@ function generator(seed: number) {
   };
 }
 
-/** Measured unions of n segments with random values and a random covariance; the kinds of people are the atoms. */
+/** Unions of n segments with random measured values and a random covariance. The unknowns are the atoms. */
 function randomProblem(next: () => number, segments: number): Problem & { atoms: number[][] } {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
   const atoms = unions.map((atom) => unions.flatMap((union, row) => (atom & union ? [row] : [])));
@@ -32,7 +32,7 @@ function randomProblem(next: () => number, segments: number): Problem & { atoms:
   };
 }
 
-/** Solves the same problem with quadprog, whose arrays start at 1. Returns the fitted values. */
+/** Solves the problem with quadprog, whose arrays start at 1. Returns the fitted values. */
 function byQuadprog(
   { values, covariance, atoms }: ReturnType<typeof randomProblem>,
   population?: number,
@@ -53,7 +53,7 @@ function byQuadprog(
   return values.map((_, row) => columns.reduce((sum, c, i) => sum + c[row]! * solution[i + 1]!, 0));
 }
 
-/** Gauss and Jordan. */
+/** Inverts a matrix by Gauss–Jordan elimination. */
 function inverse(matrix: readonly Float64Array[]): number[][] {
   const n = matrix.length;
   const rows = matrix.map((row, i) => [...row, ...matrix.map((_, j) => (i === j ? 1 : 0))]);

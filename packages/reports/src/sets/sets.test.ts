@@ -25,7 +25,7 @@ function expression(next: (below: number) => number, segments: number, depth: nu
   };
 }
 
-/** Evaluates an expression for one person, in another way than atomsOf. */
+/** Evaluates an expression for one person, independently of atomsOf. */
 function isIn(of: Expression, segments: ReadonlySet<string>): boolean {
   if (of.operator === undefined) return segments.has(of.name);
   const [left, right] = [isIn(of.left, segments), isIn(of.right, segments)];
@@ -87,7 +87,7 @@ describe('sets', () => {
   });
 });
 
-/** The unions of the intersections that make up the atoms, without cancelling between atoms. */
+/** Returns the unions in the inclusion-exclusion formula of each atom. Terms of different atoms do not cancel. */
 function inclusionExclusion(set: Uint8Array): Set<number> {
   const all = set.length - 1;
   const unions = new Set<number>();

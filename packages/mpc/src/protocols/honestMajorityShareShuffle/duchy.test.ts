@@ -88,8 +88,7 @@ describe('the aggregator', () => {
 
 describe('more registers than are worked on at once', () => {
   const COUNT = 150_001;
-  // The first upload is longer than a piece, and its second chunk starts within a word. The second upload has a short
-  // last chunk.
+  // The second chunk of the first upload starts within a word. The second upload has a short last chunk.
   const CHUNKS = [70_003, 149_998];
 
   test.each([
