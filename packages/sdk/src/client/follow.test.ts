@@ -11,9 +11,9 @@ const changeOf = (id: string, version = 1): Change =>
   ({ name: nameOf(id), kind: 'MEASUREMENT', version, time: '2026-01-01T00:00:00Z' }) as Change;
 const POLL_MS = 1_000;
 
-/** A watch as the test drives it. */
+/** A watch that the test controls. */
 interface Driven extends WatchArguments {
-  /** Resolves when the change was taken. */
+  /** Reports a change. Resolves when the follower has received it. */
   tell(change: Change): Promise<void>;
   fail(error: unknown): Promise<void>;
 }
@@ -66,7 +66,7 @@ function follow(options: Partial<FollowOptions> = {}): Follower {
   });
 }
 
-/** What `next` resolves to within some time, as text; undefined where it still waits. */
+/** Returns the resolved value of `next` as text, or undefined if it does not resolve within `ms`. */
 async function within(ms: number, next: Promise<Wake>): Promise<string | undefined> {
   let woken: Wake | undefined;
   next.then((wake) => {
@@ -78,7 +78,7 @@ async function within(ms: number, next: Promise<Wake>): Promise<string | undefin
   return [...(woken.poll ? ['poll'] : []), ...changes].join(', ');
 }
 
-/** One that follows, and has polled since. */
+/** Creates a follower that follows changes and has polled after it began. */
 async function following(options?: Partial<FollowOptions>) {
   const follower = follow(options);
   expect(await within(0, follower.next(POLL_MS))).toBe('poll');
@@ -95,7 +95,7 @@ it('polls at once, and again when changes are followed: what changed in between 
   expect(await within(1_000, next)).toBeUndefined();
   watches[0]!.onFollowing!();
   expect(await within(0, next)).toBe('poll');
-  // Later tokens are none of its business.
+  // A repeated onFollowing does not cause another poll.
   watches[0]!.onFollowing!();
   expect(await within(29_000, follower.next(POLL_MS))).toBeUndefined();
 });
@@ -110,7 +110,7 @@ it('returns what changed at once, the latest of each, and polls now and then as 
   const net = follower.next(POLL_MS);
   expect(await within(29_000, net)).toBeUndefined();
   expect(await within(1_000, net)).toBe('poll');
-  // A longer interval is kept.
+  // A poll interval longer than the default is kept.
   const slow = follower.next(60_000);
   expect(await within(59_000, slow)).toBeUndefined();
   expect(await within(1_000, slow)).toBe('poll');
@@ -160,7 +160,7 @@ it('begins anew where the log does not reach back, polls, and says nothing', asy
   watches[1]!.onFollowing!();
   expect(await within(0, next)).toBe('poll');
   expect(said).toEqual([]);
-  // An exchange that says so of every token is not asked at once again.
+  // An exchange that rejects every token is not asked again immediately.
   await watches[1]!.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
   await watches[2]!.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
   expect(watches).toHaveLength(3);

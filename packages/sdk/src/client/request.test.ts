@@ -17,7 +17,7 @@ function prepare(operation: Operation, args: object) {
   return prepareCall(OPERATIONS.get(operation)!, args as CallArguments);
 }
 
-/** What the exchange would read. */
+/** Reads the call as an exchange would. */
 function asRead({ route, path, body }: ReturnType<typeof prepareCall>) {
   const [rawPath, query = ''] = path.split('?');
   const match = matchRoute(route.method, rawPath!);
@@ -25,7 +25,7 @@ function asRead({ route, path, body }: ReturnType<typeof prepareCall>) {
   return readRequest(route, match.params, query, body === undefined ? undefined : parseJson(body));
 }
 
-/** `field: description` of what a call is refused with before it is sent. */
+/** Returns the violations for which the client rejects a call before it sends it, as `field: description`. */
 function refusal(operation: Operation, args: object): string[] {
   try {
     prepare(operation, args);

@@ -1,4 +1,7 @@
-/** Every row of the routes table: what its method sends is what an exchange reads, and what it returns was sent back. */
+/**
+ * For every row of the routes table, the exchange reads what the client method sends, and the method returns the
+ * response.
+ */
 import {
   matchRoute,
   parseJson,
@@ -15,7 +18,7 @@ import type { CallArguments } from './request.ts';
 
 type Method = (args: CallArguments) => Promise<unknown> | { page: () => Promise<unknown> };
 
-/** What names the resource, the parent or the collection of a path. */
+/** Returns the argument that names the resource, the parent or the collection of a path. */
 function targetOf(path: string): CallArguments {
   if (!path.includes('/')) return { collection: path };
   return path.endsWith('}')
@@ -23,7 +26,7 @@ function targetOf(path: string): CallArguments {
     : { parent: withIds(path.slice(0, path.lastIndexOf('/'))) };
 }
 
-/** Where an update has two methods, the client uses the first. */
+/** If an operation has two HTTP methods, the client uses the first. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 const ROWS = Map.groupBy(CALLS, ({ operation, path }) => `${operation} ${path}`);
 
@@ -44,7 +47,7 @@ it.each(Array.from(ROWS.values(), ([first]) => first!))('$operation: $method $pa
   const text = sent[0]!.body;
   const read = readRequest(route, found.params, rawQuery, text === null ? undefined : parseJson(text));
   expect(read.path).toBe(withIds(route.path));
-  // An exchange reads bytes as Buffer; their clones are Uint8Array.
+  // The exchange reads bytes as Buffer. structuredClone turns them into Uint8Array.
   expect(structuredClone(read.query)).toEqual(query);
   expect(structuredClone(read.body)).toEqual(body);
 });

@@ -174,7 +174,7 @@ describe('time', () => {
     expect(isTransient(error)).toBe(true);
   });
 
-  // Sooner than an attempt would be over by itself.
+  // The test's timeout is shorter than that of an attempt.
   it('ends for all attempts when the caller aborts', { timeout: 10_000 }, async () => {
     const reason = new Error('the user left');
     const during = new AbortController();

@@ -9,7 +9,7 @@ import { expectTypeOf, it } from 'vitest';
 import type { Listing } from './listing.ts';
 import type { ArgumentsOf, ExchangeClient, ResponseOf } from './types.ts';
 
-/** What the compiler lets pass: `npm run check` is the test. */
+/** Calls that must compile or must not compile. `npm run check` is the test. */
 export function calls(client: ExchangeClient) {
   expectTypeOf(client.whoAmI()).resolves.toHaveProperty('principal');
   expectTypeOf(client.getMeasurement({ name: 'n' })).resolves.toEqualTypeOf<Measurement>();
@@ -40,7 +40,7 @@ export function calls(client: ExchangeClient) {
   client.fulfillDirectRequisition({ name: 'n', body: { ...fulfillment, nonce: 1 } });
   // @ts-expect-error reads are not rehearsed
   client.getMeasurement({ name: 'n', validateOnly: true });
-  // @ts-expect-error which collection?
+  // @ts-expect-error the collection is missing
   client.listParties({});
   // @ts-expect-error the ID of another collection
   client.createParty({ collection: 'duchies', dataProviderId: 'd' });

@@ -18,7 +18,7 @@ const pageOf = (nextPageToken: string, ...versions: number[]) =>
 
 const SILENCE = Symbol('nothing more, and no end');
 
-/** A stream of these pieces, each when it is read; functions are called in between. */
+/** A stream of these pieces, one per read. Functions among the pieces are called in between. */
 function stream(...pieces: (string | (() => void) | typeof SILENCE)[]): Response {
   async function* bytes() {
     for (const piece of pieces) {
@@ -41,7 +41,10 @@ function stream(...pieces: (string | (() => void) | typeof SILENCE)[]): Response
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** What is asked for, in short, while these are the responses; the last one ends the watch. */
+/**
+ * Watches changes with these responses. Returns a summary of the requests, changes and pauses. An error after the last
+ * response ends the watch.
+ */
 async function follow(steps: Step[], options: Partial<ClientOptions> = {}) {
   const warnings: string[] = [];
   const onWarning = (message: string) => warnings.push(message);
@@ -138,7 +141,7 @@ it('reads a page where the exchange has no room for another stream', async () =>
     ...[full(), pageOf('a', 1), full(), pageOf('b', 2), full(), pageOf('c', 3), full(), pageOf('c')],
   ]);
   expect(versions).toEqual([1, 2, 3]);
-  // The pauses grow, and a page alone does not mean that changes arrive as they happen.
+  // The pauses grow. A page alone does not show that changes arrive as they happen.
   for (const [i, ms] of slept.entries()) expect(ms).toBeGreaterThanOrEqual(5_000 + 100 * 2 ** i);
   expect(said).toEqual(['retry', 'retry', 'retry', 'retry']);
   expect(warnings).toEqual([]);
@@ -155,7 +158,7 @@ it('says when changes arrive as they happen, and when not', async () => {
     stream('id: t1\n\n', event(2), 'retry: 70\n\n'),
   ]);
   expect(said).toEqual(['following', 'retry', 'retry', 'following', 'retry', 'following']);
-  // A stream that only begins does not make the pauses short again.
+  // A stream that opens without an event does not reset the pauses.
   expect(slept[2]).toBeGreaterThanOrEqual(400);
 });
 
@@ -205,7 +208,7 @@ it('tries a stream again after an hour of pages, and says nothing more', async (
       ...[proxy(), pageOf('a'), proxy(), pageOf('a'), proxy(), pageOf('a')],
       later(() => pageOf('b', 1)),
       later(() => pageOf('c', 2)),
-      // One that fails is enough then.
+      // One failed stream is now enough to fetch a page.
       ...[proxy(), pageOf('c')],
       later(() => pageOf('d', 3)),
       later(() => pageOf('e', 4)),

@@ -44,7 +44,10 @@ const result = (noise: MpcNoiseMechanism, size: bigint, value: bigint, shares: R
   return create(specs.Measurement_ResultSchema, init);
 };
 
-/** Of both workers together, and as much again of the aggregator, with formulas of its own. */
+/**
+ * The noise variance of both workers and an equal variance of the aggregator, by formulas that do not share code with
+ * the product.
+ */
 const NOISE_VARIANCES = {
   DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof PRIVACY) => (2 * 2 * Math.log(2.5 / delta)) / epsilon ** 2,
   GEOMETRIC({ epsilon }: typeof PRIVACY) {
@@ -73,7 +76,7 @@ it.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC', 'NONE'] as const)(
     expect(figures).toMatchObject({ noiseMechanism: mechanism, frequencyNoiseMechanism: mechanism });
     const [one, two, three, four] = figures.frequency!;
     expect([one, two, three, four].map((each) => each!.count.value)).toEqual([40_000, 24_000, 0, 16_000]);
-    // Fewer people are sampled with less error, and nobody with none but that of the noise.
+    // A smaller count has a smaller sampling error. A count of 0 has only the error of the noise.
     expect(one!.count.variance).toBeGreaterThan(two!.count.variance);
     expect(three!.count.variance).toBeCloseTo(64 * NOISE_VARIANCES[mechanism](FREQUENCY_PRIVACY), 4);
     for (const { share } of figures.frequency!) {

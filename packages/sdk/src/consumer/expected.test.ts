@@ -35,7 +35,7 @@ const sketches = {
 
 describe('the expected uncertainty', () => {
   it('of a reach is that of its noise alone', () => {
-    // Geometric noise at epsilon 0.5 has a variance of 7.8; 1.96 of its deviations are 5.5.
+    // Geometric noise at epsilon 0.5 has a variance of 7.8, so 1.96 standard deviations are 5.5.
     const [figure, ...others] = expectedFigures(reach(0.5), undefined, 1_000_000);
     expect(figure).toEqual({ figure: 'reach', margin: expect.closeTo(5.49, 1) });
     expect(others).toEqual([]);
@@ -44,7 +44,8 @@ describe('the expected uncertainty', () => {
   it('of a sample depends on the figure, and says for which one it is', () => {
     const of = (assumed: number) => expectedFigures(reach(0.5, 0, 0.25), undefined, assumed)[0]!;
     expect(of(40_000)).toMatchObject({ assumed: 40_000 });
-    // The variance of a quarter of X people is X (1 - w) / w = 3 X; the noise is small beside it.
+    // An estimate of X people from a quarter of them has the variance X (1 - w) / w = 3 X. The noise is small in
+    // comparison.
     expect(of(40_000).margin! / (1.96 * Math.sqrt(3 * 40_000))).toBeCloseTo(1, 2);
     expect(of(160_000).margin! / of(40_000).margin!).toBeCloseTo(2, 2);
   });
@@ -70,7 +71,7 @@ describe('the expected uncertainty', () => {
   });
 
   it('of duchies comes from their protocol', () => {
-    // As mex measure prints for a real result of 640 people: 604 to 676.
+    // `mex measure` prints the same margin for a real result of 640 people: 604 to 676.
     expect(expectedFigures(reach(0.5, 1e-9), shuffle, 1_000_000)).toEqual([
       { figure: 'reach', margin: expect.closeTo(36, 0) },
     ]);

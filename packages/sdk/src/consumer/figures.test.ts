@@ -42,14 +42,14 @@ const reach = (more: NonNullable<ResultInit['reach']> = {}): ResultInit => ({
 describe('the variance of a reach', () => {
   it('is that of the noise when everybody is in the sample', () => {
     const { reach: estimate, noiseMechanism, methodology } = figures(reachSpec(), reach());
-    // 2 / 0.5²
+    // The variance is 2 / 0.5².
     expect(estimate).toMatchObject({ value: 10_000, variance: 8 });
     expect(estimate!.interval[0]).toBeCloseTo(10_000 - 1.96 * Math.sqrt(8), 3);
     expect([noiseMechanism, methodology]).toEqual(['CONTINUOUS_LAPLACE', 'deterministicCountDistinct']);
   });
 
   it('includes that of the sample otherwise', () => {
-    // (10000 · 1/4 · 3/4 + 8) / (1/4)²
+    // The variance is (10000 · 1/4 · 3/4 + 8) / (1/4)².
     expect(figures(reachSpec(0.25), reach()).reach!.variance).toBe(10_000 * 3 + 8 * 16);
   });
 
@@ -117,7 +117,8 @@ describe('a frequency distribution', () => {
       'GEOMETRIC',
       'deterministicDistribution',
     ]);
-    // [(1 − 2p) + p² F] V / R², at p = 0.3, F = 3; and V_p V_R + V_p R² + V_R p².
+    // The variance of the share is [(1 − 2p) + p² F] V / R² with p = 0.3 and F = 3. The variance of the count is V_p
+    // V_R + V_p R² + V_R p².
     const share = ((1 - 0.6 + 0.09 * 3) * noiseVariance('GEOMETRIC', privacy)) / 10_000 ** 2;
     expect(frequency![1]!.share.variance).toBeCloseTo(share, 15);
     expect(frequency![1]!.count.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.09, 6);
@@ -127,7 +128,7 @@ describe('a frequency distribution', () => {
     const { frequency, reach } = figures(frequencySpec(), result());
     expect(frequency!.map(({ atLeast }) => atLeast.value)).toEqual([10_000, 5000, 2000]);
     expect(frequency![0]!.atLeast).toEqual(reach);
-    // [(1 − 2p) B + p² F] V / R², at p = 0.5, B = 2, F = 3.
+    // The variance of the share is [(1 − 2p) B + p² F] V / R² with p = 0.5, B = 2 and F = 3.
     const share = (0.25 * 3 * noiseVariance('GEOMETRIC', privacy)) / 10_000 ** 2;
     expect(frequency![1]!.atLeast.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.25, 6);
   });
@@ -189,12 +190,12 @@ describe('impressions and durations', () => {
   });
 
   it('carry noise for as much as one person can add', () => {
-    // M² · 2/ε² = 100 · 8
+    // The variance is M² · 2/ε² = 100 · 8.
     expect(figures(impressionSpec(), impression()).impressions).toMatchObject({
       value: 50_000,
       variance: 800,
     });
-    // (10 · 50000 · 1/4 + 800) · 4
+    // The variance is (10 · 50000 · 1/4 + 800) · 4.
     expect(figures(impressionSpec(0.5), impression()).impressions!.variance).toBe(
       (10 * 50_000 * 0.25 + 800) * 4,
     );
@@ -203,7 +204,7 @@ describe('impressions and durations', () => {
   it('use the cap that the data provider states', () => {
     const custom = impression({ customMaximumFrequencyPerUser: 2 });
     expect(figures(impressionSpec(), custom).impressions!.variance).toBe(4 * 8);
-    // Uncapped: nothing is known of what one person adds.
+    // Without a cap, the contribution of one person is not bounded.
     const uncapped = impression({ customMaximumFrequencyPerUser: -1 });
     expect(figures(impressionSpec(), uncapped).impressions!.variance).toBe(Number.POSITIVE_INFINITY);
   });
@@ -221,7 +222,7 @@ describe('impressions and durations', () => {
     expect(watchDurationSeconds!.variance).toBeCloseTo(2.5 ** 2 * 8, 9);
     const geometric = figures(durationSpec(2.5), watch(M.GEOMETRIC)).watchDurationSeconds!.variance;
     expect(geometric).toBeCloseTo(noiseVariance('GEOMETRIC', privacy, 2500) / 1e6, 9);
-    // (D X w (1 − w) + D² V) / w²
+    // The variance is (D X w (1 − w) + D² V) / w².
     const half = figures(durationSpec(2, 0.5), watch(M.NONE)).watchDurationSeconds!.variance;
     expect(half).toBeCloseTo(2 * 1234.5, 6);
   });

@@ -20,7 +20,7 @@ const GOOD: Record<MeasurementRequest['type'], MeasurementRequest> = {
   population: { type: 'population', dataProviders: [{ name: 'dataProviders/streamly' }] },
 };
 
-/** `field: description`, in the order found. */
+/** Returns the violations as `field: description`, in the order found. */
 function violations(request: unknown): string[] {
   return faults(request).map(({ field, description }) => `${field}: ${description}`);
 }
@@ -192,7 +192,7 @@ describe('an invalid request', () => {
     ['an endless budget', { privacy: { epsilon: Number.POSITIVE_INFINITY, delta: 0 } }, ['privacy.epsilon']],
     ['a budget with more in it', { privacy: { ...privacy, rho: 1 } }, ['privacy.rho']],
     ['a sample that is no number', { vidSampling: { start: Number.NaN, width: 1 } }, ['vidSampling.start']],
-    // The spec has 32-bit floats, in which this is nothing.
+    // The width is 0 as a 32-bit float, which the spec uses.
     ['an empty sample', { vidSampling: { start: 0, width: 1e-50 } }, ['vidSampling.width']],
     ['a list as a sample', { vidSampling: [0, 1] }, ['vidSampling']],
     ['a name that is too long', { referenceId: 'x'.repeat(256) }, ['referenceId']],

@@ -49,7 +49,7 @@ const anyRequest = fc.oneof(
   }),
 );
 
-/** Durations travel in whole nanoseconds, which a number of seconds cannot always hold to its last bit. */
+/** Converts a duration to whole nanoseconds, as it is sent, because a number of seconds may lose the last bit. */
 function inNanos(spec: PlainSpec): PlainSpec {
   if (spec.measurementType !== 'DURATION') return spec;
   const seconds = spec.duration.maximumWatchDurationPerUser!;

@@ -10,7 +10,7 @@ interface Look {
   state: State;
   requisitions?: string[];
   failure?: object;
-  /** What duchies reported so far, each as `duchy stage progress`. */
+  /** The reports of the duchies so far, each as `duchy stage progress`. */
   reports?: string[];
 }
 
@@ -20,7 +20,10 @@ const RING = {
   ...{ decayRate: 12, maxSize: 1000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
 };
 
-/** An exchange that shows the measurement at each look (the last one stays), and a clock that never waits. */
+/**
+ * An exchange that shows the measurement in the next state at each poll and then stays in the last one, and a clock
+ * that does not wait.
+ */
 function scene(looks: Look[]) {
   let look = -1;
   const current = () => looks[Math.min(Math.max(look, 0), looks.length - 1)]!;
@@ -82,7 +85,7 @@ describe('waiting', () => {
     expect(await wait({ pollMs: 100 })).toMatchObject({ name: NAME, state: 'SUCCEEDED' });
     expect(pauses.slice(0, 3)).toEqual([100, 150, 225]);
     expect(pauses.at(-1)).toBe(2000);
-    // Without a callback the requisitions are not read.
+    // Without a callback the client does not read the requisitions.
     expect(new Set(paths)).toEqual(new Set(['m']));
   });
 
@@ -128,7 +131,7 @@ describe('waiting', () => {
       ['duchies/alpha EXECUTION_PHASE 0', 'duchies/beta SETUP_PHASE 1'],
       [],
     ]);
-    // Only while they compute.
+    // The client reads the timeline only while the duchies compute.
     expect(paths.filter((path) => path.includes('timeline'))).toHaveLength(3);
   });
 

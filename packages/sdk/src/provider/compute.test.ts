@@ -11,7 +11,7 @@ import { type Events, openEvents } from './events.ts';
 import { openPopulation } from './population.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** Person v watched v times, v seconds each, on the first of July: 1 once, 2 twice, … 9 nine times. */
+/** Person v has v events of v seconds each on July 1: person 1 has one event, person 9 has nine. */
 const PEOPLE = 9;
 let directory: string;
 let events: Events;
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const noise = specs.ProtocolConfig_NoiseMechanism;
-/** So large that the noise is 0 in every draw: its scale is a millionth. */
+/** With such a large epsilon, every draw of the noise is 0, because its scale is a millionth. */
 const EXACT = { epsilon: 1e6, delta: 0 };
 const interval = { start: new Date('2026-07-01'), end: new Date('2026-07-02') };
 const SPRING = { eventGroup: 'dataProviders/p/eventGroups/spring', reference: 'spring', interval };
@@ -71,11 +71,11 @@ describe('with negligible noise, a result matches its formula', () => {
     const { reach: whole } = await compute(asking(reach()));
     expect(whole).toMatchObject({ value: 9n, noiseMechanism: noise.GEOMETRIC });
     expect(whole!.methodology.case).toBe('deterministicCountDistinct');
-    // Of 1 to 9 these are in: 0.68456, 0.86937, 0.06482 are the buckets of 1, 2 and 3.
+    // The buckets of persons 1, 2 and 3 are 0.68456, 0.86937 and 0.06482, so not everyone is in the sample.
     const sampled = asking(reach(), { vidSampling: { start: 0, width: 0.3 } });
     const inSample = await events.frequencies({ eventGroups: [SPRING], vidSampling: sampled.vidSampling }, 1);
     const { reach: part } = await compute(sampled);
-    // 0.3 as a 32-bit float is a little more than 0.3.
+    // 0.3 as a 32-bit float is slightly larger than 0.3.
     expect(part!.value).toBe(BigInt(Math.floor(Number(inSample[0]) / Math.fround(0.3))));
     expect(inSample[0]).toBeLessThan(9n);
   });
@@ -84,9 +84,9 @@ describe('with negligible noise, a result matches its formula', () => {
     const all = { ...events, frequencies: async () => [9n] } satisfies Events;
     const reachWith = async (width: number) =>
       (await compute(asking(reach(), { vidSampling: { start: 0, width } }), { events: all })).reach!.value;
-    // 9 / fround(0.1) = 89.9999987; a division of doubles gives 90.
+    // 9 / fround(0.1) = 89.9999987. A division by the double 0.1 would give 90.
     expect(await reachWith(0.1)).toBe(89n);
-    // 9 / fround(0.9) = 10.0000003; by the double 0.9, which is a little more, it were 9.
+    // 9 / fround(0.9) = 10.0000003. A division by the double 0.9, which is slightly larger, would give 9.
     expect(await reachWith(0.9)).toBe(10n);
   });
 
@@ -107,7 +107,7 @@ describe('with negligible noise, a result matches its formula', () => {
 
   it('impressions: capped for each person', async () => {
     const { impression: capped } = await compute(asking(impression(4)));
-    // 1 + 2 + 3 + 6 × 4
+    // The sum is 1 + 2 + 3 + 6 × 4.
     expect(capped).toMatchObject({ value: 30n, noiseMechanism: noise.GEOMETRIC });
     expect(capped!.methodology).toMatchObject({
       case: 'deterministicCount',
@@ -130,7 +130,7 @@ describe('with negligible noise, a result matches its formula', () => {
 
   it('watch duration: whole milliseconds, capped for each person', async () => {
     const { watchDuration } = await compute(asking(duration(10.25)));
-    // v × v seconds of person v: 1 + 4 + 9 + 6 × 10.25
+    // Person v watched v × v seconds: 1 + 4 + 9 + 6 × 10.25.
     expect(watchDuration!.value).toMatchObject({ seconds: 75n, nanos: 500_000_000 });
     expect(watchDuration!.noiseMechanism).toBe(noise.GEOMETRIC);
     expect(watchDuration!.methodology.case).toBe('deterministicSum');
@@ -172,7 +172,7 @@ describe('noise', () => {
         const noised = 9n + drawn(seed);
         expect(result).toMatchObject({ value: noised > 0n ? noised : 0n, noiseMechanism: label });
       }
-      // Both sides of the clamp were seen.
+      // The seeds produced values on both sides of the clamp.
       expect(new Set(seeds.map((seed) => 9n + drawn(seed) > 0n)).size).toBe(2);
     },
   );
@@ -183,7 +183,7 @@ describe('noise', () => {
     const noised = 45n + drawNoise('DISCRETE_GAUSSIAN', params, 1000n, random());
     expect(counted!.value).toBe(noised > 0n ? noised : 0n);
     const { watchDuration } = await compute(asking(duration(5, params)), { random: random() });
-    // 1 + 4 + 7 × 5 seconds.
+    // The durations are 1 + 4 + 7 × 5 seconds.
     const millis = 40_000n + drawNoise('DISCRETE_GAUSSIAN', params, 5000n, random());
     const { seconds, nanos } = watchDuration!.value!;
     expect(seconds * 1000n + BigInt(nanos) / 1_000_000n).toBe(millis > 0n ? millis : 0n);
@@ -228,7 +228,7 @@ describe('charges', () => {
   const laplace = { epsilon: 0.25, delta: 0 };
   const cost = (verified: VerifiedRequisition, methodology: Methodology = {}) =>
     chargesFor(verified, methodology).map((charge) => charge.cost);
-  /** s² / (2σ²), σ = 5.495 for (1, 1e-9). */
+  /** Converts units to rho. The expected values are s² / (2σ²) with σ = 5.495 for (1, 1e-9). */
   const rho = (units: { rho: bigint }) => Number(units.rho) / 1e12;
 
   it('are in full for each reference and each UTC day that its interval overlaps', () => {

@@ -1,4 +1,4 @@
-/** Every figure against a count in plain JavaScript over the same rows. */
+/** Every figure compared with a count in plain JavaScript over the same rows. */
 
 import { isSampled, sampleBucket } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,7 +59,10 @@ const queryOf = (eventGroups: EventGroupSelection[], width = 1, start = 0): Even
   vidSampling: { start, width },
 });
 
-/** The events of a selection, by person: what the engine should find, with the filter written out by hand. */
+/**
+ * Returns the selected events of each person, counted without the engine. `filter` is the query's filter written by
+ * hand.
+ */
 function byPerson(query: EventQuery, filter: (row: Row) => boolean = () => true): Map<bigint, Row[]> {
   const people = new Map<bigint, Row[]>();
   for (const row of rows) {
@@ -230,14 +233,14 @@ describe('sampling', () => {
     );
     const all = (await files.rows(`SELECT vid FROM '${file}'`)).map(({ vid }) => vid as bigint);
     const events = await openEvents({ files: file });
-    // Sixteenths: a VID in the wrong bucket is hardly ever in the right sixteenth.
+    // Sixteen samples: a VID in a wrong bucket is very unlikely to be in the right sixteenth.
     for (let k = 0; k < 16; k++) {
       const [count] = await events.frequencies(queryOf([group(0)], 1 / 16, k / 16), 1);
       const inside = all.filter((vid) => isSampled(vid, { start: k / 16, width: 1 / 16 }));
       expect(count).toBe(BigInt(inside.length));
     }
     await events.close();
-    // And one at a time at the edges.
+    // Single VIDs at the edges of a sample.
     const edge = await files.write(
       'edge.parquet',
       `SELECT vid, TIMESTAMP '2024-01-01' AS timestamp, 'vid ' || vid AS event_group
@@ -296,7 +299,7 @@ describe('a query that can never be computed', () => {
 });
 
 describe('a filter that CEL evaluates', () => {
-  /** Up to 80,000 steps for each code, and hardly any in fact. */
+  /** The limit allows up to 80,000 steps for each code. Most codes need very few. */
   const numbers = Array.from({ length: 500 }, (_, i) => i);
   const never = numbers.slice(0, 40).map((i) => `x == ${i}`);
   const costly = queryOf([group(0, `[${numbers.join(', ')}].all(x, code < 0 && (${never.join(' || ')}))`)]);

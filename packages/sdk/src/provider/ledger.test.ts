@@ -261,7 +261,7 @@ describe('the file', () => {
     const reset = new DatabaseSync(path);
     reset.exec('PRAGMA user_version = 7');
     reset.close();
-    // This would fail if the lock were still held.
+    // If the lock were still held, this call would fail.
     ledger = openLedger(path, BUDGET);
   });
 
@@ -336,7 +336,7 @@ describe('a charge to a slice of people', () => {
       ledger = openLedger(path, BUDGET);
     }
     expect(spentOn()?.epsilon).toBe(0.6);
-    // Other people than in the first attempt are charged beside those.
+    // The slice is disjoint from that of the first attempt, so its charge is added.
     ledger.begin(named(1), [to(slice(4, 8), 0.3)]);
     expect(spentOn()?.epsilon).toBe(0.9);
   });

@@ -26,7 +26,7 @@ describe('a population', () => {
     [`gender == 'F'`, 112n],
     [`gender == 'F' && age < 60`, 110n],
     ['age >= 50', 202n],
-    // The comparison fails for an absent attribute, so people without it are not counted.
+    // A comparison with an absent attribute fails, so people without it are not counted.
     ['tv', 110n],
     ['!tv', 200n],
     ['tv || age > 60', 112n],

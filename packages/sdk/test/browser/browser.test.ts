@@ -38,7 +38,7 @@ let server: Server;
 let stranger: Server;
 let options: PageOptions;
 
-/** One script, as an application would load it. Anything of Node in it would fail the build. */
+/** Bundles the page into one script, as an application would. An import of a Node module would fail the build. */
 async function bundle(): Promise<Uint8Array> {
   const entry = fileURLToPath(new URL('page.ts', import.meta.url));
   const { outputFiles } = await build({
@@ -92,7 +92,7 @@ afterAll(async () => {
   expect(await w.exchange.stop()).toEqual([]);
 });
 
-/** A page of this server, and what its script says went wrong. */
+/** Opens the page from this server, and collects the errors of its script. */
 async function open(from: Server) {
   const tab = await browser.newPage();
   const errors: Error[] = [];
@@ -105,7 +105,7 @@ async function open(from: Server) {
 declare const page: Page;
 
 it.skipIf(lacksChromium)('measures everything from a page in Chromium', async () => {
-  // One of them with the other kind of key, which is X25519.
+  // One provider has the other kind of encryption key, X25519.
   const keysets = await createEncryptionKeysets('DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM');
   const publicKey = await signEncryptionKey(keysets.publicKeyset, w.chirper.privateKeyPem);
   await w.chirper.client.updateParty({ name: w.chirper.name, body: { publicKey } });
@@ -160,7 +160,7 @@ it.skipIf(lacksChromium)('measures everything from a page in Chromium', async ()
   expect(impressions!.total.impressions!.value).toBe(42);
   expect(watched!.total.watchDurationSeconds!.value).toBe(107.5);
   expect(people!.dataProviders[0]!.population!.value).toBe(83_000_000);
-  // What a page computes of the uncertainty is what Node computes.
+  // The page and Node compute the same uncertainty.
   const again = await w.consumer.open(await w.consumer.wait(reached!.measurement));
   expect(reached).toEqual(JSON.parse(JSON.stringify(again)));
 
@@ -240,7 +240,7 @@ it.skipIf(lacksChromium).each(Object.entries(STREAMS))(
       made.push(name!.split('/').at(-1)!);
     }
     expect(await watched).toEqual({ ids: made, warnings });
-    // Chromium itself tries once more what got no response.
+    // Chromium itself retries a request once if it gets no response.
     expect(proxy.streams).toBeGreaterThanOrEqual(3);
     await expect.poll(() => proxy.open).toBe(0);
     await tab.close();

@@ -1,4 +1,4 @@
-/** What runs in the page: a consumer, with nothing but what the SDK exports and a browser has. */
+/** The script of the page: a consumer that uses only exports of the SDK and browser APIs. */
 import { fromBase64 } from '@measurement-exchange/contract';
 import {
   createClient,
@@ -33,7 +33,9 @@ function consumerOf(options: PageOptions) {
   });
 }
 
-/** Measures; the page's `created` is told the name of the measurement, for data providers to answer it. */
+/**
+ * Runs a measurement. It passes the name to the page's `created`, so that the test can answer as the data providers.
+ */
 async function measure(options: PageOptions, request: MeasurementRequest): Promise<MeasurementResult> {
   const consumer = consumerOf(options);
   const { name } = await consumer.create(request);
@@ -42,7 +44,7 @@ async function measure(options: PageOptions, request: MeasurementRequest): Promi
   return consumer.open(await consumer.wait(name!, { pollMs: 50 }));
 }
 
-/** The name of the error that opening ends with once a byte of the result was changed on the way. */
+/** Flips a bit of the result, and returns the name of the error with which opening it fails. */
 async function openAltered(options: PageOptions, name: string): Promise<string> {
   const consumer = consumerOf(options);
   const measurement = await consumer.wait(name);
@@ -69,7 +71,7 @@ async function failure(options: PageOptions, name: string): Promise<string> {
     );
 }
 
-/** The IDs of the first so many event groups that appear; the page's `began` is told when it watches. */
+/** Returns the IDs of the first `count` event groups that appear. Calls the page's `began` when the watch begins. */
 async function watch({ baseUrl, token, name }: PageOptions, count: number) {
   const warnings: string[] = [];
   const client = createClient({ baseUrl, token, onWarning: (message) => warnings.push(message) });

@@ -1,4 +1,4 @@
-/** The client against an exchange that runs: real HTTP, real PostgreSQL. */
+/** The client and a running exchange, with real HTTP and real PostgreSQL. */
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MAX_UINT64 } from '@measurement-exchange/contract';
@@ -56,7 +56,7 @@ describe('a nonce', () => {
 });
 
 describe('what was asked for and not answered', () => {
-  /** Stands before the exchange and swallows the first answers: the exchange has done the work, nobody hears of it. */
+  /** A proxy that drops the first responses of the exchange, so that the work is done but the client does not know. */
   async function swallowing(replies: number) {
     const seen: string[] = [];
     const server: Server = createServer(async (incoming: IncomingMessage, outgoing) => {
@@ -121,7 +121,7 @@ describe('a race', () => {
     const { name } = await requisitionOf(cast.chirper, await create([cast.chirper]));
     const client = clientOf(cast.chirper);
     const read = () => client.getRequisition({ name: name! });
-    // Everyone has read the same state before anyone changes it.
+    // All callers read the same state before any of them changes it.
     const atTheStart = await Promise.all(Array.from({ length: 8 }, read));
     const told: string[] = [];
     const racers = atTheStart.map((first) => {
@@ -182,7 +182,7 @@ describe('a refusal', () => {
       reason: 'RATE_LIMITED',
       code: 'RESOURCE_EXHAUSTED',
     });
-    // The bucket has a token every 2 s.
+    // The bucket gets a token every 2 s.
     expect(slept).toEqual([expect.toSatisfy((ms: number) => ms >= 1_000 && ms <= 2_200)]);
     expect(await slow.stop()).toEqual([]);
   });

@@ -1,4 +1,7 @@
-/** Operations of every resource, called by the client at an exchange that runs; routes.test.ts has every row of the table. */
+/**
+ * Operations of every resource, called by the client on a running exchange. routes.test.ts covers every row of the
+ * table.
+ */
 import type { Operation } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { createRoot, issueLeaf } from '../../src/identity/index.ts';
@@ -28,7 +31,7 @@ describe('operations of every resource', () => {
     ],
   });
   const SEALED = { ciphertext: Buffer.from('sealed'), typeUrl: 'type' };
-  /** Names of what an earlier call made. */
+  /** The names of resources that earlier calls created. */
   const made: Record<string, string> = {};
   const [acme, streamly] = [() => clientOf(cast.acme), () => clientOf(cast.streamly)];
   const operator = () => clientOf(exchange.dev.operator);
@@ -37,7 +40,7 @@ describe('operations of every resource', () => {
     made[as] = name!;
   };
 
-  /** One good call each, in an order in which each finds what it needs. */
+  /** One valid call of each operation. The calls are in an order in which each finds the resources it needs. */
   const CALLS: Partial<Record<Operation, () => Promise<unknown>>> = {
     whoAmI: async () => expect((await acme().whoAmI()).principal).toBe(cast.acme.name),
 
@@ -138,7 +141,7 @@ describe('operations of every resource', () => {
       );
     },
     releaseCertificateHold: async () => {
-      // As long as the measurements of the certificate are looked through, the exchange says: retry.
+      // Until the exchange has processed the measurements of the certificate, it asks to retry.
       const release = () => operator().releaseCertificateHold({ name: made.certificate! });
       await expect
         .poll(() => release().catch((error) => error.code))
@@ -197,7 +200,7 @@ describe('operations of every resource', () => {
       expect(diff.changes.map((c) => c.breaking)).toEqual([true]);
     },
     decodeMetadata: async () => {
-      // Field 1, of two characters: "Mo".
+      // The encoding of field 1 with the text "Mo".
       const body = { typeUrl: 'type.googleapis.com/ads.Ad', value: Uint8Array.of(10, 2, 77, 111) };
       const { message } = await acme().decodeMetadata({ name: made.descriptor!, body });
       expect(message).toEqual({ brand: 'Mo' });
@@ -364,7 +367,7 @@ describe('operations of every resource', () => {
     listChanges: async () => {
       const first = async () =>
         (await acme().listChanges({ parent: cast.acme.name, from: 'OLDEST' })).changes[0];
-      // A transaction of another test on the server may hold the log back.
+      // An open transaction of another test on the server may delay the log.
       await expect
         .poll(first, { timeout: 90_000 })
         .toMatchObject({ name: cast.acme.name, kind: 'PARTY', version: 1 });
@@ -379,7 +382,7 @@ describe('operations of every resource', () => {
     getDoctor: async () => expect((await operator().getDoctor()).findings).toEqual([]),
     listAuditEntries: async () => {
       const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));
-      // The log shows an entry once nothing older on the server can still commit.
+      // The log shows an entry only after all older transactions on the server have ended.
       await expect.poll(async () => (await audited()).length, { timeout: 90_000 }).toBe(4);
     },
   };

@@ -1,23 +1,26 @@
-/** A small HTTP proxy in front of an exchange that does to streams of changes what proxies do. */
+/** A small HTTP proxy in front of an exchange. It treats streams of changes as real proxies do. */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
-/** What becomes of a response that is a stream. */
+/** Handles the response of the exchange to a request for a stream. */
 export type Treatment = (from: IncomingMessage, to: ServerResponse) => unknown;
 
 export interface StreamProxy {
   url: string;
-  /** Streams and pages that were asked for so far. */
+  /** The number of streams and of pages requested so far. */
   streams: number;
   pages: number;
-  /** Streams that the client has not closed. */
+  /** The number of streams that the client has not closed. */
   open: number;
 }
 
-/** `treatmentOf` is asked for each stream, the first one is 1; undefined passes it on. */
+/**
+ * Starts the proxy. `treatmentOf` is called with the number of each stream, from 1. If it returns undefined, the stream
+ * is passed on.
+ */
 export async function startProxy(
   target: string,
   treatmentOf: (stream: number) => Treatment | undefined = () => undefined,
@@ -67,7 +70,7 @@ const passOn: Treatment = async (from, to) => {
   await pipeline(from, to);
 };
 
-/** Whole events, one after the other. */
+/** Splits a stream into whole events. */
 async function* eventsOf(from: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of from.setEncoding('utf8')) {
@@ -77,7 +80,7 @@ async function* eventsOf(from: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Lets so many events through, then cuts in the middle of the next one. */
+/** Passes on `count` events, then closes the connection in the middle of the next one. */
 export const cutAfter =
   (count: number): Treatment =>
   async (from, to) => {
@@ -93,7 +96,7 @@ export const cutAfter =
     }
   };
 
-/** As an exchange does after some minutes: so many events, then the time after which to come again. */
+/** Ends the stream after `count` events with the retry time, as an exchange does after some minutes. */
 export const endAfter =
   (count: number): Treatment =>
   async (from, to) => {
@@ -106,14 +109,14 @@ export const endAfter =
     to.end('retry: 5\n\n');
   };
 
-/** Takes everything, and hands nothing on before the end, which does not come. */
+/** Reads the whole response, but passes nothing on. */
 export const buffer: Treatment = (from) => from.resume();
 export const bufferBody: Treatment = (from, to) => {
   begin(from, to).flushHeaders();
   from.resume();
 };
 
-/** In pieces that hold no whole event, some time later. */
+/** Passes the stream on in small pieces with pauses between them, so that no piece has a whole event. */
 export const crumble: Treatment = async (from, to) => {
   begin(from, to);
   for await (const chunk of from) {
@@ -124,7 +127,7 @@ export const crumble: Treatment = async (from, to) => {
   }
 };
 
-/** Something else instead. */
+/** Replaces the response. */
 export const reply =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): Treatment =>
   (from, to) => {

@@ -3,10 +3,10 @@ import { type Keywords, MAX_UINT64, PATTERNS, type TSchema } from '@measurement-
 
 export const ID = 'an_ID-1';
 
-/** A path or a pattern of a name with its IDs filled in. */
+/** Fills in the IDs of a path or of a name pattern. */
 export const withIds = (pattern: string) => pattern.replace(/\{\w+\}/g, ID);
 
-/** A value as a caller has it in memory, with every member that the schema knows. */
+/** Returns a value in memory with every member of the schema. */
 export function sampleOf(schema: TSchema): unknown {
   const keywords = schema as Keywords;
   switch (keywords.format) {

@@ -1,4 +1,4 @@
-/** A client whose exchange is a script, for tests of the client alone. */
+/** A client of a scripted exchange, for tests that need only the client. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { expect } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
@@ -13,10 +13,10 @@ export interface Sent {
   headers: Record<string, string>;
   body: string | null;
 }
-/** A reply, or what fetch rejects with. */
+/** A response, or the error with which fetch rejects. */
 export type Step = Response | Error | ((init: RequestInit) => Promise<Response>);
 
-/** A client whose exchange answers by a script; what does not follow it fails the test. */
+/** Creates a client whose exchange responds by a script. Any other request fails the test. */
 export function scripted(steps: Step[], options: Partial<ClientOptions> = {}) {
   const sent: Sent[] = [];
   const slept: number[] = [];

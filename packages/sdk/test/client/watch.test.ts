@@ -19,7 +19,7 @@ import { cast, clientOf, exchange, useExchange } from './world.ts';
 
 useExchange();
 
-/** Backoffs take no time. */
+/** A clock whose sleeps last at most 2 ms, so that backoffs take almost no time. */
 const clock = {
   now: Date.now,
   sleep: async (ms: number, signal?: AbortSignal) => {
@@ -28,7 +28,7 @@ const clock = {
   },
 };
 
-/** A client of streamly, and what it was warned of. */
+/** A client of streamly, and the warnings that it logs. */
 function following(proxy: Pick<StreamProxy, 'url'> = exchange, options: Partial<ClientOptions> = {}) {
   const warnings: string[] = [];
   const onWarning = (message: string) => warnings.push(message);
@@ -44,7 +44,7 @@ function following(proxy: Pick<StreamProxy, 'url'> = exchange, options: Partial<
 
 const describeChange = ({ name, version }: { name?: string; version: number }) => `${name} ${version}`;
 
-/** The first so many. */
+/** Returns the first `count` changes. */
 async function take(changes: AsyncIterable<Change>, count: number, taken: string[] = []): Promise<string[]> {
   for await (const change of changes) {
     taken.push(describeChange(change));
@@ -61,7 +61,10 @@ async function createOne(): Promise<string> {
 
 const WAIT = { timeout: 90_000 };
 
-/** What is made after the first token, each when the one before it was taken, and what was followed of it. */
+/**
+ * Creates resources one by one after the watch has begun. Each waits until the watch has shown the previous one.
+ * Returns what was created and what the watch showed.
+ */
 async function follow({ client, args }: ReturnType<typeof following>, count: number) {
   const { promise: beginning, resolve: onToken } = Promise.withResolvers<string>();
   const taken: string[] = [];
@@ -188,7 +191,7 @@ describe('where streams do not get through', () => {
     const tried = proxy.streams;
     made.push(await createOne());
     expect(await taken).toEqual(made);
-    // The next one knows already.
+    // The next watch of the client already knows that streams do not arrive.
     const again = await follow(watching, 2);
     expect(again.taken).toEqual(again.made);
     expect(proxy.streams).toBe(tried);

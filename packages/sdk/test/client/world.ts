@@ -1,4 +1,4 @@
-/** An exchange for the tests of a file, and clients of its parties. */
+/** Starts an exchange for the tests of a file, and creates clients of its parties. */
 import {
   decode,
   FulfillDirectRequest,
@@ -23,7 +23,7 @@ import { type ClientOptions, createClient, type ExchangeClient } from '../../src
 export let exchange: TestExchange;
 export let cast: ReturnType<typeof castOf>;
 
-/** Once in a file, at its top. */
+/** Starts the exchange of a test file. Call it once, at the top of the file. */
 export function useExchange(): void {
   exchange = startsExchange({ rate: UNLIMITED });
   beforeAll(() => {
@@ -35,27 +35,27 @@ export function clientOf({ token }: { token: string }, options: Partial<ClientOp
   return createClient({ baseUrl: exchange.url, token, ...options });
 }
 
-/** The JSON of the harness as the client takes it. */
+/** Converts the JSON of the harness to the types of the client. */
 function typed<S extends TSchema>(schema: S, json: unknown): Static<S> {
   return decode(schema, parseJson(toJson(json)), [])!;
 }
 
-/** A good body of createMeasurement; nonces are 1, 2, 3 … unless given. */
+/** A valid body of createMeasurement. The default nonces are 1, 2, 3 … */
 export const newMeasurement = (consumer: DevParty, providers: DevParty[], nonces?: bigint[]) =>
   typed(MeasurementInput, measurementRequest(consumer, providers, nonces));
 
-/** A good body of fulfillDirectRequisition. */
+/** A valid body of fulfillDirectRequisition. */
 export const newFulfillment = (provider: DevParty, etag: string, nonce = 1n) =>
   typed(FulfillDirectRequest, fulfillment(provider, { etag }, nonce));
 
-/** A measurement of acme. */
+/** Creates a measurement of acme. */
 export const create = (providers: DevParty[], nonces?: bigint[]) =>
   clientOf(cast.acme).createMeasurement({
     parent: cast.acme.name,
     body: newMeasurement(cast.acme, providers, nonces),
   });
 
-/** The requisition of a provider in a measurement, as the provider sees it. */
+/** Returns the provider's requisition of a measurement, as the provider reads it. */
 export async function requisitionOf(provider: DevParty, measurement: { name?: string }) {
   const all = clientOf(provider).listRequisitions({ parent: provider.name, pageSize: 1000 });
   for await (const requisition of all) if (requisition.measurement === measurement.name) return requisition;

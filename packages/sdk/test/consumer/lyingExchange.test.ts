@@ -1,4 +1,4 @@
-/** What an exchange can make a consumer believe: nothing. */
+/** A dishonest exchange cannot make a consumer accept anything false. */
 import { createSigner, decrypt, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
 import { fromBase64, type Measurement, TYPE_URLS } from '@measurement-exchange/contract';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ import {
 
 const SECRET = 'person.id == "the secret filter"';
 
-/** The names of those who can read a part of what was sent. */
+/** Returns the names of the parties that can decrypt a part of the request. */
 async function readersOf(x: LyingExchange): Promise<string[]> {
   const readers: string[] = [];
   const created = x.log.filter(({ method, path }) => method === 'POST' && path.endsWith('/measurements'));
@@ -45,7 +45,7 @@ describe('a consumer encrypts only for whom it asked:', () => {
     e.path === STREAMLY ? x.resources.get(CHIRPER) : e.reply;
   const chirpersPartyRenamed = (x: LyingExchange) => (e: Exchanged) =>
     e.path === STREAMLY ? { ...x.resources.get(CHIRPER), name: STREAMLY } : e.reply;
-  /** Everything of Chirper's under the names of Streamly. */
+  /** Serves every resource of Chirper under the name of Streamly. */
   const chirpersAsStreamlys = (x: LyingExchange) => (e: Exchanged) =>
     e.path.startsWith(STREAMLY)
       ? JSON.parse(
@@ -126,7 +126,7 @@ describe('a consumer opens only what it asked:', () => {
       [DAILYNEWS]: one.dataProviders![CHIRPER]!,
     } as Measurement['dataProviders'];
     const [ofStreamly] = one.results!.filter(({ certificate }) => certificate.startsWith(STREAMLY));
-    // Daily News is a provider that the consumer trusts, in league with the exchange.
+    // The consumer trusts Daily News, which cooperates with the exchange here.
     const { certificate, encryptedResult } = await x.signedResult(one.name!, DAILYNEWS, reach(9n));
     const { ciphertext, typeUrl } = encryptedResult;
     const ofDailyNews = {

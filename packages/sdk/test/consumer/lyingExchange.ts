@@ -1,4 +1,7 @@
-/** An exchange in memory that does its job, and lies where a test says so; with parties that talk to nobody else. */
+/**
+ * An in-memory exchange that works correctly except for the false replies that a test asks for, and parties that use
+ * only this exchange.
+ */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   createSigner,
@@ -33,10 +36,10 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: JSON as it is sent, which the tests alter in any place
 export type Json = any;
 
-/** A request, and what an honest exchange answers to it. */
+/** A request, and the reply of an honest exchange. */
 export interface Exchanged {
   method: string;
-  /** Below v2alpha, without the query: `dataProviders/streamly`. */
+  /** The path after v2alpha without the query, for example `dataProviders/streamly`. */
   path: string;
   query: URLSearchParams;
   sent: Json;
@@ -44,7 +47,7 @@ export interface Exchanged {
   reply: Json;
 }
 
-/** Returns what is sent instead: JSON, or a whole response. The reply given is a copy. */
+/** Returns the JSON or the response to send instead. The given reply is a copy, so it may be changed. */
 export type Lie = (exchanged: Exchanged) => Json | Response | Promise<Json | Response>;
 
 export interface Party extends Credentials {
@@ -56,13 +59,13 @@ export const GLOBEX = 'measurementConsumers/globex';
 export const STREAMLY = 'dataProviders/streamly';
 export const CHIRPER = 'dataProviders/chirper';
 export const DAILYNEWS = 'dataProviders/dailynews';
-/** Two workers and an aggregator; Mallory is registered, and nobody accepts it. */
+/** Alpha and Beta are the workers, Gamma the aggregator. Mallory is registered, but no party accepts it. */
 export const ALPHA = 'duchies/alpha';
 export const BETA = 'duchies/beta';
 export const GAMMA = 'duchies/gamma';
 export const MALLORY = 'duchies/mallory';
 
-/** Three duchies compute. */
+/** The configuration of share shuffle with the three duchies. */
 export const SHARE_SHUFFLE = {
   honestMajorityShareShuffle: {
     firstWorker: ALPHA,
@@ -80,7 +83,7 @@ const SKETCH = {
   ...{ workers: [ALPHA, BETA], aggregator: GAMMA, noiseMechanism: 'DISCRETE_GAUSSIAN' },
   ...{ decayRate: 12, maxSize: 10_000, histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
 } as const;
-/** The same three in a ring. */
+/** The configurations of Liquid Legions with the same three duchies. */
 export const REACH_ONLY_LEGIONS = { reachOnlyLiquidLegionsV2: SKETCH };
 export const LEGIONS = {
   liquidLegionsV2: { ...SKETCH, samplingIndicatorSize: 10_000_000, maximumFrequency: 10 },
@@ -89,19 +92,19 @@ export const LEGIONS = {
 export interface LyingExchange {
   parties: Map<string, Party>;
   of(name: string): Party;
-  /** Everything that was answered so far. */
+  /** All requests and replies so far. */
   log: Exchanged[];
-  /** Every resource by its name. Those of a measurement are its own and its requisitions. */
+  /** Every resource by its name. A new measurement adds itself and its requisitions. */
   resources: Map<string, Json>;
-  /** How new measurements are computed. */
+  /** The protocol of new measurements. */
   protocolConfig: Json;
   tell(lie: Lie): void;
   client(options?: Partial<ClientOptions>): ExchangeClient;
-  /** Has a provider fulfil its requisition of a measurement, as it should. */
+  /** Fulfills the provider's requisition of a measurement correctly. */
   fulfill(measurement: string, provider: string, result: ResultInit): Promise<void>;
-  /** Has a duchy set the one result of a measurement. */
+  /** Sets the duchy's result as the only result of a measurement. */
   setResult(measurement: string, duchy: string, result: ResultInit): Promise<void>;
-  /** A result that this party signed for a measurement, as it is in `results`. */
+  /** A result of a measurement that this party signed, in the form of an entry of `results`. */
   signedResult(measurement: string, party: string, result: ResultInit): Promise<Json>;
 }
 
@@ -118,7 +121,7 @@ export const reach = (value: bigint): ResultInit => ({
   },
 });
 
-/** A reach that duchies computed in a vector of so many people. */
+/** A reach that duchies computed in a vector of `people` registers. */
 export const shuffledReach = (value: bigint, people = 1_000_000n): ResultInit => ({
   reach: {
     value,
@@ -127,7 +130,7 @@ export const shuffledReach = (value: bigint, people = 1_000_000n): ResultInit =>
   },
 });
 
-/** A request for the reach of these data providers. */
+/** A request for the common reach of these data providers. */
 export const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
   type: 'reach',
   privacy: { epsilon: 0.5, delta: 1e-9 },
@@ -140,14 +143,14 @@ const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
 export const honest = ({ reply }: Exchanged) => reply;
 
-/** The name and the code of the error, for comparisons. */
+/** Returns the name and the code of the error, for comparisons. */
 export const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => 'nothing failed',
     (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''}`.trim(),
   );
 
-/** Acme, which trusts the root of each party, or one for all, and accepts these duchies. */
+/** The consumer acme. It trusts one given root or the root of each party, and accepts the given duchies. */
 export function consumerOf(x: LyingExchange, trusted?: string, duchies?: string[]): Consumer {
   const roots = trusted
     ? [{ pem: trusted }]
@@ -161,7 +164,7 @@ export function consumerOf(x: LyingExchange, trusted?: string, duchies?: string[
   });
 }
 
-/** Time that passes only while somebody sleeps, and then at once. */
+/** A clock that advances only by sleeps, which return immediately. */
 export function idleClock(): Clock {
   let now = Date.now();
   return {
@@ -173,7 +176,7 @@ export function idleClock(): Clock {
   };
 }
 
-/** With a root of its own for each party, or one for all. */
+/** Starts the exchange. Each party has its own root unless `shared` is given. */
 export async function startLyingExchange(shared?: Root): Promise<LyingExchange> {
   const parties = new Map<string, Party>();
   const resources = new Map<string, Json>();
@@ -289,7 +292,7 @@ export async function startLyingExchange(shared?: Root): Promise<LyingExchange> 
     });
   };
 
-  /** Signs a result as this party, for the key. */
+  /** Signs a result as this party, and encrypts it for the key. */
   async function sealResult(party: string, keyset: Uint8Array, result: ResultInit): Promise<Json> {
     const { privateKeyPem, certificate } = of(party);
     const bytes = toBinary(specs.Measurement_ResultSchema, create(specs.Measurement_ResultSchema, result));

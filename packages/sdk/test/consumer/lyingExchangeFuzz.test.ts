@@ -1,6 +1,7 @@
 /**
- * Thousands of lies, to a consumer and to the agent of a provider. Nothing but the truth is opened, nothing is encrypted
- * for anybody else, the agent answers only what a consumer signed, and everything ends. MEX_FUZZ_SEED repeats a run.
+ * Thousands of false replies to a consumer and to a provider's agent. The consumer opens only true results and encrypts
+ * only for the parties it asked. The agent answers only requests that a consumer signed. Every call ends. MEX_FUZZ_SEED
+ * repeats a run.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -39,7 +40,7 @@ import { type Draw, drawFrom, spoil } from './mutations.ts';
 
 const RUNS = rounds(5000, 30);
 const SEED = Number(process.env.MEX_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
-/** Errors that say what is wrong. A TypeError or a RangeError would be a crash. */
+/** Errors that explain the problem. A TypeError or a RangeError would be a crash. */
 const EXPECTED = [
   'DataProviderUntrusted',
   'ExchangeError',
@@ -57,7 +58,7 @@ const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 let x: LyingExchange;
 let directory: string;
 let ledgers = 0;
-/** What the data providers of each measurement found, or the duchies over all of them. */
+/** The true figures of each measurement, which its data providers or the duchies computed. */
 const truth = new Map<string, { request: MeasurementRequest; figures: Record<string, number> }>();
 
 const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
@@ -112,7 +113,7 @@ beforeAll(async () => {
     truth.set(name!, { request, figures: { deduplicated: 5000 + i, deviation: 18.61 } });
   }
   x.protocolConfig = direct;
-  // Two consumers whose requisitions are open.
+  // Two consumers have open requisitions.
   for (const name of [ACME, ACME, GLOBEX]) await consumerOf(name).create(counting);
 });
 
@@ -123,14 +124,14 @@ const figuresOf = ({ dataProviders, total }: Awaited<ReturnType<Consumer['open']
   return { deduplicated: reach.value, deviation: Number(reach.standardDeviation.toFixed(2)) };
 };
 
-/** Everybody to whom something was sent is who was asked. */
+/** Checks that each requisition spec was encrypted for a provider that was asked. */
 async function requireForAskedOnly(sent: Json): Promise<void> {
   for (const [name, entry] of Object.entries<Json>(sent.dataProviders)) {
     await decrypt(x.of(name).encryptionPrivateKey, fromBase64(entry.encryptedRequisitionSpec.ciphertext)!);
   }
 }
 
-/** A result that the agent sent: of the population, for the consumer of the requisition whose nonce it tells. */
+/** Checks that the agent's result is for a measurement of a consumer, and has the true population. */
 async function requireSigned(sent: Json): Promise<void> {
   const { signed } = await firstOf([ACME, GLOBEX], async (consumer) => {
     const measurements = [...x.resources.values()].filter(({ name }) =>
@@ -205,7 +206,8 @@ const SCENARIOS: Scenario[] = [
       onChange: () => {},
     });
     const result = await consumer.open(measurement);
-    // Without the request it may be another measurement of this consumer, and says so by its reference.
+    // Without the request, the consumer may have opened another measurement of its own. The reference ID tells which
+    // one.
     const opened = [...truth.values()].find(({ request }) => request.referenceId === result.referenceId);
     expect(figuresOf(result)).toEqual(opened!.figures);
   },
@@ -227,7 +229,7 @@ it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () =
     const scenario = SCENARIOS[run % SCENARIOS.length]!;
     const before = x.log.length;
     const states = structuredClone([...x.resources]);
-    // The first answers are true more often than not: a lie at the end of a long talk is as likely.
+    // The first replies are usually honest, so that false replies also come late in a long exchange of messages.
     const often = 1 + draw(4);
     x.tell((exchanged) => {
       if (draw(often) > 0) return exchanged.reply;

@@ -1,4 +1,7 @@
-/** What an exchange can make a consumer believe about a figure of the Liquid Legions protocols: how wide an interval is. */
+/**
+ * The only false belief that an exchange can cause about a figure of the Liquid Legions protocols is the width of its
+ * interval.
+ */
 import {
   fromBase64,
   type LiquidLegionsV2Config,
@@ -45,7 +48,7 @@ const frequency = (
 
 let x: LyingExchange;
 let consumer: Consumer;
-/** One of each protocol. */
+/** One completed measurement of each protocol. */
 let done: Record<'reachOnlyLiquidLegionsV2' | 'liquidLegionsV2', Measurement>;
 
 async function measured(protocolConfig: Json, request: MeasurementRequest, result: ResultInit) {
@@ -70,7 +73,7 @@ describe('a consumer opens what the aggregator of a ring signed', () => {
     const { total, dataProviders } = await consumer.open(done.reachOnlyLiquidLegionsV2, { request: REQUEST });
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     const { reach, ...how } = total.deduplicated!;
-    // 2.9 % for a sketch of 10,000 registers, and 1.6 % for noise of 13 registers.
+    // The sketch of 10,000 registers adds 2.9 %, and noise of 13 registers adds 1.6 %.
     expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(3274, 0) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',

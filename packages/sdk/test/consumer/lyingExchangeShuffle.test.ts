@@ -1,4 +1,4 @@
-/** What an exchange can make a consumer believe about a figure that duchies computed: nothing. */
+/** A dishonest exchange cannot make a consumer accept a false figure of duchies. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createSigner, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -77,7 +77,7 @@ const config = (changes: Partial<ShareShuffleConfig>): Pick<Measurement, 'protoc
     honestMajorityShareShuffle: { ...done.protocolConfig!.honestMajorityShareShuffle!, ...changes },
   },
 });
-/** A result that this party signed for the measurement. */
+/** Returns a result that this party signed for the measurement. */
 async function signedBy(party: string, result: ResultInit, of = done): Promise<Results[number]> {
   const { certificate, encryptedResult } = await x.signedResult(of.name!, party, result);
   const { ciphertext, typeUrl } = encryptedResult;
@@ -90,7 +90,8 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     expect(Object.keys(total)).toEqual(['deduplicated']);
     const { reach, ...how } = total.deduplicated!;
-    // σ of both workers for (0.5, 1e-9), 13.157, and as much again of the aggregator; everybody is in the sample.
+    // The workers' noise for (0.5, 1e-9) has σ = 13.157, and the aggregator's has the same variance. Everybody is in
+    // the sample.
     expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(18.607, 3) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',
@@ -111,7 +112,8 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
       [0.25, 10_000],
     ]);
     const deviations = frequency!.map(({ count }) => count.standardDeviation);
-    // One bin's noise; the last bin has the noise of all others, and of the reach.
+    // The first bins have the noise of one count. The last bin is the remainder, so it has the noise of the other
+    // counts and of the reach.
     expect(deviations[0]).toBeCloseTo(18.607, 2);
     expect(deviations[1]).toBeCloseTo(18.607, 2);
     expect(deviations[2]).toBeCloseTo(18.607 * Math.sqrt(3), 2);
@@ -158,7 +160,7 @@ describe('a consumer is not deceived about duchies:', () => {
     expect(await failure(trusting.open({ ...forged, ...config({ aggregator: MALLORY }) }))).toBe(
       'ResultRejected DUCHY_UNKNOWN',
     );
-    // Mallory's certificate as one of the aggregator.
+    // The exchange serves Mallory's certificate as a certificate of the aggregator.
     shared.tell((e) =>
       e.path.startsWith(`${GAMMA}/certificates/`)
         ? { ...shared.resources.get(`${MALLORY}/certificates/c1`), name: e.path }
@@ -223,7 +225,7 @@ describe('a consumer is not deceived about duchies:', () => {
     const direct = await consumer.wait(name!);
     expect((await consumer.open(direct)).total.reach!.bounds).toEqual([4, 7]);
     expect(await failure(consumer.open({ ...direct, ...config({}) }))).toBe('ResultRejected SIGNER_FOREIGN');
-    // The figure of one provider, which the aggregator signed as it is.
+    // The aggregator signed the figure of a single provider.
     const counted = await measuredByDuchies(reach(3n));
     expect(await failure(consumer.open(counted))).toBe('ResultRejected PROTOCOL_MISMATCH');
   });
@@ -329,7 +331,7 @@ describe('a consumer does not wait for a result that it will not accept:', () =>
 });
 
 it('keeps to the duchies that were named when the measurement was created', async () => {
-  // A worker in league with the exchange signs, and becomes the aggregator afterwards.
+  // A worker cooperates with the exchange. It signs the result, and the exchange then names it as the aggregator.
   x.tell(async (e) => {
     if (e.method === 'POST') await x.setResult(e.reply.name, ALPHA, shuffledReach(1n));
     else if (e.reply.protocolConfig) {

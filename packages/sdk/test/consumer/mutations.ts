@@ -1,7 +1,10 @@
-/** Ways to spoil what an exchange answers: fields dropped, swapped, replayed, of another type, huge, endless. */
+/**
+ * Mutations of an exchange's replies: fields that are dropped, swapped, replayed, huge, or of another type, and endless
+ * bodies.
+ */
 import type { Exchanged, Json } from './lyingExchange.ts';
 
-/** Numbers from 0 to below `n`, the same for the same seed (mulberry32). */
+/** Returns an integer from 0 to `n` - 1. The sequence depends only on the seed (mulberry32). */
 export type Draw = (n: number) => number;
 
 export function drawFrom(seed: number): Draw {
@@ -18,7 +21,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const text = (body: BodyInit, status = 200, headers: Record<string, string> = JSON_TYPE) =>
   new Response(body, { status, headers });
 
-/** A place in a tree of JSON. */
+/** The location of a value in JSON: its parent and its key. */
 interface Place {
   parent: Json;
   key: string | number;
@@ -57,7 +60,7 @@ const PARTIES = [
   'dataProviders/dailynews',
 ];
 
-/** The reply, spoiled. `earlier` is what the exchange answered before, to anybody. */
+/** Returns a mutated reply. `earlier` has the previous replies of the exchange to any party. */
 export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Draw): Json | Response {
   const pick = <T>(list: readonly T[]): T => list[draw(list.length)]!;
   const places = placesIn(reply);
@@ -67,9 +70,9 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
     parent[key] = value;
     return reply;
   };
-  /** Another answer to a question of the same form. */
+  /** Returns another reply to a request for the same kind of resource. */
   const alike = () => {
-    // `dataProviders/*/certificates/*` of `dataProviders/streamly/certificates/c1`.
+    // For `dataProviders/streamly/certificates/c1` the form is `dataProviders/*/certificates/*`.
     const form = (given: string) => given.replace(/(\w+)\/[^/]+/g, '$1/*');
     const same = earlier.filter((other) => form(other.path) === form(path) && other.path !== path);
     return structuredClone(pick(same.length > 0 ? same : earlier).reply);
@@ -81,7 +84,7 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
       return reply;
     },
     () => alter(flipped(parent[key], draw)),
-    // The same member of another resource, or any other value.
+    // Takes the same member of another resource, or any other value.
     () => {
       const others = placesIn(pick(earlier).reply);
       const same = others.filter((other) => other.key === key);
@@ -91,7 +94,7 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
       return alter(structuredClone(taken.parent[taken.key]));
     },
     alike,
-    // Another answer, under the name that was asked for.
+    // Takes another reply, under the requested name.
     () => ({ ...alike(), ...(reply.name && { name: reply.name }) }),
     () => JSON.parse(JSON.stringify(reply).replaceAll(pick(PARTIES), pick(PARTIES))),
     () => alter(Array.isArray(parent[key]) ? [...parent[key], ...parent[key]].reverse() : [parent[key]]),
@@ -130,7 +133,7 @@ function endless(): ReadableStream {
   return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
 }
 
-/** One bit of what base64 stands for, or one character. */
+/** Flips one bit of the bytes behind base64, or one character of other text. */
 function flipped(value: Json, draw: Draw): Json {
   if (typeof value !== 'string') return value === true ? false : 7;
   const bytes = Buffer.from(value, 'base64');

@@ -1,4 +1,7 @@
-/** The question that a consumer stores with its measurement: only it can read it, and nobody can make one up. */
+/**
+ * The question that a consumer stores with its measurement. Only this consumer can read it, and no other party can
+ * forge it.
+ */
 import {
   createSigner,
   decrypt,
@@ -99,7 +102,7 @@ describe('on an exchange', () => {
     const { requestId, ...asked } = request();
     const [provider] = asked.dataProviders;
     const [group] = provider!.eventGroups!;
-    // A filter has at most 32,768 characters.
+    // The limit for a filter is 32,768 characters.
     const eventGroups = ['a', 'b', 'c'].map((id) => ({
       ...group!,
       name: `${provider!.name}/eventGroups/${id}`,
@@ -124,7 +127,7 @@ describe('against an exchange that lies', () => {
   let consumer: Consumer;
   let one: Measurement;
   let other: Measurement;
-  /** The signed question of the other measurement, as the exchange would have it from a leak. */
+  /** The signed plaintext of the other measurement's question, as if it had leaked to the exchange. */
   let leaked: Uint8Array;
 
   beforeAll(async () => {
@@ -146,7 +149,7 @@ describe('against an exchange that lies', () => {
     failure(consumer.question({ ...one, ...more, encryptedQuestion: { ciphertext, typeUrl } }));
   const sealed = async (plaintext: Uint8Array, more: Partial<Measurement> = {}) =>
     withQuestion(await encrypt(resultKey(one), plaintext), more);
-  /** The JSON of the other question, signed by this key. */
+  /** The JSON of the other measurement's question, signed with this key. */
   const signedWith = async (privateKeyPem: string) => {
     const { message } = unpackSignedMessage(leaked);
     return packSignedMessage(await (await createSigner(privateKeyPem)).sign(message), typeUrl);
@@ -177,7 +180,7 @@ describe('against an exchange that lies', () => {
     const chirpers = await signedWith(x.of(CHIRPER).privateKeyPem);
     expect(await sealed(chirpers)).toBe('QuestionRejected QUESTION_FOREIGN');
     const measurementConsumerCertificate = `${ACME}/certificates/earlier`;
-    // Made by the exchange, under a root that it made as well.
+    // The exchange issues this certificate under its own root.
     const forged = await createIdentity({ party: ACME, commonName: 'acme', now: Date.now(), days: 30 });
     x.tell((e) =>
       e.path === measurementConsumerCertificate
@@ -198,7 +201,7 @@ describe('against an exchange that lies', () => {
     const ciphertext = new Uint8Array(Buffer.from(encryptedResult.ciphertext, 'base64'));
     expect(await withQuestion(ciphertext)).toBe('QuestionRejected QUESTION_FOREIGN');
     const signer = await createSigner(x.of(ACME).privateKeyPem);
-    // The consumer signed its spec, too, and every provider has its bytes.
+    // The consumer also signed its measurement spec, whose bytes every provider has.
     expect(await sealed(packSignedMessage(one.measurementSpec!, typeUrl))).toBe(
       'QuestionRejected QUESTION_MALFORMED',
     );
@@ -242,7 +245,7 @@ describe('against an exchange that lies', () => {
         ),
         clock: { now: () => Date.now() + days * 86_400_000, sleep: async () => {} },
       });
-    // The certificate is good for 30 days.
+    // The certificate is valid for 30 days.
     for (const days of [0, 60]) {
       expect(await later([ACME, STREAMLY], days).question(one)).toMatchObject({ title: 'one' });
     }

@@ -1,4 +1,4 @@
-/** A whole report, and then a search for what it is about: in the database, in the logs, and in what others can read. */
+/** Runs a whole report, then searches the database, the logs and the responses to other parties for its secrets. */
 import { createHash } from 'node:crypto';
 import { decodeMeasurementSpec } from '@measurement-exchange/contract';
 import type { ReportDefinition } from '@measurement-exchange/reports';
@@ -9,7 +9,7 @@ import type { ReportAnswer } from '../../src/index.ts';
 
 const w = useWorld({ logLevel: 'trace' });
 
-/** Numbers and words that nothing else has. */
+/** Numbers and words that occur nowhere else. */
 const REACH = 7_654_321n;
 const IMPRESSIONS = 98_765_432n;
 const WORDS = ['Springtime for the board', 'zebrafish', 'aardvark', 'quokka', 'narwhals'];
@@ -73,7 +73,10 @@ async function answerWaiting(provider: Party): Promise<void> {
   }
 }
 
-/** A text as it is, as PostgreSQL prints bytes, and in base64 at each of the three places that it may begin at. */
+/**
+ * A text in plain form, in hexadecimal as PostgreSQL prints bytes, and in base64 at each of the three possible
+ * alignments.
+ */
 function formsOf(text: string): string[] {
   const base64 = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);

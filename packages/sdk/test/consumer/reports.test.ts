@@ -1,4 +1,4 @@
-/** Reports on a real exchange: planned, asked once, resumed, corrected, stored sealed, and checked. */
+/** Reports on a real exchange: planning, asking once, resuming, correcting, storing sealed, and checking. */
 import { decodeMeasurementSpec } from '@measurement-exchange/contract';
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { stored } from '@measurement-exchange/testkit/steps';
@@ -48,19 +48,19 @@ function definition(changes: Partial<ReportDefinition> = {}): ReportDefinition {
   };
 }
 
-/** A consumer with a client that a test can break. */
+/** Creates a consumer whose client has some methods replaced, so that a test can break them. */
 function consumerWith(changes: Partial<ExchangeClient>): Consumer {
   const client = { ...w.acme.client, ...changes };
   return createConsumer({ client, credentials: w.acme, trust: w.trust });
 }
 
-/** The people that a provider reached until a time: 1,000 more each week. */
+/** The number of people that a provider has reached at a time. It grows by 1,000 each week. */
 function valueAt(seconds: bigint): bigint {
   const week = 7 * 24 * 3600;
   return BigInt(Math.round((Number(seconds) - Date.parse('2026-01-05T00:00:00Z') / 1000) / week) * 1000);
 }
 
-/** Answers every requisition that waits, as a provider with these people would. */
+/** Answers every open requisition as a provider with these people would. */
 async function answerWaiting(provider: Party): Promise<number> {
   const waiting = await Array.fromAsync(
     provider.client.listRequisitions({ parent: provider.name, 'filter.states': ['UNFULFILLED'] }),
@@ -288,7 +288,7 @@ describe('a report that is interrupted', () => {
   });
 });
 
-/** Refuses the first requisition that waits, and returns its measurement. */
+/** Refuses the first open requisition, and returns its measurement. */
 async function refuseOne(provider: Party): Promise<string> {
   for (;;) {
     const [requisition] = await Array.fromAsync(

@@ -14,7 +14,7 @@ import { createConsumer, createTrustStore, ResultRejected } from '../../src/inde
 
 const w = useWorld();
 
-/** Of what an aggregator could learn on the way. */
+/** The privacy parameters for what the aggregator can see during the computation. */
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
 
 describe('results that are not what they should be', () => {
@@ -31,7 +31,7 @@ describe('results that are not what they should be', () => {
     const { code, signer } = error as ResultRejected;
     return signer === undefined ? code : `${code} ${signer}`;
   };
-  /** As an exchange could hand it out. */
+  /** Returns the fault that the consumer finds after the exchange changes the results. */
   const altered = (change: (ofStreamly: Results[number], ofChirper: Results[number]) => Results) => {
     const by = (party: Party) => measurement.results!.find((r) => r.certificate === party.certificate)!;
     return fault({ ...measurement, results: change(by(w.streamly), by(w.chirper)) });
@@ -64,7 +64,7 @@ describe('results that are not what they should be', () => {
     const [foreign] = (await measured(w, asking(w, 'reach', w.dailynews), [w.dailynews, reach(1n)])).results!;
     const rejected = `SIGNER_FOREIGN ${w.dailynews.name}`;
     expect(await altered((a) => [a, foreign!])).toBe(rejected);
-    // Also beside the results of all who were asked.
+    // The foreign result is also rejected next to the results of all providers that were asked.
     expect(await altered((a, b) => [a, b, foreign!])).toBe(rejected);
     expect(await altered((a, b) => [foreign!, a, b])).toBe(rejected);
   });

@@ -1,4 +1,6 @@
-/** A provider may have several certificates: the one that signed its key is the one that consumers check it with. */
+/**
+ * A provider may have several certificates. A consumer checks the provider's key with the certificate that signed it.
+ */
 import {
   asking,
   fulfillWith,
@@ -13,7 +15,7 @@ import { createSigner } from '../../src/index.ts';
 
 let w: World;
 let longer: Leaf;
-/** The name of the longer-lived certificate. */
+/** The name of the certificate that is valid longer. */
 let second: string;
 
 beforeAll(async () => {

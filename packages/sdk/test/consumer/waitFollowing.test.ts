@@ -1,4 +1,4 @@
-/** Waiting for measurements by following the changes of their consumer. */
+/** Waits for measurements by following the changes of their consumer. */
 import { expect, it, vi } from 'vitest';
 import { waitForMeasurement } from '../../src/consumer/wait.ts';
 import type { ClientOptions } from '../../src/index.ts';
@@ -9,7 +9,7 @@ useExchange();
 const HOUR_MS = 3600_000;
 const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 90_000 });
 const asked = (url: unknown) => (String(url).includes('/changes') ? 'changes' : 'measurement');
-/** A client whose requests go through this. */
+/** A client that sends its requests through this fetch function. */
 const consumer = (fetch: ClientOptions['fetch']) => clientOf(cast.acme, { fetch: fetch! });
 const cancel = (name: string) => clientOf(cast.acme).cancelMeasurement({ name });
 const cancelled = { name: 'MeasurementFailed', reason: 'CANCELLED' };
@@ -27,15 +27,15 @@ it('many waits with one client share one watch, and each ends when its measureme
   const waits = names.map((name) =>
     waitForMeasurement(client, name, { pollMs: HOUR_MS }).catch((error: unknown) => error),
   );
-  // At first, and when the watch has begun.
+  // Each wait reads its measurement at the start and again when the watch has begun.
   await until(() => count('measurement') >= 40);
   for (const [i, name] of names.entries()) {
     await cancel(name);
     expect(await waits[i]).toMatchObject(cancelled);
   }
-  // One more where the first one did not come in time.
+  // A second watch may be opened if the first one does not connect in time.
   expect(count('changes')).toBeLessThanOrEqual(2);
-  // Of each once more at its end, and where its creation is told only after the watch has begun.
+  // Each wait reads its measurement again at its end, and once more if the watch reports its creation late.
   expect(count('measurement')).toBeLessThanOrEqual(120);
 });
 
@@ -109,7 +109,7 @@ it('an exchange that is away for a while ends no wait that has begun, and is sai
   await cancel(name!);
   expect(await wait).toMatchObject(cancelled);
   expect(said).toEqual(['polling', 'following']);
-  // Who begins while it is away is told at once.
+  // A wait that begins while the exchange is away fails immediately.
   isAway = true;
   await expect(waitForMeasurement(client, name!)).rejects.toThrow('fetch failed');
 });

@@ -1,4 +1,4 @@
-/** What an agent fulfills, what it refuses, and what each of it costs. */
+/** The requisitions that an agent fulfills or refuses, and the charge of each outcome. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Measurement } from '@measurement-exchange/contract';
@@ -47,12 +47,12 @@ describe('an agent fulfils', () => {
     const [reach, frequency, impression, duration, people, filtered] = opened.map((r) => r.dataProviders[0]!);
     expect(reach!.reach!.value).toBe(PEOPLE);
     expect(frequency!.frequency!.map(({ share }) => share.value)).toEqual([0.01, 0.01, 0.98]);
-    // 1 + … + 9, then 91 people at the cap of 10.
+    // The sum is 1 + … + 9, then 91 people at the cap of 10.
     expect(impression!.impressions!.value).toBe(45 + 910);
-    // 2.5 s of one person, 5 s of each of the others.
+    // One person watched for 2.5 s. Each of the others watched for at least the cap of 5 s.
     expect(duration!.watchDurationSeconds!.value).toBe(2.5 + 99 * 5);
     expect(people!.population!.value).toBe(Number(await population.count()));
-    // Ages 0 to 9 are those of 1 … 9 and 80 … 89.
+    // Persons 1 … 9 and 80 … 89 have the ages 0 to 9.
     expect(filtered!.reach!.value).toBe(19);
     expect(world.types().filter((type) => type === 'fulfilled')).toHaveLength(6);
   });
@@ -72,7 +72,7 @@ describe('an agent fulfils', () => {
   });
 
   it('charges every outcome that depends on the events: two files that differ in one line', async () => {
-    // 80 ages, and one more in the second file.
+    // The first file has 80 distinct ages. The second file has one more.
     const lines = [eventsCsv(), `${eventsCsv()}101,${DAYS[0]} 12:00:00,spring,2.5,99\n`];
     const states = [];
     for (const [i, csv] of lines.entries()) {
@@ -141,7 +141,7 @@ describe('an agent refuses', () => {
     };
     const counted: Events = { ...world.events, frequencies };
     await world.agent({ concurrency: 1, events: counted }).once();
-    // What cannot be paid is not even computed.
+    // The agent does not scan the events for a result that the budget cannot pay.
     expect(scans).toBe(2);
     expect(await Promise.all(asked.map(world.stateOf))).toEqual(['FULFILLED', 'FULFILLED', 'REFUSED']);
     const { refusal } = await world.requisitionOf(asked[2]!);
@@ -156,7 +156,7 @@ describe('an agent refuses', () => {
 });
 
 describe('what may depend on the events is charged like a result:', () => {
-  /** Events whose scans fail as `fail` says, so many times. */
+  /** Events whose first `times` scans fail with the error of `fail`. */
   const broken = (fail: () => Error, times: number): Events => {
     let left = times;
     return {

@@ -1,6 +1,4 @@
-/**
- * Whatever kills an agent at whatever point: every requisition is answered once, and charged once.
- */
+/** An agent may be killed at any point. Every requisition is still answered once and charged once. */
 
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -16,10 +14,10 @@ import { createAgent, type Events, openEvents, openLedger } from '../../src/prov
 import { bundleAgent } from './agentBundle.ts';
 import type { AgentJob } from './agentProcess.ts';
 
-/** At any point. */
+/** The number of kills at random points. */
 const KILLS = rounds(20);
-/** Between charge and scan, and again between result and fulfillment. */
-// Twice this number stays below the six kills after which an agent refuses a requisition as their likely cause.
+/** The number of kills between charge and scan, and again between result and fulfillment. */
+// Twice this number is below six, the number of kills after which an agent refuses a requisition as their likely cause.
 const KILLS_AT_EACH = rounds(2, 1);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
@@ -36,7 +34,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** What was answered and charged, checked against each other and against the exchange. */
+/** Returns the answers and charges, after checking that the ledger and the exchange agree. */
 async function reckon(path: string, asked: Measurement[]) {
   const ledger = openLedger(path, BUDGET);
   try {
@@ -47,7 +45,7 @@ async function reckon(path: string, asked: Measurement[]) {
     const measurements = await Promise.all(
       asked.map(({ name }) => world.acme.client.getMeasurement({ name: name! })),
     );
-    // The result at the exchange is the one that is stored: none was drawn a second time and sent.
+    // The exchange has the stored result, so no second result was drawn and sent.
     for (const [i, { state, results }] of measurements.entries()) {
       const reply = ledger.response(requisitions[i]!.name)!;
       if (state === 'SUCCEEDED')
@@ -57,7 +55,7 @@ async function reckon(path: string, asked: Measurement[]) {
     expect(ledger.audit()).toEqual([]);
     return {
       states: requisitions.map(({ state }) => state),
-      /** How often each one left UNFULFILLED. */
+      /** The number of times that each requisition left UNFULFILLED. */
       closings: timelines.map(
         ({ transitions }) => transitions.filter(({ from }) => from === 'UNFULFILLED').length,
       ),
@@ -68,7 +66,7 @@ async function reckon(path: string, asked: Measurement[]) {
   }
 }
 
-/** The stored results, in base64. */
+/** Returns the stored results in base64. */
 async function answersIn(path: string, asked: Measurement[]): Promise<string[]> {
   const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
   const ledger = openLedger(path, BUDGET);
@@ -129,7 +127,7 @@ it('failures between result and fulfillment: every resend is the same bytes, eve
   });
 });
 
-/** An agent that runs until it is killed or dies; `lines` is what it logged so far. */
+/** Starts an agent that runs until it is killed or crashes. `lines` has its log so far. */
 function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
   const { name, certificate, privateKeyPem, encryptionPublicKey, encryptionPrivateKey } = world.streamly;
   const job: AgentJob = {
@@ -161,7 +159,7 @@ function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
     return code ?? signal;
   });
   const kill = () => child.kill('SIGKILL');
-  /** So many lines, or as many as there were for a second. */
+  /** Waits until the log has `count` lines, or has not grown for a second. */
   const said = async (count: number) => {
     for (
       let [seen, idle] = [0, 0];
@@ -204,7 +202,7 @@ it(`${KILLS_AT_EACH} × a kill between charge and scan, then between result and 
   });
 }, 180_000);
 
-// The kills above are at the two points where something could be done twice.
+// The tests above kill the agent at the two points where work could be repeated.
 it.runIf(isStress)(
   `${KILLS} kills at any point while requisitions arrive: each is fulfilled or refused, exactly once`,
   async () => {
@@ -212,18 +210,19 @@ it.runIf(isStress)(
     const arrivals = 4;
     const asking: Promise<Measurement>[] = [];
     for (let i = 0; i < KILLS; i++) {
-      // Every fifth cannot be answered.
+      // Every fifth requisition cannot be answered.
       for (let n = 0; n < arrivals; n++)
         asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'height > 3' } : {}));
       const agent = startAgent(path);
-      // Every fifth in its start; the rest after so much of the work, however fast this machine is.
+      // Every fifth kill is during the start. The others are after a number of log lines, so that they do not depend on
+      // the speed of the machine.
       if (i % 5 === 0) await sleep(randomInt(300));
       else await agent.said(1 + randomInt(16));
       await sleep(randomInt(20));
       agent.kill();
       await agent.ended;
       expect(agent.lines.filter((line) => line.includes('Error'))).toEqual([]);
-      // More than five kills during one requisition, and it is refused as their likely cause.
+      // The requisitions are finished often, because an agent refuses a requisition after six kills during its work.
       if (i % 4 === 3 && i < KILLS - 1) await finish(path, await Promise.all(asking));
     }
     const asked = await Promise.all(asking);
@@ -237,7 +236,7 @@ it.runIf(isStress)(
   240_000,
 );
 
-/** An agent that is left alone until all of them are closed. */
+/** Runs an agent without kills until all requisitions are closed. */
 async function finish(ledger: string, asked: Measurement[]): Promise<void> {
   const agent = startAgent(ledger);
   await untilClosed(asked);

@@ -1,4 +1,4 @@
-/** An agent that is asked for events which are not recorded yet. */
+/** An agent gets requisitions whose events are not recorded yet. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const HOUR = 3600_000;
 const DAY = 24 * HOUR;
 
 let world: AgentWorld;
-/** How far the agent's clock is ahead. */
+/** The offset of the agent's clock, in milliseconds. */
 let ahead = 0;
 const clock: AgentOptions['clock'] = { now: () => Date.now() + ahead, sleep: async () => {} };
 
@@ -24,7 +24,7 @@ afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-/** The events of an event group are recorded until so many days from now. */
+/** Declares that an event group's events are recorded until `days` days from now. */
 async function record(days: number, eventGroup = world.eventGroup): Promise<void> {
   const { streamly, acme } = world;
   const startTime = time(Date.now() - 60 * DAY);
@@ -37,7 +37,7 @@ async function record(days: number, eventGroup = world.eventGroup): Promise<void
     },
   });
 }
-/** A measurement of so many days, the last of which is so many days from now. */
+/** Requests a measurement over three days, the last of which is `days` days from now. */
 function askUntil(days: number, filter?: string) {
   const interval = {
     start: new Date(time(Date.now() + (days - 3) * DAY)),
@@ -62,7 +62,7 @@ it('defers without a word of what is selected, is charged nothing, and looks aga
   expect(world.types()).toEqual(['received', 'deferred']);
   expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('spring') });
 
-  // It was told, and that still holds: another agent makes no other version.
+  // The exchange already knows this deferral, so another agent does not update the requisition.
   await world.agent({ clock }).once();
   expect((await world.requisitionOf(measurement)).etag).toBe(etag);
 
@@ -127,7 +127,7 @@ it('waits for each of several event groups, and for as long as its settings say'
   const other = (await streamly.client.createEventGroup({ parent: streamly.name, body })).name!;
   await record(-2);
   await record(-5, other);
-  // The grace period of 24 hours ends in an hour.
+  // The interval ended 23 hours ago, so the grace period of 24 hours ends in an hour.
   const end = new Date(Date.now() - 23 * HOUR);
   const interval = { start: new Date(end.getTime() - DAY), end };
   const selecting = (...names: string[]) =>

@@ -1,16 +1,16 @@
-/** An agent that follows the changes at the exchange, and polls where it cannot. */
+/** An agent follows the changes at the exchange, and polls if it cannot follow them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentOptions } from '../../src/provider/index.ts';
 import { type AgentWorld, startAgentWorld } from './agentWorld.ts';
 
-/** Longer than any test. */
+/** A poll interval longer than any test. */
 const NEVER_MS = 1e10;
 
 let world: AgentWorld;
 let lists = 0;
 let areChangesBroken = false;
-/** Counts lists of requisitions, and breaks the changes. */
+/** A fetch function that counts lists of requisitions and can break the changes. */
 const between: typeof fetch = async (input, init) => {
   const url = String(input);
   if (url.includes('/requisitions?')) lists++;
@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
-/** How far the agent's clock is ahead. */
+/** The offset of the agent's clock, in milliseconds. */
 let ahead = 0;
 const clock: AgentOptions['clock'] = {
   now: () => Date.now() + ahead,
@@ -54,7 +54,7 @@ const isFulfilled = (measurement: Parameters<AgentWorld['stateOf']>[0]) =>
 
 it('answers a requisition as soon as it is there, without a poll', async () => {
   await whileRunning({ pollMs: NEVER_MS }, async () => {
-    // It polls at the start, and when it begins to follow.
+    // The agent polls at its start and when it begins to follow.
     await until(() => lists === 2);
     const measurement = await world.ask();
     await isFulfilled(measurement);
@@ -79,7 +79,7 @@ it('polls where changes cannot be followed, says so once, and once that they are
 describe('a deferred requisition', () => {
   const day = (days: number) =>
     `${new Date(Date.now() + days * 24 * 3600_000).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-  /** The events are recorded until so many days from now. */
+  /** Declares that the events are recorded until `days` days from now. */
   const record = (days: number) =>
     world.streamly.client.updateEventGroup({
       name: world.eventGroup,
@@ -89,7 +89,7 @@ describe('a deferred requisition', () => {
         dataAvailabilityInterval: { startTime: day(-60), endTime: day(days) },
       },
     });
-  /** A measurement until tomorrow. */
+  /** Requests a measurement whose interval ends tomorrow. */
   const askUntilTomorrow = () => {
     const interval = { start: new Date(day(-2)), end: new Date(day(1)) };
     const eventGroups = [{ name: world.eventGroup, interval }];
@@ -104,7 +104,7 @@ describe('a deferred requisition', () => {
       await until(() => lists === 2);
       const measurement = await askUntilTomorrow();
       await isDeferred();
-      // The interval has ended by then.
+      // The agent's clock is now past the end of the interval.
       ahead = 25 * 3600_000;
       await isDeferred(2);
       await world.acme.client.cancelMeasurement({ name: measurement.name! });
@@ -120,7 +120,7 @@ describe('a deferred requisition', () => {
       await record(-1);
       await record(2);
       await isFulfilled(measurement);
-      // One list, or none where the change of the deferral itself comes after that of the event group.
+      // The change of the event group causes one poll, unless the change of the deferral arrives later.
       expect(lists).toBeLessThanOrEqual(3);
     });
     expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);
@@ -133,7 +133,7 @@ describe('a deferred requisition', () => {
       const measurement = await askUntilTomorrow();
       await isDeferred();
       await record(2);
-      // Longer than event groups are cached, and less than an hour.
+      // This time is longer than the cache of event groups keeps an entry, and shorter than an hour.
       ahead = 120_000;
       await isFulfilled(measurement);
     });

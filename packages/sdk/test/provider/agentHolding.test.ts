@@ -1,4 +1,4 @@
-/** An agent that is asked about references which its operator has not confirmed. */
+/** An agent gets requisitions for references that its operator has not confirmed. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Measurement } from '@measurement-exchange/contract';
@@ -52,12 +52,12 @@ it('holds it, charges nothing, says why to its operator alone, and answers once 
   const held = { requisition: name, measurementConsumer: world.acme.name, references: ['spring'] };
   expect(status()).toEqual([{ ...held, since: expect.any(String) }]);
 
-  // Another reference is not this one.
+  // Only the exact reference counts: another case does not match.
   confirmReferences(world.ledgerPath(), ['Spring', 'summer']);
   await agent.once();
   expect(status()).toHaveLength(1);
 
-  // While the agent has the ledger open.
+  // The operator confirms a reference while the agent has the ledger open.
   confirmReferences(world.ledgerPath(), ['spring']);
   expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
   expect(await world.stateOf(measurement)).toBe('FULFILLED');
@@ -102,20 +102,20 @@ it('holds a question for one reference of several, and what somebody else may no
   expect(await world.stateOf(refused)).toBe('REFUSED');
   expect(status().map((question) => question.references)).toEqual([['summer']]);
   expect(world.ledger.spending()).toEqual([]);
-  // A question that its consumer withdraws is not shown any more.
+  // A question disappears from the list when its consumer withdraws it.
   await cancel(held);
   await world.agent({ references }).once();
   expect(status()).toEqual([]);
 });
 
-/** What a consumer and the exchange see of a question, and what it costs, at an agent with these events. */
+/** Returns what the consumer and the exchange can observe of a question to an agent with these events, and its cost. */
 async function observed(events: Events, changes: Partial<AgentOptions>) {
   const measurement = await world.ask();
   const requests: string[] = [];
   const watching: typeof fetch = async (input, init) => {
     const { pathname } = new URL(String(input));
     const { reason } = JSON.parse(String(init?.body ?? '{}'));
-    // Parties and resources have other names each time.
+    // IDs differ in every run, so they are removed.
     requests.push([init?.method, pathname.replace(/\/[\w-]{11,}/g, '/…'), reason].join(' '));
     return fetch(input, init);
   };

@@ -1,4 +1,4 @@
-/** An agent in a process of its own, as the tests that kill it start it: `node agentProcess.ts '<AgentJob>'`. */
+/** Runs an agent in its own process, for tests that kill it: `node agentProcess.ts '<AgentJob>'`. */
 import { createClient, createTrustStore } from '../../src/index.ts';
 import {
   createAgent,
@@ -17,17 +17,19 @@ export interface AgentJob {
     name: string;
     certificate: string;
     privateKeyPem: string;
-    /** In base64. */
+    /** Both keys are in base64. */
     encryptionPublicKey: string;
     encryptionPrivateKey: string;
   };
   events: string;
   ledger: string;
   budget: { epsilon: number; delta: number; rho: number };
-  /** Without fingerprints of populations: they are bytes. */
+  /** Fingerprints of populations are omitted, because JSON cannot hold their bytes. */
   shareShuffle?: ShareShuffleSettings & { populations: 'unchecked' };
   liquidLegions?: LiquidLegionsSettings;
-  /** End as by kill -9 when the requisition is charged and its events are to be read, or its result is to be sent. */
+  /**
+   * Ends the process as `kill -9` would, after the charge and before reading the events, or before sending the result.
+   */
   dieBefore?: 'reading' | 'sending';
 }
 

@@ -1,4 +1,7 @@
-/** An agent while parts of the exchange or its own data are out of reach, and while others act on its requisitions. */
+/**
+ * An agent while parts of the exchange or its own data are unavailable, and while other parties change its
+ * requisitions.
+ */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +31,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     new Response('nginx', { status, headers: retryAfter ? { 'retry-after': retryAfter } : {} });
 
   type Failure = [title: string, part: string, how: () => Promise<Response>];
-  /** Every part of the exchange, and every way to fail, once. */
+  /** Every part of the exchange fails once, and every kind of failure occurs. */
   const FAILURES: Failure[] = [
     ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
@@ -52,7 +55,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     const { state } = await world.runUntilClosed(world.agent({ client }), measurement);
     expect(state).toBe('SUCCEEDED');
     const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
-    // Never at once, and as long as it is asked to.
+    // A retry waits at least as long as the exchange asks, and always some time.
     expect(waits).toHaveLength(2);
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 5_000 : 500);
     expect(world.types()).not.toContain('refused');
@@ -106,7 +109,7 @@ describe('an agent tries again, and refuses nothing,', () => {
 });
 
 describe('what happens at the exchange meanwhile', () => {
-  /** A client whose calls to `part` are preceded by something else. */
+  /** A client that runs `happens` before its first call to `part`. */
   const before = (part: string, happens: () => Promise<unknown>) => {
     let first = true;
     const wrapped: typeof fetch = async (input, init) => {

@@ -1,4 +1,4 @@
-/** An agent that one consumer floods, or that waits for a slow duchy: the others go on. */
+/** One consumer floods an agent, or a duchy is slow. The agent still serves the other consumers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal, Requisition } from '@measurement-exchange/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ afterAll(() => world.stop());
 
 const WAIT = { timeout: 90_000 };
 
-/** A question that is refused at once, without a look at the events. */
+/** A requisition that the agent refuses immediately, without reading the events. */
 const quick = (consumer: string, n: number): Requisition => ({
   name: `${PROVIDER}/requisitions/${consumer}${n}`,
   measurement: `measurementConsumers/${consumer}/measurements/m${n}`,
@@ -29,13 +29,13 @@ const quick = (consumer: string, n: number): Requisition => ({
   etag: 'e',
 });
 const many = (consumer: string, count: number) => Array.from({ length: count }, (_, n) => quick(consumer, n));
-/** A copy of the requisition whose share goes to the duchy. */
+/** A copy of the requisition whose share is uploaded to the duchy. */
 const computed = (n: number): Requisition => ({
   ...exchange.requisition,
   name: `${PROVIDER}/requisitions/computed${n}`,
 });
 
-/** An exchange with these requisitions, and the order in which they are refused. */
+/** An exchange with these requisitions. Records the order in which they are refused. */
 function listing(requisitions: Requisition[], onListed?: () => void) {
   const refused: string[] = [];
   const client = {
@@ -57,7 +57,7 @@ function listing(requisitions: Requisition[], onListed?: () => void) {
 }
 
 it('a second consumer is answered at the next turn, after one that asked ten times what fits in memory', async () => {
-  // Nothing is refused before the list has been read.
+  // The agent must not refuse any requisition before the whole list has been read.
   let read = () => {};
   const isRead = new Promise<void>((resolve) => {
     read = resolve;
@@ -105,7 +105,7 @@ it('a duchy that takes no upload holds up no direct result, and no more than eig
   await vi.waitUntil(() => refused.length === 20 && answers.length === 2, WAIT);
   await vi.waitUntil(async () => (await world.shares()).length === 8, WAIT);
   expect(world.types().filter((type) => type === 'received')).toHaveLength(28);
-  // The consumer withdraws the others; then the duchy answers, and everything is delivered.
+  // The consumer withdraws the other requisitions. Then the duchy responds, and all shares are delivered.
   for (const withdrawn of uploads.slice(8)) withdrawn.state = 'WITHDRAWN';
   const answering = setInterval(() => answers.shift()?.(), 1);
   expect(await done).toEqual({ handled: 28, failed: 0 });

@@ -15,10 +15,10 @@ import {
   type PrivacyAmount,
 } from '../../src/provider/index.ts';
 
-/** So large that there is no noise to speak of. */
+/** The epsilon is so large that the noise is negligible. */
 export const EXACT = { epsilon: 1e5, delta: 0 };
 
-/** Time that passes 20 times as fast, so that patience costs little. */
+/** A clock that runs 20 times as fast, so that waits are short. */
 const BEGAN = Date.now();
 const clock: AgentOptions['clock'] = {
   now: () => BEGAN + (Date.now() - BEGAN) * 20,
@@ -27,24 +27,24 @@ const clock: AgentOptions['clock'] = {
 
 export interface AgentWorld extends Omit<ProviderWorld, 'events'> {
   events: Events;
-  /** Those of the current test. */
+  /** The ledger and the log of the current test. */
   ledger: Ledger;
   log: AgentEvent[];
   /** Begins a test. */
   begin(): void;
-  /** Ends a test: what is wrong with its ledger. */
+  /** Ends a test, and returns the faults of its ledger. */
   end(): string[];
-  /** Opens the ledger of the test again, with another budget. */
+  /** Opens the ledger again with another budget. */
   reopen(budget: PrivacyAmount): void;
-  /** The file of the ledger. */
+  /** Returns the path of the ledger. */
   ledgerPath(): string;
   agent(changes?: Partial<AgentOptions>): Agent;
-  /** Types of the events that were logged, but for progress. */
+  /** Returns the types of all logged events except progress. */
   types(): string[];
-  /** The epsilon of each day. */
+  /** Returns the epsilon spent on each day. */
   spent(): number[];
   stateOf(measurement: Measurement): Promise<string>;
-  /** An agent at work until the measurement has ended. */
+  /** Runs an agent until the measurement has ended. */
   runUntilClosed(agent: Agent, measurement: Measurement): Promise<Measurement>;
 }
 

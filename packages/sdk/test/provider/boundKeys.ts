@@ -1,4 +1,7 @@
-/** Keys of duchies, each signed when it is known what it is for: with the requisition that shows it. */
+/**
+ * Keys of duchies. A key is signed together with the requisition that contains it, so its signing waits until that
+ * requisition is complete.
+ */
 import { createSigner, termsDigest } from '@measurement-exchange/consent';
 import {
   type Binding,
@@ -9,7 +12,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { Identity } from '../../src/identity/index.ts';
 
-/** The ID of the computation that the duchies say. */
+/** The ID of the computation that the duchies use. */
 export const COMPUTATION = 'm1';
 
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
@@ -17,7 +20,7 @@ type Sign = (context: KeyContext) => Promise<SignedMessage>;
 
 const later = new WeakMap<SignedMessage, Sign>();
 
-/** Stands for a key until `withSignedKeys` signs it. */
+/** Returns a placeholder for a key, which `withSignedKeys` replaces with the signed key. */
 export function signedLater(sign: Sign): SignedMessage {
   const placeholder = { message: Uint8Array.of(0), signature: Uint8Array.of(0) };
   later.set(placeholder, sign);
@@ -31,7 +34,7 @@ export function signedBy(
   return signedLater(async (context) => (await createSigner(privateKeyPem)).sign(message(context)));
 }
 
-/** The requisition with all keys signed for what it says. */
+/** Returns the requisition with all its keys signed for its terms. */
 export async function withSignedKeys(requisition: Requisition): Promise<Requisition> {
   if (requisition.duchies === undefined) return requisition;
   const termsSha256 = await digestOf(requisition);
@@ -53,7 +56,7 @@ async function digestOf({ measurementSpec, protocolConfig }: Requisition): Promi
   });
 }
 
-/** Replaces every placeholder in a value of plain objects. */
+/** Replaces every placeholder in a nested value. */
 async function signedIn(value: unknown, context: KeyContext): Promise<unknown> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   const sign = later.get(value as SignedMessage);

@@ -1,4 +1,7 @@
-/** Two providers and a real exchange: what both upload gives, together, who was reached by either, and how often. */
+/**
+ * Two providers upload to duchies through a real exchange. The uploads together give the people that either reached,
+ * and how often.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -37,7 +40,7 @@ const PEOPLE = 200;
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-02T00:00:00Z' };
 const MAXIMUM = 5;
-/** How often each provider reached a person. */
+/** Returns how often each provider reached a person. */
 const REACHED: Record<string, (vid: number) => number> = {
   streamly: (vid) => (vid <= 100 ? vid % 9 : 0),
   chirper: (vid) => (vid > 50 && vid <= 150 ? 1 : 0),
@@ -97,7 +100,7 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-/** The frequencies behind an upload, which takes the keys of both workers. */
+/** Decrypts the frequencies in an upload with the keys of both workers. */
 function opened(upload: ReceivedUpload) {
   const [, id] = /dataProviders\/(\w+)\//.exec(upload.path)!;
   const [first, second] = duchies.all;
@@ -207,7 +210,7 @@ it.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
 const curve = new Curve(128);
 const pointOf = (text: string) => Buffer.from(mapToCurve(curve, [text])).toString('hex');
 
-/** The indexes of registers, as all duchies together can decrypt them. */
+/** Decrypts the indexes of registers with the keys of all duchies. */
 function indexesIn(registers: Uint8Array, stride: number): string[] {
   const count = registers.length / stride;
   const points = Buffer.alloc(count * POINT_BYTES);
@@ -221,7 +224,7 @@ function indexesIn(registers: Uint8Array, stride: number): string[] {
   );
 }
 
-/** Three processes each. */
+/** Each protocol starts three processes. */
 const KILLED: Protocol[] = isStress
   ? ['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2']
   : ['honestMajorityShareShuffle'];

@@ -1,4 +1,4 @@
-/** Event files for tests, written by an engine of their own. */
+/** Writes event files for tests with its own engine. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { DuckDBInstance, type JS } from '@duckdb/node-api';
 
 export interface EventFiles {
   path(name: string): string;
-  /** Writes the rows of a query as Parquet, or as CSV where the name says so. */
+  /** Writes the rows of a query as Parquet, or as CSV if the name ends with `.csv`. */
   write(name: string, query: string): Promise<string>;
   rows(query: string): Promise<Record<string, JS>[]>;
   remove(): Promise<void>;

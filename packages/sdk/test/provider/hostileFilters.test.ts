@@ -1,7 +1,6 @@
 /**
- * Thousands of filters that are written to cost time or memory: each is refused or evaluated within 320 MB, and within
- * the time of two attempts: half a second each, and a process that starts for each.
- * FC_SEED looks elsewhere.
+ * Thousands of filters that try to use much time or memory. Each is refused or evaluated with at most 320 MB. The time
+ * limit is that of two attempts, each half a second plus the start of a process. FC_SEED chooses other filters.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,9 +12,9 @@ import { type EventFiles, eventFiles } from './eventFiles.ts';
 import { HOSTILE_FILTER } from './hostileFilters.ts';
 
 const RUNS = rounds(1500, 40);
-/** What the evaluating process allows itself for a request, which is tried twice. */
+/** The limit of the evaluating process for one attempt. Every request has two attempts. */
 const REQUEST_MS = 500;
-/** The process ends itself beyond 200 MB, when it comes to look. */
+/** The process ends itself above 200 MB, but it checks only from time to time. */
 const MAX_MB = 320;
 
 let files: EventFiles;
@@ -42,7 +41,7 @@ const QUERY = {
 const count = (filter: string) =>
   events.impressions({ ...QUERY, eventGroups: [{ ...QUERY.eventGroups[0]!, filter }] }, 1);
 
-/** The processes that evaluate for this one. */
+/** Returns the child processes of this process, which evaluate filters. */
 function children(): string[] {
   return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === process.pid);
 }
@@ -57,7 +56,7 @@ function read(file: string): string {
   }
 }
 
-/** The time that the processor has spent on this process and on those it started, also ended ones. */
+/** Returns the processor time of this process and all its children, including ended ones. */
 function cpuMs(): number {
   const ticksOf = (pid: string, fields: number) =>
     read(`/proc/${pid}/stat`)
@@ -68,10 +67,10 @@ function cpuMs(): number {
   return 10 * [...children().map((pid) => ticksOf(pid, 2)), ticksOf('self', 4)].reduce((a, b) => a + b);
 }
 
-/** The most memory that a process has had since `forget`. */
+/** Returns the peak memory of a process since `forget`. */
 const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
-/** The most that the first count of a new process takes: the yardstick, as fast or slow as this machine is now. */
+/** Measures the longest first count of a new process, as a yardstick for the speed of this machine. */
 async function startMs(): Promise<number> {
   let most = 0;
   for (let k = 0; k < 3; k++) {

@@ -1,4 +1,4 @@
-/** Filters that a hostile consumer might write, to cost a provider time or memory. */
+/** Filters that a hostile consumer might write to use a provider's time or memory. */
 import fc from 'fast-check';
 
 /** The attributes that the filters use, with their CEL types. */
@@ -11,7 +11,7 @@ export const ATTRIBUTES = {
   at: 'timestamp',
 } as const;
 
-/** A few, some, or as many as a filter can hold: what costs most is near a limit. */
+/** Draws a number that is small, arbitrary, or near the limit, where the costs are highest. */
 const amount = (most: number) =>
   fc.oneof(
     fc.integer({ min: 1, max: 4 }),
@@ -20,9 +20,9 @@ const amount = (most: number) =>
     fc.integer({ min: most, max: Math.ceil(most * 1.2) }),
   );
 const one = (...choices: string[]) => fc.constantFrom(...choices);
-/** A little more than a filter may have. */
+/** A length slightly above the limit of a filter. */
 const LENGTH = 36_000;
-/** As many of the parts, over and over, as fit. */
+/** Repeats the parts until the count or the length is reached. */
 function repeated(parts: string[], count: number, separator: string): string {
   const chosen: string[] = [];
   for (let k = 0, length = 0; k < count && length < LENGTH; k++) {
@@ -192,7 +192,7 @@ const conversions = fc.oneof(
   text.map((a) => `size(${a}) > 3`),
   joined(amount(400), one('bytes(s)', "b'abc'", "bytes('aé')"), ' + ').map((sum) => `size(${sum}) > 1`),
 );
-/** Text that is hardly a filter. */
+/** Text that is not a valid filter in most cases. */
 const broken = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 2000, size: 'max' }),
   fc
@@ -218,7 +218,7 @@ const condition = fc.oneof(
   { weight: 2, arbitrary: conversions },
 );
 
-/** Alone, several at once, with a typing error somewhere, or not a filter at all. */
+/** A hostile condition, several conditions, a condition with a typing error, or text that is not a filter. */
 export const HOSTILE_FILTER: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: condition },
   {

@@ -1,4 +1,4 @@
-/** Requisitions of computations on encrypted sketches, as the exchange relays them, and spoiled in any place. */
+/** Requisitions of computations on encrypted sketches, as the exchange relays them, with any part altered. */
 import type {
   Certificate,
   DuchyEntry,
@@ -22,7 +22,7 @@ import {
   spoiledComputation,
 } from './shareShuffleRequisitions.ts';
 
-/** The ring: Alpha, which takes the upload, Beta, and Gamma, which aggregates. */
+/** The duchies of the ring: Alpha receives the upload, Beta is next, and Gamma aggregates. */
 export const RING = [ALPHA!, BETA!, GAMMA!];
 
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
@@ -36,7 +36,7 @@ export const FREQUENCY_LEGIONS: LiquidLegionsConfig = {
   ...{ samplingIndicatorSize: 1000, maximumFrequency: 10 },
 };
 
-/** What is in no world of share-shuffle: a key of each duchy. */
+/** The ElGamal keys of the duchies, which the world of share shuffle does not have. */
 export interface RingKeys {
   keys: Record<string, ElGamalKeyPair>;
   signed: Record<string, SignedMessage>;
@@ -49,7 +49,7 @@ export async function createRingKeys(world: DuchyWorld): Promise<RingKeys> {
   return { keys, signed: Object.fromEntries(signed) };
 }
 
-/** A key that is made for the requisition that shows it, or for something else. */
+/** Signs a key for the requisition that contains it. `changes` binds the key to other terms. */
 export function signKey(
   pair: ElGamalKeyPair,
   by: Identity,
@@ -69,9 +69,9 @@ export function entriesOf(
   return Object.fromEntries(entries);
 }
 
-/** What is not as usual. */
+/** The differences from a valid requisition. */
 export interface SpoiledLegions extends Draft {
-  /** By default reachOnlyLiquidLegionsV2, or liquidLegionsV2 for a frequency spec. */
+  /** The default is reachOnlyLiquidLegionsV2, or liquidLegionsV2 for a frequency spec. */
   protocol?: LiquidLegionsProtocol;
   config?: Partial<LiquidLegionsConfig>;
   signed?: Record<string, SignedMessage>;
@@ -81,7 +81,7 @@ export interface SpoiledLegions extends Draft {
   certificates?: Record<string, Certificate | undefined>;
 }
 
-/** What the exchange relays of a computation on sketches. */
+/** Returns the part of a requisition that is about a computation on sketches. */
 export function relayedLegions(ring: RingKeys, spoiled: SpoiledLegions = {}): Partial<Requisition> {
   const { protocol = 'reachOnlyLiquidLegionsV2', config } = spoiled;
   const usual = protocol === 'liquidLegionsV2' ? FREQUENCY_LEGIONS : LEGIONS;
@@ -103,7 +103,7 @@ export async function createLegionsWorld(): Promise<LegionsWorld> {
   return { ...world, ring: await createRingKeys(world) };
 }
 
-/** The requisition, and what an exchange and the provider's settings say. */
+/** Returns the requisition, and the context in which the provider verifies it. */
 export async function spoiledLegions(world: LegionsWorld, spoiled: SpoiledLegions = {}) {
   const { protocol: _, config: _config, signed: _signed, entries: _entries, settings, ...rest } = spoiled;
   const relayed = relayedLegions(world.ring, spoiled);

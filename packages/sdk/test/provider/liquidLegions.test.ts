@@ -1,4 +1,4 @@
-/** Sketches of a provider, from its events to a duchy: what is in them, what is charged, and what a crash leaves. */
+/** A provider's sketches from its events to a duchy: their content, their charge, and their state after a crash. */
 import { createHash, X509Certificate } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ import { PROVIDER } from './requisitions.ts';
 import { ALPHA, BETA, GAMMA } from './shareShuffleRequisitions.ts';
 import { CLOSED, frequencySpec, OPEN, responds, type ShareWorld, startShareWorld } from './shareWorld.ts';
 
-/** Person v of 1 … 12 has v events, whatever population there is. */
+/** Person v of 1 … 12 has v events, whether or not the population contains the person. */
 const PEOPLE = Array.from({ length: 12 }, (_, i) => i + 1);
 
 const curve = new Curve(64);
@@ -68,7 +68,10 @@ const frequency = (maximumFrequency: number): SpoiledLegions => ({
 
 const textOf = (text: string) => Buffer.from(mapToCurve(curve, [text])).toString('hex');
 
-/** What all duchies together know of an upload: what is signed, and the points in each register, sorted. */
+/**
+ * Verifies the signature of an upload, and decrypts it with the keys of all duchies. The points of the registers are
+ * sorted.
+ */
 async function opened({ fulfillment, data }: ReceivedUpload, ciphertexts: 1 | 3) {
   await verifySignature(
     fulfillment,

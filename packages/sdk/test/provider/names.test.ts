@@ -1,4 +1,7 @@
-/** A budget belongs to the events: whatever the exchange calls them, nobody gets it twice, or another's. */
+/**
+ * A budget belongs to the events. Even if the exchange renames events, no consumer gets a budget twice or the budget of
+ * other events.
+ */
 import { join } from 'node:path';
 import type { EventGroup, Measurement } from '@measurement-exchange/contract';
 import { DAYS, type ProviderWorld, startProviderWorld } from '@measurement-exchange/testkit/providerWorld';
@@ -42,11 +45,11 @@ const agentOptions = (): AgentOptions => ({
   references: { spring: { measurementConsumers: [world.acme.name], served: true } },
 });
 
-/** It costs the whole budget, and there is no noise to speak of. */
+/** The measurement costs the whole budget, and its noise is negligible. */
 const ALL = { epsilon: 1e5, delta: 0 };
 const interval = { start: `${DAYS[0]}T00:00:00Z`, end: '2026-07-04T00:00:00Z' };
 
-/** How many impressions there are in the events of these event groups. */
+/** Requests the number of impressions in these event groups. */
 const ask = (...names: string[]) =>
   world.consumer.create({
     type: 'impression',
@@ -55,7 +58,7 @@ const ask = (...names: string[]) =>
     privacy: ALL,
   });
 
-/** What becomes of the measurement: the impressions, or why the provider refused. */
+/** Runs the agent, and returns the impressions, or the justification of the refusal. */
 async function outcomeOf({ name }: Measurement, changes: Partial<AgentOptions> = {}) {
   expect(await createAgent({ ...agentOptions(), ...changes }).once()).toEqual({ handled: 1, failed: 0 });
   const measurement = await world.acme.client.getMeasurement({ name: name! });
@@ -64,14 +67,14 @@ async function outcomeOf({ name }: Measurement, changes: Partial<AgentOptions> =
   return (await world.consumer.open(measurement)).dataProviders[0]!.impressions!.value;
 }
 
-/** 1 + 2 + … + 100 */
+/** The sum is 1 + 2 + … + 100. */
 const IMPRESSIONS = 5050;
 const createSpring = async () => {
   const body = { measurementConsumer: world.acme.name, eventGroupReferenceId: 'spring' };
   return (await world.streamly.client.createEventGroup({ parent: world.streamly.name, body })).name!;
 };
 
-/** An exchange that answers for these event groups what it likes. */
+/** An exchange that returns false descriptions of these event groups. */
 function lyingAbout(eventGroups: Record<string, Partial<EventGroup>>) {
   const lie: typeof fetch = async (input, init) => {
     const name = Object.keys(eventGroups).find((name) => String(input).endsWith(name));

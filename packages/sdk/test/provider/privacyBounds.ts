@@ -1,14 +1,14 @@
-/** Lower bounds of the privacy that a release spent, from samples of it on two neighboring data sets. */
+/** Lower bounds of the privacy loss of a release, from samples of the release on two neighboring data sets. */
 
-/** The chance that a bound is wrong; each of its two probabilities takes half. */
+/** The probability that a bound is wrong. Each of its two probabilities may be wrong with half of it. */
 const ERROR = 1e-6;
 const TRAINING_SHARE = 0.25;
-/** How many events are tried at most. */
+/** The maximum number of events that are tried. */
 const THRESHOLDS = 200;
 
 /**
- * The best event of the form "the statistic is at least t", or its opposite, is chosen on a part of the samples, and its
- * probabilities are bounded on the rest, so that the choice does not bias them.
+ * Chooses the best event of the form "the statistic is at least t", or its complement, with a part of the samples.
+ * Bounds its probabilities with the rest, so that the choice does not bias them.
  */
 export function privacyBounds(before: number[], after: number[]): { epsilon: number; rho: number } {
   const cut = Math.floor(before.length * TRAINING_SHARE);
@@ -28,14 +28,16 @@ export function privacyBounds(before: number[], after: number[]): { epsilon: num
 type Samples = readonly [number[], number[]];
 type Event = (x: number) => boolean;
 
-/** ε ≥ ln(p / q) for the probabilities of any event on the two data sets, either way round. */
+/** By definition, ε ≥ ln(p / q) for the probabilities p and q of any event on the two data sets, in either order. */
 function epsilonOf(event: Event, samples: Samples): number {
   return Math.max(...pairsOf(event, samples).map(([p, q]) => Math.log(p / q)));
 }
 
 const ORDERS = [1.01, 1.1, 1.25, 1.5, 2, 3];
 
-/** α ρ is at least the Rényi divergence of order α, also between the two probabilities of an event alone. */
+/**
+ * By definition, α ρ is at least the Rényi divergence of order α, even between the two probabilities of a single event.
+ */
 function rhoOf(event: Event, samples: Samples): number {
   const bounds = pairsOf(event, samples)
     .filter(([p, q]) => p > q)
@@ -58,7 +60,7 @@ function pairsOf(event: Event, [before, after]: Samples): [number, number][] {
   ];
 }
 
-/** By Chernoff's bound: the share of n is at least x with a chance of at most exp(−n KL(x, p)) where p < x. */
+/** Chernoff's bound: for x > p, the share of n draws is at least x with probability at most exp(−n KL(x, p)). */
 function lowerBound(share: number, n: number): number {
   let [low, high] = [0, share];
   for (let i = 0; i < 60; i++) {
@@ -71,7 +73,7 @@ function lowerBound(share: number, n: number): number {
 
 const upperBound = (share: number, n: number) => 1 - lowerBound(1 - share, n);
 
-/** The relative entropy of two coins. */
+/** The relative entropy of two Bernoulli distributions. */
 function divergence(share: number, p: number): number {
   const term = (x: number, y: number) => (x === 0 ? 0 : x * Math.log(x / y));
   return term(share, p) + term(1 - share, 1 - p);

@@ -1,6 +1,6 @@
 /**
- * Neighboring data sets differ in the events of one unit of privacy: those of one person in one reference on one UTC
- * day. What is charged for a result bounds how well its distribution tells two neighbors apart.
+ * Neighboring data sets differ in one unit of privacy: the events of one person in one reference on one UTC day. The
+ * charge of a result bounds how well its distribution distinguishes two neighbors.
  */
 import type { specs } from '@measurement-exchange/contract';
 import { fromUnits } from '@measurement-exchange/mpc/charges';
@@ -23,12 +23,12 @@ interface Event {
   millis: number;
 }
 const times = (count: number, event: Event): Event[] => Array.from({ length: count }, () => event);
-/** The person whose events of the first day differ. */
+/** The person whose events on the first day differ. */
 const person: Event = { vid: 7, day: 0, color: 'red', millis: 900 };
 const others = (from: number, people: number, events: number) =>
   Array.from({ length: people }, (_, i) => times(events, { ...person, vid: from + i })).flat();
 
-/** Two neighbors, as two references of one file: `<name> before` and `<name> after`. */
+/** Each pair of neighbors is stored as two references in one file: `<name> before` and `<name> after`. */
 const NEIGHBORS: Record<string, [before: Event[], after: Event[]]> = {
   appears: [[], times(9, person)],
   'moves between bins': [times(1, person), times(2, person)],
@@ -111,7 +111,7 @@ describe('the exact figures of neighbors', () => {
     expect(most.reach).toBeLessThanOrEqual(1n);
     expect(most.impressions).toBeLessThanOrEqual(BigInt(CAP));
     expect(most.millis).toBeLessThanOrEqual(CAP_MILLIS);
-    // Two bins by one each: no less is enough.
+    // Two bins change by one each, so a smaller sensitivity would be wrong.
     expect(most).toMatchObject({ one: 2n, square: 2n });
   });
 
@@ -127,7 +127,7 @@ describe('the exact figures of neighbors', () => {
   });
 });
 
-/** Large enough for few samples to tell neighbors apart. */
+/** The epsilon is large enough to distinguish neighbors with few samples. */
 const PURE = { epsilon: 1, delta: 0 };
 const GAUSSIAN = { epsilon: 8, delta: 1e-3 };
 const reach = (privacyParams: object) => ({ measurementType: 'REACH', reach: { privacyParams } });
@@ -136,7 +136,7 @@ const frequency = (privacyParams: { epsilon: number; delta: number }) => ({
   reachAndFrequency: {
     maximumFrequency: 2,
     frequencyPrivacyParams: privacyParams,
-    // Hardly anything, so that it is the cost of the histogram that counts.
+    // The reach has almost no budget, so the cost of the histogram decides.
     reachPrivacyParams: { ...privacyParams, epsilon: 0.01 },
   },
 });
@@ -162,10 +162,10 @@ function asking(type: object, reference: string): VerifiedRequisition {
   };
 }
 
-/** What is charged on one day. */
+/** Returns the charge of one day. */
 const costOf = (type: object) => fromUnits(chargesFor(asking(type, 'appears after'), { events })[0]!.cost);
 
-/** Released results on one neighbor. The events are read once: every result has noise of its own. */
+/** Returns released results for one neighbor. The events are read once, but every result has new noise. */
 async function resultsOf(type: object, reference: string, samples: number) {
   const query = { eventGroups: [{ reference, interval: INTERVAL }], vidSampling: EVERYBODY };
   const [people, bins] = [await events.frequencies(query, 1), await events.frequencies(query, 2)];
@@ -188,7 +188,10 @@ async function resultsOf(type: object, reference: string, samples: number) {
 
 const SAMPLES = 3000;
 
-/** A lower bound of what telling the two neighbors apart by this statistic of the result costs, at 1 − 10⁻⁶. */
+/**
+ * Returns a lower bound, with confidence 1 − 10⁻⁶, of the privacy loss that this statistic of the result reveals about
+ * the two neighbors.
+ */
 async function spentOn(
   type: object,
   neighbors: string,
@@ -218,10 +221,10 @@ describe('what a result gives away about the events of one person, reference and
     const { epsilon: charged } = costOf(type);
     const { epsilon } = await spentOn(type, neighbors, statistic);
     expect(epsilon).toBeLessThanOrEqual(charged);
-    // The bound is not an idle one.
+    // The bound is at least half of the charge, so it could detect a charge that is too small.
     expect(epsilon).toBeGreaterThan(0.5 * charged);
     if (type.measurementType === 'REACH_AND_FREQUENCY') {
-      // Charged as one bin it would be too little.
+      // If only one bin were charged, the charge would be below this bound.
       expect(epsilon).toBeGreaterThan(0.01 + PURE.epsilon);
     }
   });

@@ -1,4 +1,4 @@
-/** What an agent sends to the exchange when it refuses: nothing of what is encrypted, nothing of its own names. */
+/** An agent's refusal contains no encrypted content and none of the provider's own names. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ import { ALPHA, createDuchyWorld, type DuchyWorld, spoiledComputation } from './
 import { SPOILED_COMPUTATIONS } from './spoiledComputations.ts';
 import { SPOILED } from './spoiledRequisitions.ts';
 
-/** In every name and value that must stay with consumer and provider. */
+/** A marker in every name and value that must stay with the consumer and the provider. */
 const MARKER = 'zqx';
 const GROUP = `${PROVIDER}/eventGroups/zqxgroup`;
 
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 let asked = 0;
 
-/** Has an agent answer a requisition, and returns the body of its refusal and what it logs about it. */
+/** Lets an agent answer a requisition. Returns the body of its refusal and its log. */
 async function refusalOf(
   { context, ...draft }: Spoiled,
   options: Partial<AgentOptions> = {},
@@ -222,7 +222,7 @@ const CASES: Case[] = [
   ['broken UTF-8', () => ({ requisitionSpec: Uint8Array.of(0x0a, 6, 0x0a, 4, ...Buffer.from('zqx'), 0xff) })],
 ];
 
-/** A code, the code of a fault of consent, a place, a position. */
+/** A refusal code, optionally followed by a consent fault code, a place and a position. */
 const CLOSED =
   /^[A-Z_]+( \([A-Z_]+\))?( at (events(\[\d+\](\.filter|\.interval|, day \d+)?)?|population(\.filter)?|[a-zA-Z]+(\.[a-zA-Z.[\]\d]+)?))?(, line \d+, column \d+)?$/;
 const seen = new Set<string | undefined>();

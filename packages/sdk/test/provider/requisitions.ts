@@ -1,4 +1,4 @@
-/** Requisitions as the exchange relays them, made from keys of their own, and spoiled in any place. */
+/** Requisitions as the exchange relays them, signed with keys of this module, with any part altered. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
 import {
@@ -34,19 +34,19 @@ export type SpecInit = MessageInitShape<typeof specs.MeasurementSpecSchema>;
 export type RequisitionSpecInit = MessageInitShape<typeof specs.RequisitionSpecSchema>;
 
 export interface Draft {
-  /** Members of the MeasurementSpec to replace, or all of its bytes. */
+  /** Members of the MeasurementSpec to replace, or its complete bytes. */
   spec?: SpecInit | Uint8Array;
   requisitionSpec?: RequisitionSpecInit | Uint8Array;
-  /** The key that signs, where it is not the consumer's. */
+  /** The signing key, if it is not the consumer's. */
   specKeyPem?: string;
   requisitionSpecKeyPem?: string;
   encryptTo?: Uint8Array;
-  /** What the exchange relays instead. */
+  /** The members that the exchange changes when it relays the requisition. */
   relayed?: Partial<Requisition>;
 }
 
 export type Spoiled = Draft & { context?: Partial<VerifyContext> };
-/** `says` is a part of the refusal's message, or the code of the fault behind it. */
+/** `says` is a part of the refusal's message, or the code of the underlying fault. */
 export type SpoiledRow = [
   what: string,
   justification: RefusalJustification,
@@ -54,7 +54,7 @@ export type SpoiledRow = [
   spoil: (world: World) => Spoiled | Promise<Spoiled>,
 ];
 
-/** A consumer, a provider, and whom the provider trusts. */
+/** A consumer, a provider, and the roots that the provider trusts. */
 export interface World {
   consumer: Identity;
   provider: Identity;
@@ -98,7 +98,7 @@ export const keysOf = ({ keysets }: Identity) => ({
   encryptionPrivateKey: keysets.privateKeyset,
 });
 
-/** A certificate that the root issues to somebody else, with its key. */
+/** A certificate that the root issues to another party, with its key. */
 export async function otherLeaf(root: Identity['root'], at = NOW, days = 365) {
   const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, { days });
   return { privateKeyPem, certificate: certificateOf({ certificatePem }) };
@@ -172,7 +172,7 @@ function bytesOf<S extends typeof specs.MeasurementSpecSchema | typeof specs.Req
   return toBinary(schema, create(schema, { ...usual, ...given }));
 }
 
-/** An event group, three days in July unless said otherwise (in days of that month). */
+/** An event group entry. The interval is in days of July, by default three days. */
 export function entry(key: string, filter?: string, [from, to]: [number, number] = [1, 4]) {
   const at = (day: number) => ({ seconds: BigInt(Date.UTC(2026, 6, day) / 1000) });
   return {
@@ -188,7 +188,7 @@ export const eventGroups = (...entries: ReturnType<typeof entry>[]): Requisition
   requisitionType: { case: 'events', value: { eventGroups: entries } },
 });
 
-/** An exchange that says something else of the event group. */
+/** An exchange that returns a changed event group. */
 export const group = (world: World, change: object) => ({
   fetchEventGroup: async () => ({ ...world.eventGroup, ...change }) as never,
 });

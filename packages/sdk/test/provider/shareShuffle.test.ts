@@ -1,4 +1,4 @@
-/** Shares of a provider, from its events to a duchy: what is in them, what is charged, and what a crash leaves. */
+/** A provider's shares from its events to a duchy: their content, their charge, and their state after a crash. */
 import { createHash } from 'node:crypto';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Requisitions of computations by duchies, as the exchange relays them, and spoiled in any place. */
+/** Requisitions of computations by duchies, as the exchange relays them, with any part altered. */
 import { createHash } from 'node:crypto';
 import {
   type BindingFields,
@@ -28,18 +28,18 @@ export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/g
 const NAMES = [ALPHA, BETA, GAMMA];
 export const POPULATION = 'populations/p1';
 
-/** Beside consumer and provider: Alpha takes the upload, Beta gets a seed, Gamma aggregates. */
+/** A world with three duchies: Alpha receives the upload, Beta receives a seed, Gamma aggregates. */
 export interface DuchyWorld extends World {
   duchies: Record<string, Identity>;
-  /** Of Alpha, for this computation. */
+  /** The keys of Alpha for this computation. */
   workerKeys: EncryptionKeysets;
-  /** Of Beta. */
+  /** The keys of Beta. */
   peerKeys: EncryptionKeysets;
   certificates: Record<string, Certificate>;
   config: ShareShuffleConfig;
   entries: Record<string, DuchyEntry>;
   settings: Omit<ShareShuffleSettings, 'folder'>;
-  /** A key that is made for the requisition that shows it, or for something else. */
+  /** Signs a key for the requisition that contains it. `changes` binds the key to other terms. */
   signKey(keyset: Uint8Array, by: Identity, changes?: Partial<BindingFields>): SignedMessage;
 }
 
@@ -89,19 +89,19 @@ export function fingerprintOf(vidRanges: VidRange[]): Uint8Array {
   return new Uint8Array(createHash('sha256').update(populationBytes(vidRanges)).digest());
 }
 
-/** What is not as usual. */
+/** The differences from a valid requisition. */
 export interface SpoiledComputation extends Draft {
   config?: Partial<ShareShuffleConfig>;
   entries?: Record<string, DuchyEntry>;
   fulfillingDuchy?: string | undefined;
   settings?: Partial<ShareShuffleSettings> | 'none';
-  /** Certificates at the exchange, by name; undefined: there is none. */
+  /** The certificates at the exchange by name. undefined means that the certificate does not exist. */
   certificates?: Record<string, Certificate | undefined>;
   vidRanges?: VidRange[] | 'none';
   now?: number;
 }
 
-/** The requisition, and what an exchange and the provider's settings say. */
+/** Returns the requisition, and the context in which the provider verifies it. */
 export async function spoiledComputation(world: DuchyWorld, spoiled: SpoiledComputation = {}) {
   const { config, entries, settings, certificates, vidRanges, now = NOW, ...draft } = spoiled;
   const fulfillingDuchy = 'fulfillingDuchy' in spoiled ? spoiled.fulfillingDuchy : ALPHA;

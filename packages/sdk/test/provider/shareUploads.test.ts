@@ -1,4 +1,4 @@
-/** Uploads to a duchy that fails, rejects, lies or says nothing: what is sent again, and what is not. */
+/** Uploads to a duchy that fails, rejects, lies or does not respond: which uploads the agent repeats. */
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { type Behavior, receive } from '@measurement-exchange/testkit/fakeDuchy';
@@ -17,7 +17,7 @@ beforeEach(() => world.begin());
 afterEach(async () => expect(await world.end()).toEqual([]));
 afterAll(() => world.stop());
 
-/** What passes by itself. */
+/** Temporary failures, after which an upload is repeated. */
 const FAILURES: [string, Behavior][] = [
   ['hangs up', (request) => void request.socket.destroy()],
   [
@@ -59,7 +59,7 @@ describe('where the duchy', () => {
       expect([why, await agent.once()]).toEqual([why, OPEN]);
       expect(world.log.at(-1)).toMatchObject({ type, why: expect.stringContaining(why) });
       expect(await world.shares()).toEqual(['streamly.r1.share']);
-      // Rejections within one wait count once.
+      // Several rejections within one wait count once.
       expect(world.ledger.rejections.get(exchange.requisition.name!)?.count).toBe(
         type === 'rejected' ? 1 : undefined,
       );
@@ -169,7 +169,7 @@ describe('where the duchy', () => {
     const pinned = { ...duchies, [ALPHA!]: { ...duchies[ALPHA!]!, endpoint } };
     const shareShuffle = { ...world.settings, duchies: pinned, folder: world.folder };
     expect(await exchange.agent({ shareShuffle }).once()).toEqual(OPEN);
-    // The duchy of this test has no TLS.
+    // The duchy of this test does not use TLS.
     expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('does not respond') });
     expect(world.duchy.uploads).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe('where the duchy', () => {
 describe('an upload that its duchy rejects', () => {
   const REQUISITION = `${PROVIDER}/requisitions/r1`;
   const MINUTE = 60_000;
-  /** Rejects everything, and keeps what it was sent. */
+  /** The duchy rejects every upload and records what it received. */
   const rejecting = (error: ExchangeError) => {
     const received: Buffer[][] = [];
     const reject: Behavior = async (request, response) => {
@@ -244,7 +244,7 @@ describe('an upload that its duchy rejects', () => {
     const exchange = await world.scripted();
     const { duchies } = exchange.requisition;
     delete exchange.requisition.duchies;
-    // It stands still until it is set.
+    // A clock that advances only when the test sets it.
     const time = { now: NOW };
     const clock: Clock = {
       now: () => time.now,
@@ -264,7 +264,7 @@ describe('an upload that its duchy rejects', () => {
       await until(() => count('rejected') === 1);
       time.now = NOW + 1.5 * MINUTE;
       await until(() => lists.mock.calls.length === 3);
-      // A minute after it was rejected, and before the next poll.
+      // The time is a minute after the rejection, and before the next poll.
       time.now = NOW + 1.75 * MINUTE;
       await until(() => count('rejected') === 2);
     } finally {
@@ -282,7 +282,7 @@ describe('an upload that its duchy rejects', () => {
       return exchange.agent({ clock: clockAt(time) }).once();
     };
     for (let count = 1; count < 8; count++) {
-      // The second of them comes too soon to count.
+      // The second rejection comes too soon to count.
       for (let i = 0; i < 2; i++) expect(await once()).toEqual(OPEN);
       expect(world.ledger.rejections.get(REQUISITION)).toMatchObject({ count, countedAt: time.now });
       time.now += 60 * MINUTE;
@@ -318,7 +318,7 @@ it.each([
   const waits: number[] = [];
   const clock: Clock = { now: () => NOW, sleep: async (ms) => void waits.push(ms) };
   await exchange.agent({ clock }).once();
-  // With the backoff, of which half is random.
+  // The waits include the backoff, half of which is random.
   expect(waits.map((ms) => Math.floor(ms / 1000) * 1000)).toEqual(expected);
   const retrying = world.log.find((event) => event.type === 'retrying');
   if (seconds === '300') expect(retrying).toMatchObject({ inMs: 300_000 });

@@ -1,4 +1,4 @@
-/** A provider with events, an exchange with one requisition, and a duchy that takes uploads over HTTP. */
+/** A provider with events, an exchange with one requisition, and a duchy that receives uploads over HTTP. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,26 +29,26 @@ import {
   spoiledComputation,
 } from './shareShuffleRequisitions.ts';
 
-/** Person v of 1 … 12 has v events; two of them are not of the population 1 … 10. */
+/** Person v of 1 … 12 has v events. Persons 11 and 12 are not in the population 1 … 10. */
 const EVENTS = Array.from({ length: 12 }, (_, i) => i + 1).flatMap((vid) =>
   Array.from({ length: vid }, (_, n) => `${vid},2026-07-0${1 + (n % 3)} 12:00:00,spring`),
 );
-/** The VIDs 1 … 10 in their order: a published fact of the reference system. */
+/** The order of the VIDs 1 … 10, as the reference system publishes it. */
 export const ORDER = [4, 9, 10, 5, 3, 6, 8, 2, 7, 1];
 const BUDGET = { epsilon: 10, delta: 1e-3, rho: 10 };
 
-/** What `once` of an agent resolves to: the requisition is closed, or open. */
+/** The results of an agent's `once` for a requisition that was closed, and for one that is still open. */
 export const CLOSED = { handled: 1, failed: 0 };
 export const OPEN = { handled: 0, failed: 1 };
 
-/** An exchange with one requisition, which is fulfilled when the duchy says so. */
+/** An exchange with one requisition, which is fulfilled when the duchy accepts its share. */
 export interface Scripted {
   requisition: Requisition;
   refusals: Refusal[];
-  /** It has no changes to follow. */
+  /** A client of this exchange. The exchange has no changes to follow. */
   client: ExchangeClient;
   agent(changes?: Partial<AgentOptions>): ReturnType<typeof createAgent>;
-  /** The agent's, whose uploads take two seconds at most. */
+  /** The settings of the agent. An upload may take two seconds. */
   shareShuffle: NonNullable<AgentOptions['shareShuffle']>;
   capabilities: object[];
 }
@@ -57,22 +57,22 @@ export interface ShareWorld extends DuchyWorld {
   duchy: FakeDuchy;
   directory: string;
   events: Events;
-  /** Those of the current test. */
+  /** The ledger and the folder of the current test. */
   ledger: Ledger;
   folder: string;
   log: AgentEvent[];
   /** Begins a test. */
   begin(): void;
-  /** Ends a test: what is wrong with its ledger. */
+  /** Ends a test, and returns the faults of its ledger. */
   end(): Promise<string[]>;
-  /** Closes the ledger and opens it again, as a new process would. */
+  /** Closes and reopens the ledger, as a new process would. */
   reopen(): void;
   scripted(spoiled?: SpoiledComputation): Promise<Scripted>;
-  /** Types of the events that were logged, but for progress. */
+  /** Returns the types of all logged events except progress. */
   types(): string[];
-  /** Files of shares that are not sent yet. */
+  /** Returns the files of shares that were not sent yet. */
   shares(): Promise<string[]>;
-  /** What both workers know of an upload. */
+  /** Decrypts an upload with the keys of both workers. */
   opened(upload: ReceivedUpload, modulus?: number): ReturnType<typeof openUpload>;
   stop(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function startShareWorld(): Promise<ShareWorld> {
     async end() {
       const faults = world.ledger.audit();
       world.ledger.close();
-      // The order of the population stays: to make it takes a thread.
+      // The order of the population is kept, because computing it takes a thread.
       await rm(join(world.folder, 'shares'), { recursive: true });
       return faults;
     },

@@ -1,6 +1,6 @@
 /**
- * Attributes of people in filters: the provider's population decides them by VID, and only conditions about them alone
- * make a charge smaller.
+ * Filters with attributes of people. The provider's population decides these attributes by VID, and only conditions
+ * that use them alone reduce a charge.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ let file: string;
 let events: Events;
 beforeAll(async () => {
   files = await eventFiles();
-  // Everybody claims to be a man of 65+. The people from 121 on are in no subpopulation.
+  // Every event says that its person is a man of 65+. The people from 121 on are in no subpopulation.
   file = await files.write(
     'events.parquet',
     `SELECT vid, TIMESTAMP '2026-07-01 12:00:00' AS timestamp, 'g' AS event_group, 1 AS duration, 'M' AS sex,
@@ -81,7 +81,7 @@ describe('person.<attribute>', () => {
     ['person.sex == null && device == "tv"', outside.filter(isOnTv)],
     ['person.sex != null', inside],
     ['person.sex == "X"', []],
-    // Both kinds of attributes in one condition.
+    // One condition uses both kinds of attributes.
     [
       'person.sex == "F" || device == "tv"',
       all.filter((vid) => (vid <= PEOPLE && sexOf(vid) === 'F') || isOnTv(vid)),
@@ -200,7 +200,7 @@ describe('the ledger', () => {
     '[{"sex": "F"}].exists(person, person.sex == "F")',
     '"person.sex" == "person.sex"',
     'true',
-    // It selects nobody, and could be asked without end if it were free.
+    // These filters select no person. If they were free, a consumer could ask them without limit.
     'person.sex == "X"',
     'person.sex == "F" && person.sex == "M"',
     'false',
@@ -227,10 +227,10 @@ describe('the ledger', () => {
     expect(await spent([0.75, 0.5], [0.2, 0.5])).toBe(2);
     expect(await spent([0, 1], [0.5, 0.5])).toBe(2);
     expect(await spent([0.5, 1], [0, 1])).toBe(2);
-    // The same bucket is in both, because the bounds are 32-bit floats.
+    // The bounds are 32-bit floats, so the same bucket is in both samples.
     expect(await spent([0, 0.1], [0.1 - 1e-9, 0.1])).toBe(1);
     expect(await spent([0, 0.1 + 2e-7], [0.1, 0.1])).toBe(2);
-    // A pattern is evaluated for people who are not in the sample.
+    // A pattern is also evaluated for people who are not in the sample.
     const evaluated = (start: number) => requisition(['device.matches("^t")'], { start, width: 0.5 });
     expect(await spentAfter([evaluated(0), evaluated(0.5)])).toBe(2);
   });

@@ -1,4 +1,6 @@
-/** Requisitions of computations by duchies that can never be fulfilled: what is wrong with each, and what it is refused with. */
+/**
+ * Requisitions of computations by duchies that can never be fulfilled, each with its fault and the expected refusal.
+ */
 import {
   type BindingFields,
   createEncryptionKeysets,
@@ -34,7 +36,7 @@ const frequency = (maximumFrequency: number, delta?: number): SpoiledComputation
     },
   },
 });
-/** The entry of a worker with this instead of its key. */
+/** Replaces the key in a worker's entry. */
 const workerKey = (
   { entries }: DuchyWorld,
   worker: string,
@@ -43,7 +45,7 @@ const workerKey = (
   entries: { ...entries, [worker]: { ...entries[worker]!, honestMajorityShareShuffle: { publicKey } } },
 });
 const betaKey = (world: DuchyWorld, publicKey: SignedMessage) => workerKey(world, BETA!, publicKey);
-/** The entry of a worker that made its key for something else. */
+/** Binds a worker's key to other terms. */
 const bound = (world: DuchyWorld, worker: string, changes: Partial<BindingFields>): SpoiledComputation => {
   const { publicKeyset } = worker === ALPHA ? world.workerKeys : world.peerKeys;
   return workerKey(world, worker, world.signKey(publicKeyset, world.duchies[worker]!, changes));
@@ -53,7 +55,7 @@ const certificate = (duchy: string | undefined, changes: Partial<Certificate>) =
     [`${duchy}/certificates/c1`]: { ...world.certificates[`${duchy}/certificates/c1`]!, ...changes },
   },
 });
-/** A certificate of another root, or without the name of its duchy. */
+/** A certificate from another root, or without the name of its duchy. */
 async function issued(root: Identity['root'], party?: string): Promise<Certificate> {
   return certificateOf(await issueLeaf(root, 'Beta', NOW, { days: 365, ...(party && { party }) }));
 }

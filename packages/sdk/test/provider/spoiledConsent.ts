@@ -1,4 +1,4 @@
-/** Who asks whom: certificates, signatures, keys and nonces that are not what they should be. */
+/** Faults of consent: wrong certificates, signatures, keys and nonces. */
 import { create } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
 import {

@@ -1,4 +1,6 @@
-/** Requisitions of computations on sketches that can never be fulfilled: what is wrong with each, and what it is refused with. */
+/**
+ * Requisitions of computations on sketches that can never be fulfilled, each with its fault and the expected refusal.
+ */
 import { createSigner, packElGamalPublicKey, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import type { RefusalJustification } from '@measurement-exchange/contract';
 import { Keystream } from '@measurement-exchange/mpc/shares';
@@ -24,17 +26,17 @@ const without = (world: LegionsWorld, duchy: string) => {
   return others;
 };
 const stranger = newKeyPair(new Keystream(new Uint8Array(48).fill(9)));
-/** Beta's key is these bytes, signed by Beta. */
+/** Replaces Beta's key with these bytes, signed by Beta. */
 const betaSigns = (
   { duchies }: LegionsWorld,
   bytes: (context: KeyContext) => Uint8Array,
 ): SpoiledLegions => ({ signed: { [BETA!]: signedBy(duchies[BETA!]!, bytes) } });
-/** Beta's own key, which it made for something else. */
+/** Binds Beta's key to other terms. */
 const betaBinds = ({ ring, duchies }: LegionsWorld, changes: Partial<KeyContext>): SpoiledLegions => ({
   signed: { [BETA!]: signKey(ring.keys[BETA!]!, duchies[BETA!]!, changes) },
 });
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-/** The other point with the same x, whose sum with the first is at infinity. */
+/** Returns the key pair of the negated point. The sum of both points is the point at infinity. */
 const negated = ({ publicKey, secretKey }: ElGamalKeyPair): ElGamalKeyPair => {
   const secret = ORDER - BigInt(`0x${Buffer.from(secretKey).toString('hex')}`);
   return {
@@ -167,7 +169,7 @@ export const SPOILED_LEGIONS: Row[] = [
     (world) =>
       betaSigns(world, (context) => {
         const message = Uint8Array.from(publishedKey(stranger, context));
-        // Minus the standard generator: its first byte is 2 in place of 3.
+        // The negated generator has the first byte 2 instead of 3.
         const at = Buffer.from(message).indexOf(Buffer.from('036b17d1f2', 'hex'));
         return message.with(at, 2);
       }),

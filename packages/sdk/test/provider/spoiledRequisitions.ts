@@ -1,4 +1,4 @@
-/** Requisitions that can never be fulfilled: what is wrong with each, and what it is refused with. */
+/** Requisitions that can never be fulfilled, each with its fault and the expected refusal. */
 import type { SpoiledRow } from './requisitions.ts';
 import { SPOILED_CONSENT } from './spoiledConsent.ts';
 import { SPOILED_SELECTIONS } from './spoiledSelections.ts';

@@ -1,4 +1,4 @@
-/** A consumer as those of the public reference system asks agents of the SDK: directly, and across providers. */
+/** A consumer of the public reference system measures with agents of the SDK, directly and across providers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { createAgent, type Events, openEvents, openLedger } from '../../src/prov
 
 const PEOPLE = 200;
 const INTERVAL = { start_time: seconds('2026-07-01'), end_time: seconds('2026-07-02') };
-/** The people that each provider reached, once each. */
+/** The first and last VID that each provider reached. Each person was reached once. */
 const REACHED: Record<string, [first: number, last: number]> = { streamly: [1, 100], chirper: [51, 150] };
 const BUDGET = { epsilon: 1e6, delta: 1, rho: 1e3 };
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
     post(exchange, dev!, `${acme.name}/apiKeys`, { displayName: 'Reporting' }),
   );
   stock = await openStock(exchange.dev);
-  // A reporting server has a certificate of its own, and an API key for each of its consumers.
+  // A reporting server connects with its own certificate, and with an API key for each of its consumers.
   const identity = await tlsIdentity(root, 'measurementConsumers/globex');
   client = stock.connect({ identity, headers: { 'x-api-key': authenticationKey } });
   consumer = new StockConsumer(stock, client, acme);
@@ -80,7 +80,7 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-/** Every agent looks for work once. */
+/** Runs every agent once. */
 async function work(): Promise<void> {
   for (const [id, { party, events }] of Object.entries(providers)) {
     const ledger = openLedger(join(directory, `${id}.sqlite`), BUDGET);
@@ -108,7 +108,7 @@ const asked = (...ids: string[]) =>
   });
 const reach = (epsilon: number, delta: number) => ({ reach: { privacy_params: { epsilon, delta } } });
 
-/** Each party's own root must have issued its certificate. */
+/** Checks that the certificate was issued by the root of its party. */
 async function trust(x509Der: Uint8Array, name: string): Promise<void> {
   const party = name.split('/').slice(0, 2).join('/');
   const roots = [{ pem: world.root.certificatePem }, ...duchies.roots].map((root) => ({
@@ -156,7 +156,7 @@ it('creates a deduplicated measurement, which agents and duchies answer', async 
   );
 });
 
-/** How many people are in either upload, as the duchies count them. */
+/** Returns the number of people in either upload, as the duchies would count them. */
 async function unionOf(uploads: ReceivedUpload[]): Promise<number> {
   const [first, second] = duchies.all;
   const [one, other] = await Promise.all(
@@ -172,7 +172,7 @@ async function unionOf(uploads: ReceivedUpload[]): Promise<number> {
   return one!.frequencies.filter((frequency, i) => frequency + other!.frequencies[i]! > 0).length;
 }
 
-/** The aggregator signs this reach, and encrypts it for the consumer. */
+/** The aggregator signs this reach, encrypts it for the consumer, and sets it as the result. */
 async function finish(measurement: string, value: number): Promise<void> {
   const aggregator = duchies.named(SHARE_SHUFFLE.aggregator);
   const name = computationOf(aggregator, { name: measurement });

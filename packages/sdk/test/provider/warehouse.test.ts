@@ -1,4 +1,4 @@
-/** An agent whose events are in a PostgreSQL server that is down at times, and what its log tells. */
+/** An agent whose events are in a PostgreSQL server that is sometimes down, and the content of its log. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { type LoadedTable, loadTable } from '../sources/postgresTables.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
 const PASSWORD = 'pw-7f31c09e';
-/** VIDs that no other number in a log looks like. */
+/** A first VID that looks like no other number in a log. */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 
@@ -47,7 +47,7 @@ function proxied(): string {
   return `postgres://127.0.0.1:${proxy.port}${url.pathname}`;
 }
 
-/** Person v watched v times, and one event has no person. */
+/** Person v has v events of v seconds, and one event has no person. */
 function eventsTable() {
   const column = (name: string, type: 'int' | 'string' | 'timestamp') => ({ name, type, nullable: true });
   const at = (n: number) => BigInt(Date.parse(`${DAYS[n % DAYS.length]}T12:00:00Z`)) * 1000n;
@@ -102,7 +102,7 @@ it('says why it tries again, without a password, a filter, or a VID', async () =
 
 it('repeats nothing that a hostile server says', async () => {
   const echo = createServer((socket) => {
-    // Asks for the password in clear text, and then complains with all that it was sent.
+    // The server asks for the password in clear text, and then returns it in an error.
     socket.once('data', () => {
       socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
       socket.once('data', (sent) => {

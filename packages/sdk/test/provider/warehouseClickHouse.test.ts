@@ -1,4 +1,4 @@
-/** An agent whose events are in a ClickHouse server that is down at times, and what its log tells. */
+/** An agent whose events are in a ClickHouse server that is sometimes down, and the content of its log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { DAYS, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
@@ -8,11 +8,11 @@ import { loadTable, testServer } from '../sources/clickhouse.ts';
 import { type FaultyProxy, startFaultyProxy } from '../sources/faultyProxy.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
-/** VIDs that no other number in a log looks like. */
+/** A first VID that looks like no other number in a log. */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 
-/** Person v watched v times, and one event has no person. */
+/** Person v has v events of v seconds, and one event has no person. */
 function eventsTable() {
   const column = (name: string, type: 'int' | 'string' | 'timestamp') => ({ name, type, nullable: true });
   const at = (n: number) => BigInt(Date.parse(`${DAYS[n % DAYS.length]}T12:00:00Z`)) * 1000n;

@@ -1,4 +1,4 @@
-/** ClickHouse puts every VID into the bucket that the agent puts it into. A server that does not is refused. */
+/** ClickHouse and the agent put every VID into the same bucket. A server that computes other buckets is refused. */
 import { sampleBucket } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { rounds } from '@measurement-exchange/testkit/rounds';
@@ -22,7 +22,7 @@ const TABLE = {
 describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'buckets'})`, () => {
   it(`gives ${VIDS} VIDs the agent's buckets`, async () => {
     const { client } = await testServer();
-    // A third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends.
+    // One third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends of the range.
     const vid = `toInt64(multiIf(number % 3 = 0, number, number % 3 = 1, reinterpretAsInt64(sipHash64(number)),
       number % 2 = 0, 9223372036854775807 - number, -9223372036854775808 + number))`;
     const result = await client.exec({

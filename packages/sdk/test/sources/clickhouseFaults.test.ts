@@ -1,4 +1,4 @@
-/** A ClickHouse that fails gives an error and, when it is back, the right figure: never a smaller one. */
+/** A failing ClickHouse server causes an error, never a smaller figure. After it recovers, the figure is right. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { isStress } from '@measurement-exchange/testkit/rounds';
@@ -19,7 +19,7 @@ const LOST_SHARD =
 const block = (message: string) =>
   `\r\n__exception__\r\nexceptiontag0000\r\n${message}\r\n${message.length} exceptiontag0000\r\n__exception__\r\n`;
 
-/** Sends a part of the server's response, and lets `after` end it. */
+/** Sends a part of the server's response, and then calls `after` to end it. */
 const partly =
   (share: number, after: (answer: Answer) => void): Fault =>
   async (answer) => {
@@ -111,7 +111,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'faults'})`, ()
     await proxy?.stop();
   });
 
-  /** An error of the right kind, without anything secret, and nothing on the screen. */
+  /** Checks that the call fails with the right kind of error, reveals no secret, and prints nothing. */
   async function expectUnavailable(figure: () => Promise<unknown>): Promise<void> {
     const printed = (['log', 'info', 'warn', 'error', 'debug'] as const).map((name) =>
       vi.spyOn(console, name),

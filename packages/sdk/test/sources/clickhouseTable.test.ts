@@ -1,4 +1,4 @@
-/** Which tables, accounts, and settings of a ClickHouse are accepted, and what they count. */
+/** The tables, accounts and settings of ClickHouse that are accepted, and the counts from them. */
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { describe, expect, it } from 'vitest';
 import type { ClickHouseSource } from '../../src/provider/events/clickhouse/source.ts';

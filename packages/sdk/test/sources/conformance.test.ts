@@ -1,4 +1,4 @@
-/** Every source gives the figures of a plain count in TypeScript, in every world. */
+/** In every world, every source gives the same figures as a plain count in TypeScript. */
 import { MAX_VID } from '@measurement-exchange/contract';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ import { WORLDS } from './worlds.ts';
 
 const CAP = 3;
 
-/** All figures of a question, as the source gives them. */
+/** Returns all figures of a question from the source. */
 async function figuresOf(events: Events, question: Question) {
   const query = queryOf(question);
   const whole: [bigint, number][] = [];
@@ -40,7 +40,7 @@ async function figuresOf(events: Events, question: Question) {
   };
 }
 
-/** The same figures, from the people that TypeScript counted. */
+/** Returns the expected figures from the people that TypeScript counted. */
 function expectedOf(people: Map<bigint, Person>) {
   const all = [...people];
   const sum = (value: (person: Person) => number | bigint) =>
@@ -61,7 +61,7 @@ function expectedOf(people: Map<bigint, Person>) {
 
 const sorted = <V>(pairs: [V, number][]) => pairs.map(([vid, n]) => `${vid} × ${n}`).sort();
 
-/** Returns the inventory that `mex provider check` should show of a world. */
+/** Returns the inventory of a world that `mex provider check` should show. */
 function inventoryOf({ rows }: World) {
   const groups = Map.groupBy(
     rows.filter(({ group }) => group !== null),
@@ -80,7 +80,7 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     it.skip(`${name}: ${skipped}`, () => {});
     return;
   }
-  // A fifth of the worlds for each source, another fifth for the next one; under stress, all of them.
+  // Each source runs a fifth of the worlds, and the next source runs the next fifth. Stress runs have all worlds.
   const worlds = WORLDS.map((world, i) => [world.name, world, i] as const).filter(
     ([, , i]) => isStress || i % 5 === TEST_SOURCES.findIndex((source) => source.name === name) % 5,
   );
@@ -90,7 +90,7 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     try {
       await events.verify();
       const all = questionsFor(world);
-      // Every question is asked of some world; under stress, every question of every world.
+      // Each question is asked in at least one world. Stress runs ask every question in every world.
       const asked = isStress ? all : [all[0]!, all[i % all.length]!, ...(world.questions ?? [])];
       for (const question of asked) {
         const figures = await figuresOf(events, question);

@@ -1,4 +1,4 @@
-/** A proxy before a server, which breaks responses in the ways in which networks, load balancers, and servers do. */
+/** A proxy that breaks a server's responses as networks, load balancers, and servers do. */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -20,12 +20,12 @@ export interface Answer {
 
 export interface FaultyProxy {
   url: string;
-  /** Breaks the responses to statements for which the filter holds, until it is set to undefined. */
+  /** The fault to apply to responses of the statements that pass the filter. undefined turns it off. */
   fault: Fault | undefined;
   /** Changes the text of each statement. */
   rewrite: ((sql: string) => string) | undefined;
   seen: Seen[];
-  /** Stops to listen, and listens on the same port again. */
+  /** Closes the port. `resume` opens the same port again. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;

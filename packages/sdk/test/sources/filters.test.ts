@@ -1,4 +1,4 @@
-/** Random filters over random rows: every source selects the same rows as CEL evaluated for each row. */
+/** Random filters over random rows. Every source selects the same rows as CEL evaluated for each row. */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,23 +9,23 @@ import { ATTRIBUTES, FILTER, ROWS } from './randomFilters.ts';
 import { TEST_SOURCES } from './sources.ts';
 import type { Loaded, TestSource, TestTable } from './testSource.ts';
 
-/** One question has as many filters as this. Each of them selects from rows of its own. */
+/** The number of filters in one question. Each filter selects from its own rows. */
 const AT_ONCE = 10;
 const NOON = BigInt(Date.UTC(2024, 0, 1, 12)) * 1000n;
 const INTERVAL = { start: new Date('2024-01-01'), end: new Date('2024-01-02') };
 const SPECIAL = [
-  // NaN beside an absent value, equal to itself, and in lists.
+  // NaN compared with an absent value, with itself, and in lists.
   '!(d < e)',
   'd == d',
   'd in [0.0 / 0.0]',
-  // -0 and 0 are one group of rows to the engine.
+  // The engine groups -0 and 0 together.
   '1.0 / d < 0.0',
   // UTF-16 units and code points sort these differently.
   's < t',
-  // 2^63 - 1 and 2^63 are one double.
+  // 2^63 - 1 and 2^63 are the same double.
   'i in [dyn(9223372036854775808.0)]',
   'dyn(i) == 9223372036854775808.0',
-  // An element that fails makes the whole test fail.
+  // If one element of a list fails to evaluate, the whole `in` fails.
   "s in ['😀', t]",
   'b in [true, 1 / 0 == 1]',
   'i in []',
@@ -34,7 +34,7 @@ const SPECIAL = [
   '1 / 0 == 1',
 ];
 
-/** The rows, once for each filter. The VID is the number of the row. */
+/** The rows, repeated for each filter. The VID is the number of the row. */
 function tableFor({ lacksNul = false }: TestSource): TestTable {
   const names = Object.keys(ATTRIBUTES) as (keyof typeof ATTRIBUTES)[];
   const nullable = true;
@@ -90,7 +90,7 @@ describe.each(TEST_SOURCES)('$name', (source) => {
   let events: Events;
   beforeAll(async () => {
     loaded = await source.load(tableFor(source));
-    // Fewer combinations allow more steps for each, so that ten filters fit into a question.
+    // With fewer combinations, each may take more steps, so that ten filters fit into a question.
     events = await openEvents({ ...loaded.where, maximumCombinations: 1000 });
   });
   afterAll(async () => {
@@ -121,10 +121,11 @@ describe.each(TEST_SOURCES)('$name', (source) => {
         filters.matching += new Set(expected.map((vid) => vid / BigInt(rows.length))).size;
         expect({ some, picked: await pickedBySource(events, some) }).toEqual({ some, picked: expected });
       }),
-      // Under stress, 2,500 filters over 48 rows are 120,000 comparisons. RUNS and SEED are for a longer search by hand.
+      // Stress runs have 2,500 filters over 48 rows, which are 120,000 comparisons. RUNS and SEED allow a longer search
+      // by hand.
       { numRuns: Number(process.env.RUNS ?? rounds(250, 10)), seed: Number(process.env.SEED ?? 1) },
     );
-    // The comparison means something only if both ways were taken, and rows were picked.
+    // The comparison is meaningful only if filters ran in SQL and in CEL, and selected rows.
     expect(filters.sql).toBeGreaterThan(filters.count * source.leastInSql);
     expect(filters.mixed).toBeGreaterThan(filters.count / 20);
     expect(filters.matching).toBeGreaterThan(filters.count / 4);

@@ -1,4 +1,7 @@
-/** Faults of a PostgreSQL server and of the network before it: each is an error and never a smaller count, and passes. */
+/**
+ * Faults of a PostgreSQL server and of its network. Each causes an error, never a smaller count, and the next count
+ * succeeds.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +16,7 @@ import {
 import { type FaultyServer, startFaultyServer } from './postgresFaultyServer.ts';
 import { onPostgres } from './postgresTables.ts';
 
-/** More than one batch of rows. */
+/** This number of people needs more than one batch of rows. */
 const PEOPLE = 70_000;
 const INTERVAL = { start: new Date('2026-07-01'), end: new Date('2026-07-04') };
 const query: EventQuery = {
@@ -52,7 +55,7 @@ async function openSlow(): Promise<Events> {
   return open('ads.slow');
 }
 
-/** Counts people by streaming them. `onFirst` runs when the first of them have arrived. */
+/** Counts people by streaming them. `onFirst` runs when the first batch has arrived. */
 async function count(onFirst: () => unknown = () => {}, asked: EventQuery = query): Promise<number> {
   let people = 0;
   await events.people(asked, 1, async (vids) => {
@@ -68,7 +71,7 @@ const failure = (work: Promise<unknown>) =>
     (error: Error) => error,
   );
 
-/** The statements of the agent that run now. */
+/** Returns the number of statements that the agent is running. */
 const running = () =>
   onPostgres(server.url, async (client) => {
     const { rows } = await client.query(
@@ -77,7 +80,7 @@ const running = () =>
     return rows.length;
   });
 
-/** Kills the process of the agent's connection. The server then ends all others, and recovers. */
+/** Kills the server process of the agent's connection. The server then ends all connections and recovers. */
 async function crash(): Promise<void> {
   const { rows } = await admin(`SELECT pid FROM pg_stat_activity WHERE usename = 'reader'`);
   for (const { pid } of rows) process.kill(pid, 'SIGKILL');
@@ -123,7 +126,7 @@ describe('an error, and the whole count afterward,', () => {
       () => admin('DROP POLICY few ON ads.events; ALTER TABLE ads.events DISABLE ROW LEVEL SECURITY'),
     ],
   ];
-  /** The last two wait for a limit of ten seconds. */
+  /** The last two faults end only with a limit of ten seconds. */
   const MORE_FAULTS: Fault[] = [
     ['nobody listens', () => whileTreated('CLOSE', count)],
     ['the connection ends in the greeting', () => whileTreated({ cutAfter: 30 }, count)],

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of its own, behind a TCP proxy that a test tells what to break. */
+/** A PostgreSQL server behind a TCP proxy that a test can break. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -6,23 +6,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 
-/** Passed on; closed at once; never answered; or passed on until so many bytes came from the server. */
+/**
+ * The proxy passes data on, closes each connection immediately, sends no data, cuts after a number of bytes from the
+ * server, or limits their rate.
+ */
 export type Treatment = 'PASS' | 'CLOSE' | 'SILENCE' | { cutAfter: number } | { bytesPerSecond: number };
 
 export interface FaultyProxy {
   port: number;
-  /** How connections are treated from now on. */
+  /** The treatment of connections from now on. */
   treatment: Treatment;
   /** The number of connections since the proxy was started. */
   connections: number;
-  /** Called with each new connection. */
+  /** Called for each new connection. */
   onConnection: (() => void) | undefined;
-  /** Cuts the connections that are open. */
+  /** Cuts all open connections. */
   cut(): void;
   stop(): Promise<void>;
 }
 
-/** `url` says where the server is, by its port or by the folder of its socket. */
+/** Starts the proxy. `url` returns the URL of the server, with a port or a socket folder. */
 export async function startProxy(url: () => string): Promise<FaultyProxy> {
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -85,10 +88,10 @@ function forward(upstream: Socket, client: Socket, treatment: Treatment): void {
 }
 
 export interface FaultyServer {
-  /** For a superuser, past the proxy. */
+  /** The URL of a superuser, which bypasses the proxy. */
   url: string;
   proxy: FaultyProxy;
-  /** Through the proxy, as the settings want it. */
+  /** The URL through the proxy, in the form that the settings require. */
   proxied: string;
   restart(): Promise<void>;
   stop(): Promise<void>;

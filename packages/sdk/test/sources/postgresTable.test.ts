@@ -1,4 +1,4 @@
-/** Tables as publishers have them in PostgreSQL: types, views, partitions, accounts, and hostile filters. */
+/** PostgreSQL tables like those of publishers: types, views, partitions, accounts, and hostile filters. */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -41,7 +41,7 @@ const open = (changes: Partial<EventsConfig> = {}) =>
     ...changes,
   });
 
-/** Makes a schema with one table or view, which the account may read. */
+/** Creates a schema with one table or view, and lets the account read it. */
 async function create(sql: string): Promise<void> {
   await admin(`DROP SCHEMA IF EXISTS ads CASCADE; CREATE SCHEMA ads; GRANT USAGE ON SCHEMA ads TO ${ROLE}; ${sql};
     GRANT SELECT ON ads.events TO ${ROLE}`);
@@ -320,7 +320,7 @@ it('uses an index on reference and time', async () => {
     vidSampling: { start: 0, width: 1 },
   };
   expect(await using((events) => events.frequencies(query, 1))).toEqual([15n]);
-  // The server publishes its statistics when a connection has ended.
+  // The server publishes its statistics after a connection has ended.
   const scans = async () => (await admin('SELECT idx_scan FROM pg_stat_user_indexes')).rows[0].idx_scan;
   await expect.poll(scans, { timeout: 20_000 }).toBe('1');
 });

@@ -1,4 +1,4 @@
-/** Writes test tables to a PostgreSQL server, each with an account that may read it and do nothing else. */
+/** Writes test tables to a PostgreSQL server. Each table has an account that may only read it. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { AttributeValue } from '../../src/filters/types.ts';
@@ -10,7 +10,7 @@ export interface LoadedTable {
   remove(): Promise<void>;
 }
 
-/** `url` is the server's, for a superuser. */
+/** Runs work on a connection of a superuser. `url` is the server's. */
 export async function onPostgres<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -22,7 +22,7 @@ export async function onPostgres<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** The URL as the settings want it: without an account. */
+/** Returns the URL without the account, as the settings require. */
 export function publicUrl(url: string, database?: string): string {
   const parsed = new URL(url);
   parsed.username = '';
@@ -53,7 +53,7 @@ export async function loadTable(url: string, table: TestTable): Promise<LoadedTa
   };
 }
 
-/** A time has a zone if it is the time of the event, and none if it is an attribute. */
+/** The time of an event has a time zone. A time attribute has none. */
 function typeOf({ name, type }: TestColumn): string {
   const types = {
     string: 'text',
@@ -90,7 +90,7 @@ async function insert(client: pg.Client, name: string, { columns, rows }: TestTa
   );
 }
 
-/** Converts microseconds to a time or a date, exactly. */
+/** Converts microseconds to a time or a date without rounding. */
 function selected(type: TestColumn['type'], i: number): string {
   if (type !== 'timestamp' && type !== 'date') return `v${i}`;
   const time = `TIMESTAMP 'epoch' + (v${i} / ${DAY_US}) * interval '1 day' + (v${i} % ${DAY_US}) * interval '1 microsecond'`;

@@ -1,4 +1,4 @@
-/** The questions that every world is asked. */
+/** The questions that are asked in every world. */
 import { MODEL_LINES, personOf, type Question, type World } from './world.ts';
 
 const NOON = '2024-01-10T12:00:00Z';
@@ -9,7 +9,7 @@ const QUESTIONS: Question[] = [
   { groups: [] },
   { groups: [{ reference: 'g' }, { reference: 'h' }], sampling: { start: 0.25, width: 0.5 } },
   {
-    // Runs in SQL.
+    // This filter runs in SQL.
     groups: [
       {
         reference: 'g',
@@ -21,7 +21,7 @@ const QUESTIONS: Question[] = [
     ],
   },
   {
-    // CEL evaluates the pattern for each combination.
+    // CEL evaluates this pattern for each combination of attributes.
     groups: [
       {
         reference: 'g',
@@ -31,7 +31,7 @@ const QUESTIONS: Question[] = [
     sampling: { start: 0.75, width: 0.5 },
   },
   {
-    // Two filters, and an event that both select counts once.
+    // Two filters select the same event, which must count once.
     groups: [
       {
         reference: 'g',
@@ -108,7 +108,7 @@ const QUESTIONS_ABOUT_PEOPLE: Question[] = [
     sampling: { start: 0.5, width: 0.75 },
   },
   {
-    // Conditions with both kinds of attributes, of which CEL evaluates one.
+    // These conditions use both kinds of attributes, and CEL evaluates one of them.
     groups: [
       {
         reference: 'g',

@@ -1,4 +1,4 @@
-/** Random filters and random rows, to compare the SQL of a source with CEL. */
+/** Random filters and random rows for comparing the SQL of a source with CEL. */
 import fc from 'fast-check';
 import type { AttributeType, AttributeValue } from '../../src/filters/types.ts';
 import { compileFilter } from '../../src/provider/filter/index.ts';
@@ -75,7 +75,7 @@ const ROW = fc.record(
 );
 
 const EMPTY = Object.fromEntries(Object.keys(ATTRIBUTES).map((name) => [name, null]));
-/** Rows of the values that engines treat differently, and random ones. */
+/** Rows with values that engines treat differently, and random rows. */
 export const ROWS: Record<string, AttributeValue>[] = [
   { ...EMPTY, d: Number.NaN, s: '😀', t: '\uffff', i: 2n ** 63n - 1n },
   { ...EMPTY, e: Number.NaN, d: -0 },
@@ -118,7 +118,7 @@ const grammar = fc.letrec<Record<AttributeType, string>>((tie) => {
       infix('int', '+', '-', '*', '/', '%'),
       tie('int').map((a) => `-(${a})`),
       tie('string').map((a) => `size(${a})`),
-      // A constant alone is rejected if it is too large.
+      // The sum avoids a constant, which would be rejected if it is too large.
       tie('double').map((a) => `int(${a} + 0.0)`),
     ),
     uint: value('uint', infix('uint', '+', '-', '*', '/', '%')),
@@ -148,13 +148,13 @@ const grammar = fc.letrec<Record<AttributeType, string>>((tie) => {
   };
 });
 
-/** Often with several conditions, as people write filters: some of them are pushed down, others not. */
+/** Random filters, often with several conditions, as in practice. Some conditions run in SQL, others do not. */
 export const FILTER = fc
   .array(grammar.bool, { minLength: 1, maxLength: 3 })
   .map((parts) => parts.join(' && '))
   .filter(isAccepted);
 
-/** Whether a provider accepts the filter. It rejects constants such as `int(1e308)`. */
+/** Returns whether a provider accepts the filter. It rejects constants such as `int(1e308)`. */
 function isAccepted(filter: string): boolean {
   try {
     compileFilter(filter, ATTRIBUTES);

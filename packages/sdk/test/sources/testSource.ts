@@ -1,9 +1,9 @@
-/** A kind of store that events can be in, as the suites of this folder fill and open it. */
+/** A kind of event store. The suites of this folder fill and open it through this interface. */
 import type { AttributeType, AttributeValue } from '../../src/filters/types.ts';
 import type { EventsConfig } from '../../src/provider/events.ts';
 import type { DialectName } from '../../src/provider/filter/dialect.ts';
 
-/** A table to be written to a store. Times and dates are microseconds since 1970, and integers are bigints. */
+/** A table to write to a store. Times and dates are microseconds since 1970, and integers are bigints. */
 export interface TestTable {
   columns: TestColumn[];
   rows: AttributeValue[][];
@@ -16,7 +16,7 @@ export interface TestColumn {
 }
 
 export interface Loaded {
-  /** The part of the settings that says where the events are. */
+  /** The part of the settings that locates the events. */
   where: Pick<EventsConfig, 'files' | 'source'>;
   /** Removes the table. */
   remove(): Promise<void>;
@@ -24,10 +24,10 @@ export interface Loaded {
 
 export interface TestSource {
   name: string;
-  /** Why the source cannot be tested here. The suites then skip it, and say why. */
+  /** The reason why the source cannot be tested here. The suites then skip it and print the reason. */
   skipped?: string;
   dialect: DialectName;
-  /** The least share of random filters that must run in SQL alone. */
+  /** The minimum share of random filters that must run entirely in SQL. */
   leastInSql: number;
   /** Whether the store cannot contain the character U+0000 in text. */
   lacksNul?: boolean;

@@ -1,4 +1,4 @@
-/** A world: the rows of a table, how it is opened, and what each question to it must give. */
+/** A world: the rows of a table, its settings, and the expected answer to each question. */
 import { isSampled } from '@measurement-exchange/mpc/privacy/vidSampling';
 import type { AttributeValue } from '../../src/filters/types.ts';
 import type { EventGroupSelection, EventQuery, EventsConfig } from '../../src/provider/events.ts';
@@ -28,13 +28,13 @@ export interface World {
   rows: Row[];
   /** How the time of a row is stored. Default: a timestamp. */
   time?: 'timestamp' | 'date' | 's' | 'ms' | 'us';
-  /** Whether no column allows NULL. */
+  /** If true, no column allows NULL. */
   solid?: boolean;
-  /** Questions beside those that every world is asked. */
+  /** Questions for this world alone, beside the common ones. */
   questions?: Question[];
 }
 
-/** A filter together with what it means. */
+/** A filter and its meaning as a function. */
 export interface Filter {
   text: string;
   holds(row: Row): boolean;
@@ -87,7 +87,7 @@ const column = (name: string, type: TestColumn['type'], value: (row: Row) => Att
   value,
 });
 
-/** Ranges at the ends of 64 bits and of one VID, a gap, and people without one of the attributes. */
+/** VID ranges at the ends of 64 bits, a range of one VID, a gap, and people without one of the attributes. */
 export const POPULATION = openPopulation({
   subpopulations: [
     {
@@ -103,14 +103,14 @@ export const POPULATION = openPopulation({
   ],
 });
 
-/** The attributes of a VID, as the population has them. */
+/** Returns the attributes of a VID in the population. */
 export function personOf(vid: bigint | null): { sex?: string; age?: number } {
   if (vid === null || vid === 4n || vid === 0n || vid === -1n) return {};
   if (vid < 6n) return { sex: 'F', age: 30 };
   return vid <= 20n ? { sex: 'M', age: 50 } : { sex: 'M' };
 }
 
-/** The settings of a world, without those that say where the events are. */
+/** Returns the settings of a world, except for the location of the events. */
 export function settingsOf(world: World): Pick<EventsConfig, 'columns' | 'vidColumns' | 'population'> {
   const { time } = world;
   const unit = time === 's' || time === 'ms' || time === 'us' ? { timestampUnit: time } : {};
@@ -142,7 +142,7 @@ export interface Person {
   millis: bigint;
 }
 
-/** Counts in plain TypeScript: each sampled person's events and milliseconds. */
+/** Counts the events and milliseconds of each sampled person in plain TypeScript. */
 export function countPlainly({ rows }: World, question: Question): Map<bigint, Person> {
   const { eventGroups, vidSampling } = queryOf(question);
   const people = new Map<bigint, Person>();

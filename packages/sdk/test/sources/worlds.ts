@@ -1,4 +1,4 @@
-/** The worlds that every source must count as plain TypeScript counts them. */
+/** The worlds in which every source is compared with plain TypeScript. */
 import type { Row, World } from './world.ts';
 
 const us = (text: string) => BigInt(Date.parse(text.endsWith('Z') ? text : `${text}Z`)) * 1000n;
@@ -17,14 +17,14 @@ const row = (values: Partial<Row> = {}): Row => ({
   seen: NOON,
   ...values,
 });
-/** One row for each value of a column. All of them are of different people, unless the column is the VID. */
+/** One row for each value of a column. Each row has a different person, unless the column is the VID. */
 const each = <K extends keyof Row>(key: K, values: Row[K][], rest: Partial<Row> = {}): Row[] =>
   values.map((value, i) => row({ vid: BigInt(i + 1), ...rest, [key]: value }));
 const times = (count: number, make: (i: number) => Row): Row[] =>
   Array.from({ length: count }, (_, i) => make(i));
 const vids = (...values: (bigint | null)[]): Row[] => each('vid', values);
 
-/** A fixed sequence of numbers below `n` that looks random. */
+/** A deterministic pseudorandom number below `n`. */
 const some = (i: number, salt: number, n: number) => {
   const mixed = Math.imul(i + 1, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b);
   return (Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35) >>> 3) % n;
@@ -47,7 +47,7 @@ const SALT = 1_414_214n;
 const [TOP, BOTTOM] = [2n ** 63n - 1n, -(2n ** 63n)];
 
 export const WORLDS: World[] = [
-  // People.
+  // Worlds about people.
   { name: 'no rows at all', rows: [] },
   { name: 'one event', rows: [row()] },
   { name: 'only events without a VID', rows: vids(null, null, null) },
@@ -71,7 +71,7 @@ export const WORLDS: World[] = [
   { name: 'a crowd', rows: crowd(3000, 800) },
   { name: 'a crowd with few people', rows: crowd(3000, 25) },
 
-  // Times.
+  // Worlds about times.
   {
     name: 'times around the start',
     rows: each('at', [us('2024-01-01') - 1n, us('2024-01-01'), us('2024-01-01') + 1n]),
@@ -148,7 +148,7 @@ export const WORLDS: World[] = [
     }),
   ),
 
-  // References.
+  // Worlds about references.
   {
     name: 'references that look alike',
     rows: each('group', ['g', 'G', 'g ', ' g', 'ｇ', 'g\u0301', '', null]),
@@ -172,7 +172,7 @@ export const WORLDS: World[] = [
     ],
   },
 
-  // Durations.
+  // Worlds about durations.
   {
     name: 'durations that are no number of seconds',
     rows: each('duration', [Number.NaN, null, -1, -0, 2], { vid: 4n }),
@@ -183,7 +183,7 @@ export const WORLDS: World[] = [
     rows: each('duration', [0.0005, 0.0015, 0.0025, 0.0004999, 0.0014999, 12.3456]),
   },
 
-  // Attributes.
+  // Worlds about attributes.
   {
     name: 'no attribute is there',
     rows: vids(1n, 2n).map((each) => ({
@@ -211,7 +211,7 @@ export const WORLDS: World[] = [
   { name: 'microseconds in an attribute', rows: each('seen', [NOON - 1n, NOON, NOON + 1n, -1n, null]) },
   { name: 'columns that allow no NULL', solid: true, rows: crowdWithoutNulls() },
 
-  // Tables with daily counts.
+  // Worlds with tables of daily counts.
   {
     name: 'daily counts',
     time: 'date',
@@ -224,7 +224,7 @@ export const WORLDS: World[] = [
     ),
   },
 
-  // VIDs of two model lines.
+  // Worlds with VIDs of two model lines.
   {
     name: 'two model lines',
     rows: times(60, (i) => row({ vid: BigInt(i % 20), other: i % 7 === 0 ? null : BigInt(i % 3) })),

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { deduplicatedFigures } from '../deduplicated.ts';
 import { duchyProtocolOf } from '../protocol.ts';
 
-/** No two values are the same, so that one in the place of another is seen. */
+/** All parameters differ, so that a test fails if one is used in place of another. */
 const REACH_PRIVACY = { epsilon: 0.3, delta: 1e-9 };
 const FREQUENCY_PRIVACY = { epsilon: 2, delta: 1e-7 };
 const HISTOGRAM = { epsilon: 1, delta: 1e-8 };
@@ -65,7 +65,7 @@ it('has counts of people with intervals as lopsided as that of the reach', () =>
   const [often] = frequency!;
   expect(often!.count.value).toBe(30_000);
   const [low, high] = often!.count.interval;
-  // At least as far off as the reach alone makes it.
+  // The interval is at least as wide as the uncertainty of the reach alone makes it.
   expect(low).toBeLessThan(0.75 * reach!.interval[0]);
   expect(high).toBeGreaterThan(0.75 * reach!.interval[1]);
   expect(high - 30_000).toBeGreaterThan(1.1 * (30_000 - low));

@@ -13,7 +13,7 @@ const selected = (name: string, end: number, recordedUntil?: number): SelectedEv
   ...(recordedUntil !== undefined && { recordedUntil: new Date(recordedUntil) }),
 });
 
-/** The event group that is waited for, and until when. */
+/** Returns the event group whose events are missing, and when they will be complete. */
 function awaited(events: SelectedEvents[], now: number, graceHours?: number) {
   try {
     requireRecorded({ events }, now, graceHours);
@@ -57,7 +57,7 @@ describe('events are complete', () => {
 });
 
 describe('a deferral', () => {
-  /** How long it is deferred for, each time. */
+  /** Defers repeatedly, and returns the length of each deferral. */
   async function waits(deferred: Deferred, times: number, deferral?: { reason: string; until: string }) {
     const told: number[] = [];
     const client = {

@@ -9,7 +9,7 @@ import { NotServed } from './served.ts';
 const NOW = Date.UTC(2026, 6, 28);
 const HOUR = 3600_000;
 
-/** Until when the events of each event group are recorded, or why that cannot be read. */
+/** For each event group, the time until which its events are recorded, or the error of reading it. */
 let groups: Record<string, string | Error>;
 let reads: string[];
 let polls: number[];
@@ -114,7 +114,7 @@ it('more requisitions of one consumer than the bound are not tried, until one of
   for (let n = 0; n < WAITING_PER_CONSUMER; n++) retries.retry(of(`r${n}`), new Error('failed'));
   expect(retries.hasRoomFor(of('another'))).toBe(false);
   expect(retries.hasRoomFor(of('another', 'globex'))).toBe(true);
-  // One that waits already is tried again, and counted once.
+  // A requisition that already waits may be retried, and is counted once.
   expect(retries.hasRoomFor(of('r0'))).toBe(true);
   retries.retry(of('r0'), new Error('failed again'));
   retries.delete('r1');

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 describe('turns', () => {
-  /** Who began, in this order, and what ends the work. */
+  /** The consumers whose work began, in order, and the functions that end the work. */
   let begun: string[];
   let ends: (() => void)[];
   beforeEach(() => {

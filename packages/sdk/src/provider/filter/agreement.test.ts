@@ -1,4 +1,7 @@
-/** A filter that passes the consumer's check also passes the provider's, and both give the same reason for rejecting one. */
+/**
+ * A filter that passes the consumer's check also passes the provider's check. Both give the same reason for rejecting a
+ * filter.
+ */
 import { expect, it } from 'vitest';
 import { filterProblem, type PublishedAttribute } from '../../filters/index.ts';
 import type { AttributeType } from '../../filters/types.ts';

@@ -13,12 +13,12 @@ import { compile, match } from './evaluator.ts';
 const attributes = { s: 'string', i: 'int' } as const;
 const evaluate = (expression: string, rows: AttributeValue[][]) =>
   match({ expression, attributes }, { part: 'whole', cost: 10, rows });
-/** Within the limits of a filter, which do not know how long the texts of events are. */
+/** These filters are within the limits, because the limits do not know the length of the texts in events. */
 const SLOW = { expression: "s.matches('a[ab]{150}[cd]$')", row: [noise(1_000_000)] };
 const LARGE = { expression: `size(${'s + '.repeat(80)} s) > 1`, row: ['x'.repeat(3_000_000)] };
 const EVALUATOR = JSON.stringify(new URL('evaluator.ts', import.meta.url).href);
 
-/** So many letters a and b in no order, so that a pattern meets a new state with each. */
+/** A pseudorandom text of the letters a and b. A pattern meets a new state at each letter. */
 function noise(length: number): string {
   let state = 1;
   const next = () => {
@@ -71,7 +71,7 @@ describe('the process that evaluates filters', () => {
       const took = performance.now() - began;
       expect(hostile).toBeInstanceOf(QueryStopped);
       expect(other).toEqual([true]);
-      // Evaluated here, it would stop this process for most of that time.
+      // If the evaluation ran in this process, it would block the process for most of that time.
       expect(longest).toBeLessThan(took / 2);
       expect(await evaluate("s == 'b'", [['a']])).toEqual([false]);
     },

@@ -31,7 +31,7 @@ const result = (seed: number): RequisitionResponse => ({
 });
 
 describe('a ledger of schema 1', () => {
-  /** As version 1 wrote it: two results, of which one is about two event groups, and a refusal. */
+  /** A ledger as version 1 wrote it: two results and a refusal. One result selects two event groups. */
   const VERSION_1 = `
     CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE answers (
@@ -114,7 +114,7 @@ describe('a ledger of schema 1', () => {
 });
 
 describe('a ledger of schema 2', () => {
-  /** As version 2 wrote it: a result that is charged, and a refusal. */
+  /** A ledger as version 2 wrote it: a charged result and a refusal. */
   const VERSION_2 = `
     CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE responses (
@@ -173,7 +173,7 @@ describe('a ledger of schema 2', () => {
 });
 
 describe('a ledger of schema 6', () => {
-  /** As version 6 wrote it: two results that are charged, of which one was charged before schema 2, and a question. */
+  /** A ledger as version 6 wrote it: two charged results and a question. One result was charged before schema 2. */
   const VERSION_6 = `
     CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE responses (
@@ -239,7 +239,7 @@ describe('a ledger of schema 6', () => {
     ledger = openLedger(path, BUDGET);
     expect(ledger.spending()[1]!.spent.epsilon).toBe(0.8);
     expect(() => ledger.begin(named(4), charge(0.001))).toThrow('0 of its budget is left');
-    // Other people have their own budget.
+    // Each person has a separate budget, so other people can still be charged.
     const others = charge(0.3).map((each) => ({ ...each, slice: '{"vid":[["10","10"]]}' }));
     ledger.begin(named(5), others);
     expect(ledger.spending()[1]!.spent.epsilon).toBe(0.8);

@@ -19,7 +19,7 @@ const charged = (spec: Asked, noiseMechanism: string) => {
   return fromUnits(computationCharge(requisition as unknown as VerifiedRequisition));
 };
 
-/** Of one count, with a formula of its own: 1 / (2σ²), σ² = 2 ln(2.5 / δ) / ε². */
+/** The rho of one count, by an independent formula: 1 / (2σ²) with σ² = 2 ln(2.5 / δ) / ε². */
 const rho = ({ epsilon, delta }: typeof REACH) => epsilon ** 2 / (4 * Math.log(2.5 / delta));
 
 describe('the ledger is charged for share shuffle', () => {
@@ -28,7 +28,7 @@ describe('the ledger is charged for share shuffle', () => {
     expect(ofReach.rho / rho(REACH)).toBeCloseTo(1, 6);
     expect(ofReach.delta).toBeGreaterThan(0);
     expect(ofReach.delta).toBeLessThanOrEqual(REACH.delta / 2);
-    // A frequency with less noise than the reach pays for itself twice, one with more for itself and the reach.
+    // The charge is one frequency plus the more expensive of the reach and another frequency.
     const [r, f] = [rho(REACH), rho(FREQUENCY)];
     expect(charged(frequency(REACH, FREQUENCY), 'DISCRETE_GAUSSIAN').rho / (r + f)).toBeCloseTo(1, 6);
     expect(charged(frequency(FREQUENCY, REACH), 'DISCRETE_GAUSSIAN').rho / (2 * r)).toBeCloseTo(1, 6);

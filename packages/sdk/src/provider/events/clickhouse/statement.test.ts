@@ -1,4 +1,4 @@
-/** The statements as text, where no ClickHouse can run them. */
+/** The text of the statements, for machines on which ClickHouse cannot run. */
 import { expect, it } from 'vitest';
 import { DIALECTS } from '../../filter/dialects.ts';
 import { compileFilter } from '../../filter/index.ts';

@@ -13,7 +13,7 @@ afterAll(() => files?.remove());
 const JANUARY = { start: new Date('2024-01-01T00:00:00Z'), end: new Date('2024-01-02T00:00:00Z') };
 const EVERYBODY = { start: 0, width: 1 };
 
-/** The impressions of one day in the event group `reference`, of a file with the rows of `select`. */
+/** Counts the impressions of one day in the event group `reference`, from a file with the rows of `select`. */
 async function count(
   select: string,
   columns: ColumnNames = {},
@@ -30,7 +30,7 @@ async function count(
 const ONE = "1 AS vid, TIMESTAMP '2024-01-01 12:00:00' AS timestamp, 'g' AS event_group";
 
 describe('the time of an event', () => {
-  // Of five events the middle three are in the interval: its first moment, noon, and its last.
+  // The middle three of the five events are in the interval: at its first moment, at noon, and at its last moment.
   const times = [
     '2023-12-31 23:59:59',
     '2024-01-01 00:00:00',

@@ -6,7 +6,7 @@ import { type EventQuery, EventsUnavailable, openEvents, QueryFailed } from '../
 import { startEngine } from './engine.ts';
 
 let files: EventFiles;
-/** The scan of these takes long enough to be interrupted. */
+/** A file whose scan takes long enough to be interrupted. */
 let slow: string;
 beforeAll(async () => {
   files = await eventFiles();
@@ -31,7 +31,7 @@ const rejection = (promise: Promise<unknown>) =>
     (error: unknown) => error as Error,
   );
 
-/** Runs `work` with a folder of its own for temporary files, and gives what is left in it. */
+/** Runs `work` with its own folder for temporary files, and returns the files that are left in it. */
 async function leftovers(work: () => Promise<void>): Promise<string[]> {
   const [before, folder] = [process.env.TMPDIR, files.path('scratch')];
   await mkdir(folder, { recursive: true });

@@ -1,4 +1,7 @@
-/** The bucket of a VID in JavaScript and in SQL, and who is in a sample at its very bounds by the public rule in 32-bit floats. */
+/**
+ * The bucket of a VID in JavaScript and in SQL, and the VIDs exactly at the bounds of a sample by the published rule in
+ * 32-bit floats.
+ */
 import { DuckDBInstance } from '@duckdb/node-api';
 import {
   BUCKET_MASK,
@@ -10,9 +13,11 @@ import { rounds } from '@measurement-exchange/testkit/rounds';
 import { expect, it } from 'vitest';
 import { inRange, withBucket } from './sampling.ts';
 
-/** Their buckets are in the lower half, so that an interval can begin at 0.75 and run over the end up to each. */
+/**
+ * VIDs with buckets in the lower half, so that an interval that begins at 0.75 can wrap around to end at each of them.
+ */
 const VIDS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n].filter((vid) => sampleBucket(vid) < BUCKET_MASK / 2);
-/** The distance of two 32-bit floats above 1. */
+/** The distance between two adjacent 32-bit floats above 1. */
 const STEP = 2 ** -23;
 const MANY = rounds(1_000_000);
 
@@ -49,7 +54,7 @@ it.each<[string, boolean, (u: number, bucket: number) => { start: number; width:
 it(`gives ${MANY} VIDs of all 64 bits the agent's buckets`, async () => {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
-  // A third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends.
+  // One third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends of the range.
   const vid = `CASE i % 3 WHEN 0 THEN i WHEN 1 THEN CAST(hash(i)::HUGEINT - 9223372036854775808 AS BIGINT)
     ELSE CASE i % 2 WHEN 0 THEN 9223372036854775807 - i ELSE -9223372036854775808 + i END END`;
   const vids = `(SELECT ${vid} AS vid, 0 AS n FROM range(${MANY}) AS r(i))`;

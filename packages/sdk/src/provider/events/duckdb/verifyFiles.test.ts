@@ -12,7 +12,7 @@ afterAll(() => files?.remove());
 const HEADER = 'vid,timestamp,event_group,duration,age\n';
 const GOOD = '1,2026-07-01T00:00:00Z,spring,2.5,30\n';
 
-/** Writes a file, and says what is wrong with the files; undefined if nothing is. */
+/** Writes files, and returns the error in them, or undefined if they are valid. */
 async function fault(config: Omit<EventsConfig, 'files'>, ...some: [name: string, text: string | Buffer][]) {
   for (const [name, text] of some) await writeFile(files.path(name), text);
   const opening = openEvents({ files: some.map(([name]) => files.path(name)), ...config });
