@@ -37,7 +37,7 @@ interface DemoOptions {
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
 /** How often agents poll for changes that the exchange does not announce. */
 const POLL_MS = 500;
-/** How often the demo asks for the duchies' progress. The exchange announces results at once. */
+/** How often the demo asks for the duchies' progress. The exchange announces results immediately. */
 const PROGRESS_MS = 1_000;
 
 const ignore = () => {};
@@ -104,7 +104,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
 
 type Advertiser = ReturnType<typeof advertiserOf>;
 
-/** Starts all measurements at once. Most of them can finish while the duchies are still starting. */
+/** Starts all measurements in parallel. Most of them can finish while the duchies are still starting. */
 function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: DemoOptions) {
   const ending = new AbortController();
   const open = new Set<string>();

@@ -80,7 +80,7 @@ export function create(): Command {
       const caller = await callerOf(options);
       requireKind('dataProviders', caller, 'mex event-groups create');
       const body = await bodyOf(options, {}, caller.principal);
-      // A repetition of a request ID finds the event group that the request created.
+      // With a repeated request ID, the exchange returns the event group that the first request created.
       if (!options.again && options.requestId === undefined) await requireNewReference(caller, body, options);
       const created = await caller.client.createEventGroup({
         parent: caller.principal,
@@ -93,7 +93,8 @@ export function create(): Command {
 
 /**
  * Throws if the consumer has an event group with the same reference. The exchange allows several, but a command that is
- * typed twice should not make one more, because consumers measure all event groups of a provider unless they choose some.
+ * typed twice should not create a second one, because consumers measure all event groups of a provider unless they
+ * choose some.
  */
 async function requireNewReference(
   { client, principal: parent }: Caller,

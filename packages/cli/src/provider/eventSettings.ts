@@ -37,7 +37,7 @@ const source = {
     absent: s.recordOf(s.anyJson('the value of a column that means that the attribute is absent')),
   }),
 };
-/** Files at an S3-compatible store. */
+/** Files in an S3-compatible store. */
 const remote = {
   prefixes: s.array(text(), { minItems: 1 }),
   extension: s.object({ file: text(), sha256: text() }),
@@ -67,14 +67,14 @@ const ONLY = {
 const OF_FILES = ['format', 'remote', 'memoryLimit', 'threads'] as const;
 
 export const eventSettings = s.partial({
-  /** Parquet or CSV files. Either they or `source` are set. */
+  /** Parquet or CSV files. Exactly one of `files` and `source` is set. */
   files: s.array(text(), { minItems: 1 }),
   source: s.object(source),
   /** The store of files such as `s3://bucket/2026/*.parquet`. */
   remote: s.object(remote),
   format: s.enumOf(['parquet', 'csv']),
   columns: s.object(columns),
-  /** The VID column of each model line, if the events have the VIDs of several. */
+  /** The VID column of each model line, if the events contain VIDs of several model lines. */
   vidColumns: s.recordOf(text()),
   memoryLimit: text(),
   threads: count(),

@@ -67,7 +67,7 @@ async function secretOf(
     if (file !== undefined) return (await readSetting(file, `${setting}File`, 'the secret')).trim();
     const secret = process.env[variable!];
     if (secret) return secret;
-    // The setting is not quoted, because somebody may have put the secret itself there.
+    // The message does not quote the setting, because the setting may contain the secret itself by mistake.
     throw new Error(
       `${setting}Variable names no variable of the environment: set the variable, or correct its name.`,
     );

@@ -70,8 +70,8 @@ async function askFirstQuestions(dev: DevFile, names: string[], signal: AbortSig
 
 /**
  * Writes the event files, with the same contents at each start. If the data folder has a PostgreSQL server, the last
- * publisher's events are also copied to that server. If the environment names a ClickHouse server, those of the publisher
- * before it are copied there.
+ * publisher's events are also copied to that server. If the environment names a ClickHouse server, the second-to-last
+ * publisher's events are copied to it.
  */
 async function writeEvents(
   dataProviders: string[],

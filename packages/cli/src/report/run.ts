@@ -1,4 +1,4 @@
-/** `mex report run`: asks what has no answer yet, waits, and prints the report. */
+/** `mex report run`: creates measurements for everything that has no answer yet, waits, and prints the report. */
 import { FilterRejected, type ReportAnswer, type ReportProgress } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { nextCommand } from '../calls/caller.ts';

@@ -1,4 +1,4 @@
-/** Finds problems that keep a duchy from starting in production. Reports all of them at once, each with a fix. */
+/** Finds problems that keep a duchy from starting in production. Reports all problems together, each with a fix. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { endpointUrl } from '@measurement-exchange/sdk/endpoints';

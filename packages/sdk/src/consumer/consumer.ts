@@ -83,7 +83,7 @@ export interface Consumer {
    * metadata cannot be decrypted or decoded.
    */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
-  /** Reports: several questions about a campaign, answered by few measurements that agree with each other. */
+  /** Reports. A report answers several questions about a campaign with few measurements, and its figures agree. */
   readonly reports: Reports;
   /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
   listEventGroups(filters?: EventGroupFilters): AsyncIterable<DescribedEventGroup>;

@@ -1,4 +1,4 @@
-/** Validates a measurement request, and reports all violations at once, using the request's field names. */
+/** Validates a measurement request, and reports all violations together, using the request's field names. */
 import {
   invalid,
   measurementSpecViolations,

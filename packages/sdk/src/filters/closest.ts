@@ -1,4 +1,4 @@
-/** Finds the known name that somebody probably meant. */
+/** Finds the known name that the author of a filter probably meant. */
 
 export function closest(name: string, candidates: Iterable<string>): string | undefined {
   // Allow one wrong letter for every three letters, but at least one wrong letter.

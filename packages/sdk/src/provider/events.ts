@@ -42,8 +42,8 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
    */
   vidColumns?: Readonly<Record<string, string>>;
   /**
-   * The provider's population. Filters may use its attributes as `person.<attribute>`, which the VID of an event decides.
-   * No column of the events can be used by such a name.
+   * The provider's population. Filters may use its attributes as `person.<attribute>`, and the VID of an event
+   * determines their values. Filters cannot use a column of the events under such a name.
    */
   population?: Population | undefined;
   /**
@@ -60,7 +60,7 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
 
 /** A provider's events. Call `close` when done. */
 export interface Events {
-  /** The attributes that filters may use, also those of the population. */
+  /** The attributes that filters may use, including those of the population. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
   /**

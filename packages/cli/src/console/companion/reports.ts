@@ -41,7 +41,7 @@ export class CompanionReports {
   private readonly signal: AbortSignal | undefined;
   private readonly runs = new Map<string, Run>();
   private readonly answers = new LRUCache<string, ReportAnswer>(CACHED);
-  /** The definition of a report never changes. */
+  /** Decrypted definitions, cached because the definition of a report never changes. */
   private readonly opened = new LRUCache<string, ReportDefinition>({ max: 1000 });
 
   /** Aborting the signal ends all runs. Measurements that exist continue, and the next run waits for them. */

@@ -54,7 +54,10 @@ export class Pool {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  /** Runs an operation in a thread. An abort rejects the promise at once, but the thread still finishes the operation. */
+  /**
+   * Runs an operation in a thread. An abort rejects the promise immediately, but the thread still finishes the
+   * operation.
+   */
   async run<O extends OperationName>(
     operation: O,
     input: Input<O>,

@@ -48,7 +48,7 @@ export interface AskingOptions {
   onProgress?: ((progress: ReportProgress) => void) | undefined;
 }
 
-/** The maximum number of measurements that a report has open at once. */
+/** The maximum number of measurements that a report has open at the same time. */
 const MOST_OPEN = 12;
 const POLL_MS = 1000;
 const READ_AT_ONCE = 8;

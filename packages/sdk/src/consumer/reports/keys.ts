@@ -8,7 +8,7 @@ import { type Dependencies, privateKeysets } from '../deps.ts';
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 export class ReportKeys {
-  /** The current key first, then the keys of earlier private keysets. */
+  /** The current key, followed by the keys of earlier private keysets. */
   private readonly keys: readonly [CryptoKey, ...CryptoKey[]];
 
   private constructor(keys: readonly [CryptoKey, ...CryptoKey[]]) {

@@ -17,11 +17,11 @@ export interface Sealed {
 
 /** The reason that a stored report was rejected. */
 export type ReportFault =
-  /** No private key of this consumer decrypts it. */
+  /** No private key of this consumer decrypts the report. */
   | 'REPORT_UNREADABLE'
-  /** This consumer did not seal it, or sealed it for another report. */
+  /** This consumer did not seal the content, or sealed it for another report. */
   | 'REPORT_FOREIGN'
-  /** The definition is invalid, or a version that this one cannot read. */
+  /** The definition is invalid, or has a format that this version cannot read. */
   | 'REPORT_MALFORMED';
 
 /** A stored report failed verification and is not returned. */
@@ -35,7 +35,7 @@ export class ReportRejected extends Fault<ReportFault> {
   }
 }
 
-/** Seals the content for one report. The exchange cannot move it to another one. */
+/** Seals the content for one report. The exchange cannot move the content to another report. */
 export async function seal(
   { credentials }: Dependencies,
   keys: ReportKeys,

@@ -1,4 +1,6 @@
-/** Processes requisitions: limits how many run at once, makes consumers take turns, and handles each outcome. */
+/**
+ * Processes requisitions: limits how many run at the same time, makes consumers take turns, and handles each outcome.
+ */
 import { ExchangeError, type Requisition } from '@measurement-exchange/contract';
 import { awaitsDuchies } from '../verify/shareShuffle.ts';
 import { type AgentContext, consumerOf } from './context.ts';

@@ -23,7 +23,7 @@ export class NotServed extends Deferred {
   }
 }
 
-/** A confirmation takes effect at once. */
+/** A confirmation takes effect immediately. */
 export function createIsServed(
   { references, served }: Pick<AgentOptions, 'references' | 'served'>,
   isConfirmed: (reference: string) => boolean,

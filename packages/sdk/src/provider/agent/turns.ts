@@ -1,5 +1,6 @@
 /**
- * Limits how many long tasks run at once. Consumers take turns, so a consumer with many requisitions delays only itself.
+ * Limits how many long tasks run at the same time. Consumers take turns, so a consumer with many requisitions delays
+ * only itself.
  */
 
 export type Turns = ReturnType<typeof createTurns>;

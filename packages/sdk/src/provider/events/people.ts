@@ -83,7 +83,7 @@ interface Group {
   vids: Interval[];
 }
 
-/** Groups all VIDs by the attributes. A VID that is in no subpopulation has none of them. */
+/** Groups all VIDs by the attributes. A VID that is in no subpopulation has none of the attributes. */
 function groupsOf({ subpopulations, ranges }: Population, attributes: readonly string[]): Group[] {
   const groups = new Map<string, Group>();
   const add = (values: Record<string, AttributeValue>, vids: readonly Interval[]) => {

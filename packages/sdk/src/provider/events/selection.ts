@@ -124,7 +124,9 @@ function populationOf(query: EventQuery, data: EventData): Population | undefine
   return population.modelLines.some(isOfColumn) ? population : undefined;
 }
 
-/** Returns the name of the VID column for the query's model line. Throws RefusalError if the model line has none. */
+/**
+ * Returns the name of the VID column for the query's model line. Throws RefusalError if the model line has no column.
+ */
 export function vidColumnOf({ modelLine = '' }: EventQuery, { source, vidColumns }: EventData): string {
   if (vidColumns === undefined) return source.columns.find(({ role }) => role === 'vid')!.name;
   const column = Object.hasOwn(vidColumns, modelLine) ? vidColumns[modelLine] : undefined;

@@ -28,7 +28,9 @@ export interface EventSource {
    * reported to each query's own `onProgress`. `watch.onProgress` only tells whether any query wants it.
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
-  /** Returns the event group references, sorted by row count in descending order. Leaves out rows without one. */
+  /**
+   * Returns the event group references, sorted by row count in descending order. Leaves out rows without a reference.
+   */
   references(limit: number, watch: Watch): Promise<ReferenceInventory[]>;
   /** Describes all rows, for the operator. */
   overview(watch: Watch): Promise<SourceOverview>;
@@ -135,7 +137,7 @@ export interface SourceSelection {
   references: string[];
   /** Includes `start`, but not `end`. */
   interval: { start: Date; end: Date };
-  /** The VIDs whose events are selected. Absent: everybody, also events without a VID. */
+  /** The VIDs whose events are selected. Absent: everybody, including events without a VID. */
   vids?: VidRanges | undefined;
   /** The part of the filter that runs in SQL. It selects an event only if it is true, not if it is NULL. */
   sql?: SqlTemplate | undefined;

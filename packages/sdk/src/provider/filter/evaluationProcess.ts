@@ -45,7 +45,7 @@ function watch(): void {
   process.on('SIGINT', () => {});
 }
 
-/** Kills the whole process at once, even if a thread is busy. */
+/** Kills the whole process immediately, even if a thread is busy. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -15,7 +15,7 @@ import type { CompiledFilter, FilterText, Part, Request, Response } from './requ
  * time.
  */
 const RESPONSE_LIMIT_MS = 30_000;
-/** On a machine with too much to do, a start can take half a minute. A process that cannot start ends at once. */
+/** On an overloaded machine, a start can take half a minute. A process that cannot start ends immediately. */
 const START_LIMIT_MS = 180_000;
 /** The maximum number of steps in one request. This many steps take about a tenth of a second. */
 const STEPS_AT_ONCE = 100_000;

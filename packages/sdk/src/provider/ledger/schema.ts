@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { FROM_1, FROM_2, FROM_6, INVENTORY, QUESTIONS, REJECTIONS, SCHEMA } from './tables.ts';
 
 const VERSION = 7;
-/** SQLite's error codes: another connection holds a lock, the file is damaged, or it is not a database. */
+/** SQLite's error code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;
 /** SQLite's codes for a file that it cannot read, that is damaged, or that is not a database. */
 const SQLITE_FAULTS = [10, 11, 14, 26];

@@ -17,7 +17,7 @@ export interface ThreadProgress {
   percent: number;
 }
 
-/** Starts the thread, and resolves when it is ready. If the signal is aborted, pending requests fail at once. */
+/** Starts the thread, and resolves when it is ready. If the signal is aborted, pending requests fail immediately. */
 export async function startThread(file: URL, job: unknown, { signal, onProgress }: Watch) {
   signal?.throwIfAborted();
   const worker = new Worker(file, { workerData: job });

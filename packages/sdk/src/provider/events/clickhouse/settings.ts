@@ -55,7 +55,10 @@ const WHOLE_RESULTS: Settings = {
   offset: '0',
 };
 
-/** Settings that affect results. They are sent, so that those in the account's profile do not apply. */
+/**
+ * Settings that affect results. The agent sends them with each statement to override the settings in the account's
+ * profile.
+ */
 const MEANING: Settings = {
   session_timezone: 'UTC',
   transform_null_in: '0',

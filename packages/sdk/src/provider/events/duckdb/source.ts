@@ -51,7 +51,7 @@ function sourceOf(opened: Opened, names: RoleNames): EventSource {
     canHold: columns.canHold,
     read({ signal, onProgress }, work) {
       let follow: Watch['onProgress'];
-      // Ask for progress only if somebody wants it, because tracking progress slows the engine.
+      // Ask for progress only if the caller wants it, because tracking progress slows the engine.
       const watch = { signal, onProgress: onProgress && ((percent: number) => follow?.(percent)) };
       return engine.use(watch, (connection) =>
         work(

@@ -7,7 +7,7 @@ const compareDoubles = (a: string, operator: Comparison, b: string) =>
 
 export const postgres: Dialect = {
   unknown: 'CAST(NULL AS boolean)',
-  // PostgreSQL cannot store every text, such as text with U+0000.
+  // PostgreSQL cannot store some texts, such as text with U+0000.
   canBind: (value) => typeof value !== 'string' || isStorable(value),
   compare: (type, a, operator, b) =>
     type === 'double' ? compareDoubles(a, operator, b) : `${a} ${operator} ${b}`,
