@@ -52,7 +52,10 @@ async function isCurrent(sources: string): Promise<boolean> {
  */
 const stampOf = (folder: string) => `${folder.replace(/\/$/, '')}.sources`;
 
-/** Removes the folders of builds that were killed. Only the owner of the lock may, because others do not build. */
+/**
+ * Removes the folders of builds that were killed. Call this only while holding the build lock, so that it does not
+ * remove the folder of a running build.
+ */
 async function removeUnfinished(): Promise<void> {
   for (const name of globSync('dist/web-*', { cwd: PACKAGE })) {
     await rm(join(PACKAGE, name), { recursive: true, force: true });

@@ -4,7 +4,10 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 /** A lock older than this is abandoned even if a process has its ID, because a build takes less time. */
 const STALE_MS = 180_000;
 
-/** Takes the lock, and returns whether it did. Takes over the lock of a process that has ended, such as by Ctrl-C. */
+/**
+ * Tries to take the lock, and returns whether it succeeded. Takes over the lock of a process that has ended, for
+ * example by Ctrl-C.
+ */
 export async function takeLock(file: string): Promise<boolean> {
   if (await isAbandoned(file)) await rm(file, { recursive: true, force: true });
   return writeFile(file, String(process.pid), { flag: 'wx' }).then(

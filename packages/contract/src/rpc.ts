@@ -1,5 +1,5 @@
 /**
- * The public API as gRPC services. This is an entry of its own, so that code which calls no gRPC does not load the services
+ * The public API as gRPC services. It is a separate entry point, so that code without gRPC does not load the services
  * and their requests.
  */
 export * from './gen/google/rpc/error_details_pb.ts';

@@ -45,7 +45,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // Do not await when onError is synchronous: sendError must check at once whether the whole request has arrived.
+    // Do not await when onError is synchronous: sendError must check immediately whether the whole request has arrived.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));

@@ -24,8 +24,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
 }
 
 /**
- * Node sets `raw.complete` only after it calls the handler, even for a request without a body. So the headers must tell
- * whether a body exists.
+ * Node sets `raw.complete` only after it calls the handler, even for a request without a body. So this function checks
+ * the headers for a body.
  */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

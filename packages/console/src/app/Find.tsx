@@ -87,7 +87,7 @@ function Matches({
   return (
     <div id={id} role="listbox" aria-label="Matches" className="matches">
       {found.map((match, i) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the search field handles the keys
         <div
           key={match.path + match.words}
           id={`${id}-${i}`}

@@ -105,7 +105,7 @@ function OpenWork({ work }: { work: WorkSummary | undefined }) {
   );
 }
 
-/** True if the path is that of the page, or below it. */
+/** Returns true if the path is the page's path or is below it. */
 function isAt({ path }: Page, pathname: string): boolean {
   return path === '/' ? pathname === '/' : pathname.startsWith(path.replace(/\/\$.*$/, ''));
 }

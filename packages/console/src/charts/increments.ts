@@ -1,4 +1,4 @@
-/** A chart of how many people each publisher adds to those that the publishers above it have reached already. */
+/** A chart of how many people each publisher adds to the people that the publishers above it reached. */
 import { around, spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { across, type Node, node } from './node.ts';

@@ -41,7 +41,10 @@ export interface CompanionMethods {
   planReport(input: { definition: unknown }): PlannedReportView;
   /** Stores a report. The same definition is always the same report. */
   createReport(input: { definition: unknown }): { name: string };
-  /** Starts to create the measurements that a report still needs, and returns at once. `report` returns the progress. */
+  /**
+   * Starts to create the measurements that a report still needs, and returns immediately. `report` returns the
+   * progress.
+   */
   runReport(input: { name: string }): Record<string, never>;
   report(input: { name: string }): OpenedReport;
   /** Returns the definitions of reports, decrypted. Accepts at most 100 names. */

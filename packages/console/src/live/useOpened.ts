@@ -69,7 +69,7 @@ export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open 
   };
 }
 
-/** Runs at most three calls at once. A browser opens only a few connections, and the page needs some of them. */
+/** Runs at most three calls in parallel. A browser opens only a few connections, and the page needs some of them. */
 const atMost3 = limited(3);
 
 export function limited(limit: number): <T>(work: () => Promise<T>) => Promise<T> {

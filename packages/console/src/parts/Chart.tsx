@@ -47,7 +47,7 @@ export function Chart({ chart, file }: { chart: ChartData; file: string }) {
 function ChartTable({ title, table: { columns, rows, text = count } }: { title: string; table: Table }) {
   const isNumber = columns.map((_, i) => rows.some((row) => typeof row[i] === 'number'));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what is wider than the page
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a table that is wider than the page
     <section className="scroll" tabIndex={0} aria-label={`Table: ${title}`}>
       <table className="dense">
         <thead>

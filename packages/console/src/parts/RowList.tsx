@@ -12,7 +12,7 @@ export function RowList<Row>({
 }: {
   pages: Pages<Row>;
   empty: ReactNode;
-  /** True if another page shows the whole list. Then nothing says how many rows there are. */
+  /** True if another page shows the whole list. The number of rows is then not shown. */
   isGlance?: boolean;
   children: (rows: Row[], readMore: () => void) => ReactNode;
 }) {

@@ -24,7 +24,7 @@ export function VirtualTable<Row>({
   head: ReactNode;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** False if there are more rows than those here. */
+  /** False if more rows exist than `rows` contains. */
   isComplete?: boolean;
   onNearEnd?: () => void;
   children: (row: Row) => ReactNode;
@@ -40,14 +40,14 @@ export function VirtualTable<Row>({
     estimateSize: () => (window.innerWidth > 760 ? WIDE : NARROW),
     overscan: OVERSCAN,
     scrollMargin,
-    // Without this, the first render would have no rows.
+    // Without an initial size, the first render would have no rows.
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     getItemKey: (i) => keyOf(rows[i]!),
   });
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0], items.at(-1)];
   const isNearEnd = (last?.index ?? 0) >= rows.length - NEAR_END;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asks once for each length of the list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: calls onNearEnd once for each length of the list
   useEffect(() => {
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, rows.length]);

@@ -8,7 +8,10 @@ import { usePublishers } from './Publisher.tsx';
 import { specWords } from './specWords.ts';
 import { useReferences } from './useReferences.ts';
 
-/** Returns the name of the changed resource for people, such as the title of a measurement. Undefined if it has none. */
+/**
+ * Returns the name of the changed resource for people, such as the title of a measurement. Undefined if there is no
+ * such name.
+ */
 export function useSubject({ name, kind }: Pick<Change, 'name' | 'kind'>): string | undefined {
   const session = useSession();
   const isAsked = session.role === 'consumer' && name.split('/')[2] === 'measurements';

@@ -30,7 +30,7 @@ export interface Stat {
   unit: Unit;
 }
 
-/** Ratios have as many decimals as tell the ends of their interval apart. */
+/** A ratio has enough decimals to show the ends of its interval as different numbers. */
 const frequency = ([low, high]: Interval) => decimals('Average frequency', digitsFor(low, high, 2));
 const points = ([low, high]: Interval) => decimals('Gross rating points', digitsFor(low, high, 1));
 const share = ([low, high]: Interval): Unit => {
@@ -116,7 +116,10 @@ export function overlapChart(
   );
 }
 
-/** Draws the people that each segment adds to those before it. Undefined if the answers do not determine them. */
+/**
+ * Draws the number of people that each segment adds to the segments before it. Returns undefined if the answers do not
+ * determine these numbers.
+ */
 export function addedChart(
   { added }: ReportView,
   labels: readonly Label[],

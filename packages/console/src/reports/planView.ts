@@ -1,4 +1,4 @@
-/** Computes what pages show of a plan: its cost, its measurements, and the expected error of its figures. */
+/** Computes the parts of a plan that pages show: its cost, its measurements, and the expected error of its figures. */
 import type { Plan, Rehearsal, RehearsedFigure } from '@measurement-exchange/reports';
 import { chargeViews } from './charges.ts';
 import { segmentsOf } from './segments.ts';

@@ -37,7 +37,7 @@ export interface FigureView extends Partial<Estimate> {
   beyond?: Ratio[];
 }
 
-/** A number that was measured, or that must be. */
+/** A number that was measured, or that must still be measured. */
 export interface NeedView {
   key: string;
   type: NeedType;

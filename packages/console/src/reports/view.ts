@@ -1,4 +1,4 @@
-/** Computes what pages and files show of a corrected report. None of it costs privacy budget. */
+/** Computes the numbers that pages and files show of a corrected report. The computation costs no privacy budget. */
 import {
   averageFrequency,
   type Block,

@@ -2,13 +2,16 @@
 import type { Group, LocalInterval, Metric, NeedType, Period, Periods } from '@measurement-exchange/reports';
 import type { SegmentView } from './types.ts';
 
-/** A segment's name and its place among the colors and shapes of the charts. */
+/** A segment's name, and the index of its color and shape in the charts. */
 export interface Label {
   label: string;
   place: number;
 }
 
-/** How to name publishers. By default, a publisher has the last part of its resource name, and no place of its own. */
+/**
+ * Returns the label of a publisher, and the index of its color and shape. By default, the label is the last part of the
+ * resource name, and there is no index.
+ */
 export type PublisherLook = (name: string) => { label: string; index?: number };
 
 const byId: PublisherLook = (name) => ({ label: name.split('/').at(-1)! });
@@ -53,7 +56,7 @@ export function setWords({ segments, everything }: Named, labels: readonly Label
 /** Formats the days of a period, such as `Sep 7 – 13`, in the time zone of the report. */
 export function periodWords({ start, end }: Period, { timeZone }: Pick<LocalInterval, 'timeZone'>): string {
   const format = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone });
-  // The thin spaces of the platform would break the search for a text on the page.
+  // Replace the thin spaces that the platform inserts, because a text search on the page would not match them.
   return format.formatRange(Date.parse(start), Date.parse(end) - 1).replaceAll(/[\u2009\u202f]/g, ' ');
 }
 

@@ -15,7 +15,7 @@ export const EventGroupMetadata = s.object({
   ),
 });
 
-/** The types of entities that are not campaigns have no fixed list: clients of gRPC filter by them. */
+/** The entity type of an event group that does not state one. Other types are free text. */
 export const DEFAULT_ENTITY_TYPE = 'campaign';
 export const MAX_ENTITY_METADATA_BYTES = 16 * 1024;
 

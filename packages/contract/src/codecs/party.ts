@@ -26,7 +26,9 @@ const input = {
   displayName: s.optional(s.text(255)),
   publicKey: s.optional(SignedMessage),
 };
-/** A resource shows the certificate as `certificate`, which callers may send back without effect. */
+/**
+ * Responses name the certificate in the field `certificate`. A caller may send that field back, but it has no effect.
+ */
 const inputOnly = {
   publicKeyCertificate: s.optional(
     certificateName,

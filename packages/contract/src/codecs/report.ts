@@ -44,8 +44,8 @@ export const ReportInput = s.object({ ...definition, definitionHash: s.sha256(),
 export type ReportInput = s.Static<typeof ReportInput>;
 
 /**
- * An update replaces `title` and `sealedAnswer` if it has them, and appends `measurements`. The fields of the definition
- * never change, so they must equal the stored ones.
+ * An update replaces `title` and `sealedAnswer` if the request contains them, and appends `measurements`. The fields of
+ * the definition never change, so they must equal the stored fields.
  */
 export const ReportUpdate = s.object({
   etag: s.text(100, 1),

@@ -1,4 +1,4 @@
-/** Reads a request that consists of native values, according to the same schemas as one that arrives by HTTP. */
+/** Reads a request that consists of native values, with the same schemas as an HTTP request. */
 import { invalid, type Violation } from '../errors/errors.ts';
 import { decode, type NativeObject } from '../json/codec.ts';
 import type { Route } from '../routes/route.ts';
@@ -6,7 +6,7 @@ import type { Operation } from '../routes.ts';
 import { fillIn } from '../values/names.ts';
 import { querySchemaOf, type RequestOf, requestIdSchema } from './request.ts';
 
-/** The parts of a request beside its path. Absent parts are undefined. */
+/** The parts of a request besides its path. Absent parts are undefined. */
 export interface NativeRequest {
   query?: NativeObject;
   /** The resource, or the request message, without the names that the path contains. */

@@ -52,7 +52,10 @@ export const PROTOCOLS = [
 ] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** A data provider says which of these it supports. The exchange reads the protocols, and only shows the others. */
+/**
+ * The capabilities that a data provider can state. The exchange uses the protocols to choose a measurement's protocol,
+ * and only displays the other capabilities.
+ */
 export const CAPABILITIES = [
   ...PROTOCOLS,
   'trusTee',
@@ -82,7 +85,8 @@ export const MPC_NOISE_MECHANISMS = ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'] a
 export type MpcNoiseMechanism = (typeof MPC_NOISE_MECHANISMS)[number];
 
 /**
- * PLANNED: without measurements. RUNNING: a measurement is pending. COMPLETE: all succeeded. INCOMPLETE: all other cases.
+ * PLANNED: the report has no measurements. RUNNING: a measurement is pending. COMPLETE: all measurements succeeded.
+ * INCOMPLETE: all other cases.
  */
 export const REPORT_STATES = ['PLANNED', 'RUNNING', 'COMPLETE', 'INCOMPLETE'] as const;
 export type ReportState = (typeof REPORT_STATES)[number];

@@ -6,8 +6,9 @@ import { addUnits, largerUnits, NOTHING, type Units } from './amounts.ts';
 import { type Interval, joinIntervals } from './intervals.ts';
 
 /**
- * The people who are in one of the intervals on every axis. A person has one place on each axis, such as a VID or a
- * sampling bucket. Everybody is in a slice without axes.
+ * A slice as a list of intervals for each axis. A person has one place on each axis, such as a VID or a sampling
+ * bucket. The slice holds the people whose places are in its intervals on every axis. A slice without axes holds
+ * everybody.
  */
 export type Slice = Readonly<Record<string, readonly Interval[]>>;
 
@@ -20,7 +21,7 @@ export const EVERYBODY = '{}';
  */
 const MAX_SLICES = 128;
 const MAX_COVERS = 1024;
-/** The maximum number of members in all these sets together. A budget check adds up this many amounts. */
+/** The maximum total size of the sets of slices. A budget check adds up this many amounts. */
 const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 
@@ -57,7 +58,7 @@ export class SliceSums {
   private readonly parsed = new Map<string, { id: number; slice: Slice }>();
   private readonly covers = new Map<string, number[][] | undefined>();
 
-  /** Returns the slice to charge: the wanted one, or everybody if its place already has too many slices. */
+  /** Returns the slice to charge: `wanted`, or everybody if the place already has too many slices. */
   chargeable(charged: SlicedAmounts, wanted: string): string {
     if (wanted === EVERYBODY || charged.has(wanted)) return wanted;
     return this.coversOf([...partsIn(charged), wanted]) === undefined ? EVERYBODY : wanted;
@@ -82,10 +83,13 @@ export class SliceSums {
       .reduce(largerUnits, common);
   }
 
-  /** Returns the largest sets of slices that have a person in common, as indexes, or undefined if they are too many. */
+  /**
+   * Returns the largest sets of slices that have a person in common, as indexes. Returns undefined if there are too
+   * many sets.
+   */
   private coversOf(texts: readonly string[]): number[][] | undefined {
     if (texts.length > MAX_SLICES) return undefined;
-    // Clear both caches together, because the keys of one are made of the IDs of the other.
+    // Clear both caches together, because the keys of `covers` contain IDs from `parsed`.
     if (Math.max(this.parsed.size, this.covers.size) >= MAX_CACHED) {
       this.parsed.clear();
       this.covers.clear();

@@ -107,9 +107,9 @@ export interface LiquidLegionsCovarianceParams extends LiquidLegionsSize {
   reaches: readonly [number, number];
   /** The number of people that both sketches represent. */
   overlap: number;
-  /** The width of the VID sampling interval of both. */
+  /** The width of both sketches' VID sampling interval. */
   width: number;
-  /** The variance of the noise that both register counts have in common: that of a sketch with itself. Default: 0. */
+  /** The variance of the noise that both register counts share. Set it only if both are the same sketch. Default: 0. */
   noiseVariance?: number;
 }
 
@@ -129,7 +129,7 @@ export function liquidLegionsReachCovariance(params: LiquidLegionsCovariancePara
     params,
     (p, rate, weight) => {
       const [a, b] = [Math.exp(-first * rate), Math.exp(-second * rate)];
-      // The covariance of the register being empty in both sketches.
+      // Add the covariance of the two events that the register is empty in one sketch and in the other.
       common += weight * -Math.expm1(-both * rate) * Math.exp((both - first - second) * rate);
       common += weight * both * p ** 2 * a * b;
       hit[0] += weight * p * a;
@@ -199,10 +199,10 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 }
 
 /**
- * Calls `use` with the probability p, the rate, and the weight of each register. A register stays empty with probability
- * exp(−rate·people).
- * In a large sketch, only two registers per block are visited (the two-point Gauss rule). The weight is the number of
- * registers that each of the two represents. Sums over 1,000,000 registers then have an error below 10⁻⁶.
+ * Calls `use` with the probability p, the rate, and the weight of each register. A register stays empty with
+ * probability exp(−rate·people). In a large sketch, only two registers per block are visited (the two-point Gauss
+ * rule). The weight is the number of registers that each visited register represents. Sums over 1,000,000 registers
+ * then have an error below 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,
@@ -233,8 +233,9 @@ function forEachRegister(
 const BLOCKS = 2048;
 
 /**
- * The number of blocks for covariances, which need fewer digits than estimates, but for every pair of sketches. From one
- * block to the next, p falls by a twelfth. Sums have an error below 10⁻⁷.
+ * The number of blocks for covariances. It is lower than for estimates, because covariances need fewer digits and are
+ * computed for every pair of sketches. From one block to the next, p falls by about a twelfth. Sums have an error below
+ * 10⁻⁷.
  */
 const covarianceBlocks = ({ decayRate }: LiquidLegionsSize) => Math.max(64, Math.ceil(12 * decayRate));
 

@@ -150,7 +150,7 @@ function figureProblems(definition: ReportDefinition, figure: FigureRequest, pat
   const problems: Violation[] = [];
   const report = (field: string, description: string) =>
     problems.push({ field: `${path}.${field}`, description });
-  // A set that cannot be read is reported as a problem of the set.
+  // Skip unreadable sets here, because each one is already reported at its own path.
   const isReadable = (name: string) =>
     Object.hasOwn(segments, name) || expressionProblem(sets[name]!, Object.keys(segments)) === undefined;
   for (const [i, name] of figure.of.entries()) {

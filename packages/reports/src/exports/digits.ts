@@ -1,4 +1,7 @@
-/** Returns how many decimals, at least `least`, tell the ends of an interval apart. A rate of 3.5 % may have 3.52 to 3.53. */
+/**
+ * Returns the number of decimals at which the ends of an interval differ, but at least `least`. For example, the
+ * interval from 3.52 to 3.53 needs two decimals.
+ */
 export function digitsFor(low: number, high: number, least: number): number {
   const width = high - low;
   return width > 0 && width < 1

@@ -19,8 +19,8 @@ export interface Estimate {
 }
 
 /**
- * People and events are whole numbers. If an interval ends between two of them, it leaves out a part of the probability, so
- * with small noise it would cover less often than promised.
+ * People and events are whole numbers. If an interval ends between two whole numbers, it leaves out a part of the
+ * probability, so with small noise it would cover less often than promised.
  */
 const HALF = 0.5;
 

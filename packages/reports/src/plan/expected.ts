@@ -18,7 +18,10 @@ import type { UnpricedNeed } from './types.ts';
 
 const ASSUMED_REACH = 1_000_000;
 
-/** Returns the reach to assume for a union. Segments count as independent, or as disjoint without a known population. */
+/**
+ * Returns the reach to assume for a union. Segments are assumed to be independent, or disjoint if the population is
+ * unknown.
+ */
 export function assumedReach(
   union: number,
   segments: readonly string[],

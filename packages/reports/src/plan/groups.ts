@@ -15,7 +15,7 @@ export function attributesOf({ attributes, subpopulations = [] }: Surroundings) 
   return values;
 }
 
-/** Returns whether the population has somebody in the group. If its people are unknown, every group may have somebody. */
+/** Returns whether the population has people in the group. Returns true if the attributes of its people are unknown. */
 export function hasPeople(group: Group, { subpopulations }: Surroundings): boolean {
   return subpopulations === undefined || subpopulations.some((part) => isIn(part, group));
 }

@@ -63,7 +63,10 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   return new Map(needs.map((need) => [need.key, 1 / most(need)]));
 }
 
-/** One need. To count the needs that one person is charged for, each need is charged 1 as its epsilon. */
+/**
+ * The charge of one need when needs are counted. Each need then costs an epsilon of 1, so the largest sum of charges is
+ * the number of needs that one person is charged for.
+ */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 
 /**

@@ -1,4 +1,4 @@
-/** Corrections that run in another thread, and end after a time limit at the latest. */
+/** Runs corrections in another thread, and ends a correction that exceeds its time limit. */
 import type { Answer } from '../correction/answers.ts';
 import { SolveError } from '../correction/solve.ts';
 import { correctReport, type Report } from '../figures/report.ts';

@@ -1,13 +1,16 @@
 /**
- * Sends lookups: statements that find rows by key. A lookup is sent at once if no lookup is running. Otherwise, lookups
- * from the same turn of the event loop share a connection and a write, because waking a PostgreSQL process costs more
- * than running a lookup.
+ * Sends lookups: statements that find rows by key. A lookup is sent immediately if no lookup is running. Otherwise,
+ * lookups from the same turn of the event loop share a connection and a write, because waking a PostgreSQL process
+ * costs more than running a lookup.
  */
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
-/** The maximum number of lookups that are sent together. Each of them waits for those before it, so the number is small. */
+/**
+ * The maximum number of lookups that are sent together. Each lookup waits for the lookups before it, so the number is
+ * small.
+ */
 const MAX_TOGETHER = 8;
 
 interface Lookup {

@@ -168,8 +168,8 @@ class RoundTrip extends DriverQuery {
 }
 
 /**
- * Sends statements in one round trip. With `eager`, PostgreSQL sends each result at once, so the rows are read while the
- * next statement runs. On a busy server, `eager` costs more time than it saves.
+ * Sends statements in one round trip. With `eager`, PostgreSQL sends each result immediately, so the rows are read
+ * while the next statement runs. On a busy server, `eager` costs more time than it saves.
  */
 export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
   const span = telemetry && openStatements(queries.map(({ statement }) => statement.name));

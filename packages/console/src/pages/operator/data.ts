@@ -77,7 +77,10 @@ export function useHealth() {
   );
 }
 
-/** Returns a function that looks up the display name of a party. Others, such as the operator, keep their name. */
+/**
+ * Returns a function that looks up the display name of a party. A caller that is not a party, such as the operator,
+ * keeps its name.
+ */
 export function useDisplayNames(): (name: string) => string {
   const { data } = useHealth();
   return (name) => data?.find((party) => party.name === name)?.displayName || capital(idOf(name));

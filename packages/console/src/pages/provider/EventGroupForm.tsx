@@ -124,7 +124,7 @@ function Attributes({ draft, change, problems }: FormProps) {
       </p>
       {attributes.map((attribute, i) => (
         <AttributeRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ID other than their position
           key={i}
           attribute={attribute}
           change={(next) => set(attributes.map((each, j) => (i === j ? next : each)))}

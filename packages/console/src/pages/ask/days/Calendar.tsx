@@ -70,7 +70,7 @@ export function Calendar({
           Later
         </button>
       </div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the days inside */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles the keys of the days inside */}
       <div className="cols c3" ref={grids} onKeyDown={onKeyDown} onMouseLeave={() => setHovered(undefined)}>
         {shown.map((month) => (
           <Month

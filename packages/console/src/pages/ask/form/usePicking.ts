@@ -1,4 +1,4 @@
-/** The part of a form that picks event groups, days and a filter. Measurements and reports have it in common. */
+/** The part of a form that picks event groups, days and a filter. The forms of measurements and reports share it. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useMemo, useState } from 'react';
 import type { DayRange } from '../days/days.ts';

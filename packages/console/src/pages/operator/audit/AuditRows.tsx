@@ -17,7 +17,7 @@ export function AuditRows({ entries, onEnd }: { entries: readonly AuditEntry[]; 
   });
   const visible = rows.getVirtualItems();
   const last = visible.at(-1)?.index ?? 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asks once for each end that is reached
+  // biome-ignore lint/correctness/useExhaustiveDependencies: calls onEnd once for each end that is reached
   useEffect(() => {
     if (last >= entries.length - 20) onEnd();
   }, [last, entries.length]);

@@ -124,7 +124,7 @@ const own = ({ sets }: ReportForm) =>
 
 function figuresOf(form: ReportForm, names: readonly string[], all: string): FigureRequest[] {
   const { precision, maximumFrequency } = form;
-  // Ask for the people in all segments at once. This figure needs every union, and the unions determine every
+  // Ask for the people whom all segments reached. This figure needs every union, and the unions determine every
   // combination.
   const overlap = form.hasOverlap && names.length > 1 ? [...names, IN_ALL] : [];
   const others = [...overlap, ...own(form).map(({ name }) => name.trim())];

@@ -82,7 +82,7 @@ export function Definition({
   );
 }
 
-/** Shows the publishers' references of event groups. An event group without one has its ID. */
+/** Shows the publisher's reference of each event group, or the ID of an event group without a reference. */
 function EventGroups({ names }: { names: readonly string[] }) {
   const references = useReferences();
   const referenceOf = (name: string) => references.get(idOf(name))?.eventGroupReferenceId || idOf(name);

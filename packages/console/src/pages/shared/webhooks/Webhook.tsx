@@ -96,7 +96,8 @@ function Actions(head: HeadProps) {
     setBusy(true);
     setError(undefined);
     await work().catch(setError);
-    // The feed does not tell of webhooks, and the summary says which ones are paused.
+    // Read the webhook and the summary again, because the change feed has no changes of webhooks. The summary lists
+    // paused webhooks.
     void queries.invalidateQueries({ queryKey: [principal, 'summary'] });
     await queries.invalidateQueries({ queryKey: [principal, 'webhooks'] });
     setBusy(false);
