@@ -201,7 +201,10 @@ async function openStorage(config: Config, log: Logger, opened: AsyncDisposableS
   return connections;
 }
 
-/** gRPC is off in production mode unless it has a port. In development mode it has any free port, which dev.json names. */
+/**
+ * Starts the gRPC server. Production mode has no gRPC server unless its port is set. In development mode, the server
+ * listens on any free port, which is stored in dev.json.
+ */
 async function listenGrpc(
   config: Config,
   pipeline: Pipeline,
@@ -210,7 +213,7 @@ async function listenGrpc(
   const { mode, host, grpcPort: port, bodyLimitBytes: maxMessageBytes } = config;
   const files = config.grpcTls ?? config.tls;
   if (mode === 'production' && (port === undefined || files === undefined)) return undefined;
-  // Loaded only here, because most of it is of no use without gRPC.
+  // Load this module only if gRPC is on, because nothing else uses most of its code.
   const { listenRpc } = await import('./rpc/server.ts');
   const tls =
     mode === 'production'

@@ -1,4 +1,7 @@
-/** Verifies API keys. Looking a key up by its hash takes no time that depends on how much of a key was guessed. */
+/**
+ * Verifies API keys. A key is looked up by its hash, so the response time does not reveal how much of a guessed key is
+ * right.
+ */
 import { type ApiKeyRecord, apiKeyHash, apiKeyName } from '../domain/apiKey.ts';
 import { AcceptedCredentials, RECHECK_MS, unacceptable, type Verified, type Verifier } from './verified.ts';
 

@@ -18,17 +18,23 @@ import { AcceptedCredentials, RECHECK_MS, unacceptable, type Verified, type Veri
 export type ClientCertificateVerifier = ReturnType<typeof createClientCertificateVerifier>;
 
 export interface StoredRoot {
-  /** Undefined: the root applies to all parties without a root of their own. */
+  /** Undefined if the root applies to all parties that have no root of their own. */
   party: string | undefined;
   x509Der: Uint8Array;
 }
 
-/** The rows that decide whose a certificate is, and whether it is accepted. */
+/** Reads the rows that decide which party a certificate belongs to, and whether the certificate is accepted. */
 export interface ClientCertificateLookup {
   rootsNamed(subjectKeyIdentifier: Uint8Array): Promise<StoredRoot[]>;
-  /** The parties of all roots with this key (SubjectPublicKeyInfo in DER), and those that registered the certificate. */
+  /**
+   * Returns the parties of all roots with this key (SubjectPublicKeyInfo in DER), and the parties that registered the
+   * certificate.
+   */
   claims(rootKey: Uint8Array, subjectKeyIdentifier: Uint8Array, x509Der: Uint8Array): Promise<Claims>;
-  /** The roots that apply to the party, and whether a certificate of the party with this key is revoked or on hold. */
+  /**
+   * Returns the roots that apply to the party, and whether a certificate of the party with this key is revoked or on
+   * hold.
+   */
   standing(party: string, key: Uint8Array): Promise<{ roots: StoredRoot[]; isKeyRevoked: boolean }>;
 }
 
@@ -78,8 +84,9 @@ export function createClientCertificateVerifier(options: {
 }
 
 /**
- * A root that is trusted for one party alone issues only for that party. A certificate of another root must name its
- * party, or be registered by exactly one.
+ * Returns the name of the party that the certificate belongs to. A root that is trusted for only one party issues
+ * certificates only for that party. A certificate from any other root must name its party, or exactly one party must
+ * have registered it.
  */
 async function partyOf(certificate: X509, lookup: ClientCertificateLookup): Promise<string> {
   const { der, authorityKeyIdentifier, subjectKeyIdentifier, parties } = certificate;

@@ -8,8 +8,8 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * Reads a JSON file, or creates it with `make`. If several processes create the file at once, all of them use the file of
- * the first process.
+ * Reads a JSON file, or creates it with `make`. If several processes create the file at the same time, all of them use
+ * the file of the first process.
  */
 export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
   let text = await readIfExists(path);

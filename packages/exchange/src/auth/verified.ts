@@ -41,7 +41,7 @@ interface Entry {
 }
 
 export const CACHE_CAPACITY = 10_000;
-/** A replica accepts credentials for at most this long after they were revoked through another one. */
+/** A replica accepts credentials for at most this long after they were revoked through another replica. */
 export const RECHECK_MS = 30_000;
 
 /** Caches accepted credentials by their hash, so that no secret stays in memory. */

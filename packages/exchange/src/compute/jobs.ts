@@ -1,7 +1,7 @@
 /**
- * Jobs that process descriptor sets and metadata. Short jobs run on the event loop, and long ones in a worker thread,
- * because a malicious set of 1 MiB takes most of a second. Inputs and outputs are plain values that can be sent to a
- * thread.
+ * Jobs that process descriptor sets and metadata. Short jobs run on the event loop, and long jobs run in a worker
+ * thread, because a malicious set of 1 MiB takes most of a second. Inputs and outputs are plain values that can be sent
+ * to a thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';

@@ -210,7 +210,10 @@ export function saveDeletedReport(tx: Transaction, report: ReportRecord): void {
   tx.last(FORGET, [report.consumer, report.id]);
 }
 
-/** Saves another measurement to wait for. The version stays the same, because the consumer does not see this. */
+/**
+ * Stores which measurement the report waits for. The version stays the same, because the consumer does not see this
+ * measurement.
+ */
 export const saveWaitingFor = inTransaction.last(
   ({ consumer, id, waitingFor }: ReportRecord) => [consumer, id, waitingFor],
   'report_wait_for',

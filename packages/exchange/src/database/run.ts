@@ -81,8 +81,8 @@ export const inTransaction = {
   ...runners<Transaction>(),
 
   /**
-   * Sends a write at once and awaits it together with the COMMIT. Use this for a write whose result the caller does not
-   * need.
+   * Sends a write immediately and awaits it together with the COMMIT. Use this for a write whose result the caller does
+   * not need.
    */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     const statement = statementOf(source);

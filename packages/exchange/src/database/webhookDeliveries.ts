@@ -57,8 +57,8 @@ const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), numbe
 /** The number of deliveries kept per webhook. The oldest are removed first. Pending deliveries are always kept. */
 const KEPT = 1_000;
 /**
- * The maximum number of old deliveries that SETTLE removes at once. It is larger than the number of deliveries that
- * SETTLE can complete at once, so old deliveries cannot pile up.
+ * The maximum number of old deliveries that one run of SETTLE removes. One run completes fewer deliveries than this, so
+ * old deliveries cannot accumulate.
  */
 const MAX_PRUNED = 1_000;
 
@@ -145,7 +145,7 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-/** Copies a delivery. The copy is due at once, or together with the last pending delivery for the same resource. */
+/** Copies a delivery. The copy is due immediately, or together with the last pending delivery for the same resource. */
 export const insertAgain = inTransaction.last(
   (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],
   'webhook_delivery_again',

@@ -31,7 +31,7 @@ export function registerDevIssuer(app: FastifyInstance, development: () => Devel
   });
 }
 
-/** Shows the page. If `login_hint` names a party, redirects with a code at once. */
+/** Shows the page. If `login_hint` names a party, redirects with a code immediately instead. */
 function authorize(
   request: FastifyRequest,
   reply: FastifyReply,

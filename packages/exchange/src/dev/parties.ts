@@ -147,7 +147,10 @@ async function ensure(
   };
 }
 
-/** A program that speaks gRPC has a key of its own, so that the key that signs for the party is not on its machine. */
+/**
+ * Creates a separate key for the party's gRPC client, so that the client's machine does not need the party's signing
+ * key.
+ */
 async function ensureClient(
   { name, displayName }: DescribedParty,
   stored: StoredParty | undefined,

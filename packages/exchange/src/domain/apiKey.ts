@@ -12,13 +12,13 @@ export interface ApiKeyRecord {
   expireTime: Timestamp;
 }
 
-/** So many random bits are in a key that nobody can find it from its hash. */
+/** The number of random bytes in a key. The number is high enough that nobody can find a key from its hash. */
 export const API_KEY_BYTES = 32;
 /** Tools that search files for secrets find keys by this prefix. */
 const PREFIX = 'mex_';
 const API_KEY = /^mex_[A-Za-z0-9_-]{43}$/;
 
-/** Includes expired keys. */
+/** The maximum number of API keys of a consumer, including expired keys. */
 export const MAX_API_KEYS = 50;
 const DAY_MS = 24 * 3600_000;
 const DEFAULT_DAYS = 90;

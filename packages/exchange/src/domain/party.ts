@@ -31,10 +31,10 @@ export interface PartyRecord {
   publicKey: SignedMessage | undefined;
   /** The ID of the party's certificate that verifies the signature of the public key. */
   publicKeyCertificate: string | undefined;
-  /** The protocols that the party supports, and what a data provider supports besides. */
+  /** The protocols that the party supports. For a data provider, also its other capabilities. */
   protocols: Capability[];
   availability: Interval | undefined;
-  /** For model lines whose data is available at other times. */
+  /** The intervals of model lines whose data is available at other times than `availability`. */
   modelLineAvailability: ModelLineAvailability[] | undefined;
   /** The URL at which data providers and other duchies reach the duchy. */
   endpoint: string | undefined;
@@ -160,7 +160,9 @@ export function publicKeyUnverified(): Finding {
   return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
-/** A certificate alone changes nothing, so that a caller who forgot the key learns of it. */
+/**
+ * Rejects a certificate without a public key, because it would have no effect, and the caller probably forgot the key.
+ */
 export function requireKeyOfCertificate({ publicKey, publicKeyCertificate }: PartyInput): void {
   if (publicKeyCertificate === undefined || publicKey !== undefined) return;
   throw invalid([{ field: 'publicKey', description: 'must be given with publicKeyCertificate' }]);

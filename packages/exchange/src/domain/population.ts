@@ -22,7 +22,7 @@ export interface PopulationRecord {
   displayName: string;
   /** The ranges are in ascending order and do not overlap. Ranges, size, and fingerprint never change. */
   vidRanges: VidRange[];
-  /** No VID is in two of these. They are within the ranges, and never change. */
+  /** No VID is in two subpopulations. Subpopulations are within the population's ranges, and never change. */
   subpopulations: Subpopulation[];
   size: number;
   fingerprint: Uint8Array;

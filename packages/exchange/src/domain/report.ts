@@ -1,4 +1,4 @@
-/** The rules of reports. None of them concerns the content of a report, which only its consumer can read. */
+/** The rules of reports. No rule depends on the content of a report, because only its consumer can read the content. */
 import { hash } from 'node:crypto';
 import {
   type EncryptedMessage,

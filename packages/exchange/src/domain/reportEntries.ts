@@ -24,8 +24,8 @@ export interface Entry extends NewEntry {
 }
 
 /**
- * Returns the state, and the measurement to wait for. This is the last pending one, because it probably ends after all
- * the others.
+ * Returns the state, and the measurement to wait for: the last pending measurement, because it probably ends after all
+ * others.
  */
 export function progressOf(entries: Entry[]): { state: ReportState; waitingFor: string | undefined } {
   const waitingFor = entries.findLast(({ state }) => state !== undefined && !isTerminal(state))?.measurement;
@@ -35,7 +35,9 @@ export function progressOf(entries: Entry[]): { state: ReportState; waitingFor: 
   return { state: isComplete ? 'COMPLETE' : 'INCOMPLETE', waitingFor };
 }
 
-/** Finds problems in the measurements of a request, without comparing them with those of the report. */
+/**
+ * Finds problems in the measurements of a request, without comparing them with the stored measurements of the report.
+ */
 export function entryViolations(consumer: string, given: ReportMeasurement[]): Violation[] {
   const seen = new Set<string>();
   return given.flatMap(({ key, measurement }, i) => {

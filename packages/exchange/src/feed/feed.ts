@@ -58,7 +58,7 @@ export class Feed {
     else this.open.set(party, count);
   }
 
-  /** Ends all waits. Waits that start later end at once. */
+  /** Ends all waits. Waits that start later end immediately. */
   stop(): void {
     this.bus.off('changed', this.wake);
     clearInterval(this.poll);
@@ -81,7 +81,7 @@ export class Feed {
       at,
     );
     this.tails.set(party, tail);
-    // Read at once, because a change may have been committed since the last read.
+    // Read immediately, because a change may have been committed since the last read.
     tail.wake();
     return tail;
   }

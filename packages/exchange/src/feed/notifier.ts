@@ -78,7 +78,7 @@ export class ChangeNotifier {
     if (this.sending === undefined) this.send();
   };
 
-  /** Sends a notification at once. Parties that are added within NOTIFY_EVERY_MS share the next notification. */
+  /** Sends a notification immediately. Parties that are added within NOTIFY_EVERY_MS share the next notification. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {

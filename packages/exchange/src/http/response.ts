@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
  * A body up to this length is sent as text, in one write with its headers. For longer bodies, Node is faster with bytes.
  */
 const MAX_TEXT_LENGTH = 8 * 1024;
-/** A body up to this length is built at once. A longer body is built in pieces, as fast as the client reads. */
+/** A body up to this length is built in one piece. A longer body is built in pieces, as fast as the client reads. */
 const MAX_WHOLE_LENGTH = 1024 * 1024;
 const PIECE_LENGTH = 64 * 1024;
 /** All bodies are built in this buffer. A UTF-16 code unit takes at most three bytes in UTF-8. */

@@ -85,8 +85,8 @@ export class Admission {
   }
 
   /**
-   * Returns undefined if the request gets a slot at once. Otherwise returns a promise that resolves when the request gets
-   * a slot. The caller must call `leave` when the request is done.
+   * Returns undefined if the request gets a slot immediately. Otherwise returns a promise that resolves when the
+   * request gets a slot. The caller must call `leave` when the request is done.
    */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);

@@ -1,6 +1,6 @@
 /**
- * Runs jobs for operations. Short jobs run at once on the main thread. Long jobs run one at a time in a worker thread,
- * and principals take turns.
+ * Runs jobs for operations. Short jobs run immediately on the main thread. Long jobs run one at a time in a worker
+ * thread, and principals take turns.
  */
 import { ComputeThread, failure } from '../compute/computeThread.ts';
 import { type Input, isShort, type JobName, jobs, type Output } from '../compute/jobs.ts';

@@ -7,7 +7,7 @@ export type Credentials =
   /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };
 
-/** Credentials beside the Authorization header, which only some faces accept. */
+/** Credentials outside the Authorization header. Only some faces accept them. */
 interface Others {
   apiKey?: string | undefined;
   /** The client certificate of the TLS connection. */

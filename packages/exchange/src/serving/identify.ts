@@ -1,9 +1,9 @@
 /**
  * Identifies callers, and limits the bad credentials of an address. Callers may share an address, so one caller's bad
- * credentials must not block another caller's good ones:
+ * credentials must not block another caller's valid credentials:
  *
  * - Credentials that were accepted before are not limited.
- * - All cheap checks are always made. The others check a signature, or read the database.
+ * - Cheap checks are not limited. The expensive checks verify a signature, or read the database.
  * - Signatures are checked at a limited rate. Each known subject has its own rate per address. Subjects that this replica
  *   has not seen share one rate, so they may have to retry while somebody at their address sends forged credentials.
  */

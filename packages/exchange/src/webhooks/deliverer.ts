@@ -9,8 +9,8 @@ import { SEND_MS } from './send.ts';
 
 const MAX_WORKING = 64;
 /**
- * The maximum number of rounds that run at once per party, and the maximum number of webhooks per claim. These limits
- * keep slow endpoints from delaying other webhooks.
+ * The maximum number of rounds that run at the same time per party, and the maximum number of webhooks per claim. These
+ * limits keep slow endpoints from delaying other webhooks.
  */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;

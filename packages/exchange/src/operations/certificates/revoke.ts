@@ -4,7 +4,7 @@ import { authorOf, type Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /**
- * Later requests see the revocation or the hold at once. A background job fails the measurements that depend on the
+ * Later requests see the revocation or the hold immediately. A background job fails the measurements that depend on the
  * certificate.
  */
 export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {

@@ -17,7 +17,7 @@ export interface SetFile {
   visible: Uint8Array;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
 const FILE_NAME = /^[^\u0000-\u001f\u007f\\]+$/;
 
 export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
