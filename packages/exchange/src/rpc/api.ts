@@ -28,7 +28,7 @@ import { toConnectError, toExchangeError } from './errors.ts';
 import { protoField } from './fields.ts';
 import { sizeBound } from './sizes.ts';
 
-/** An RPC as it arrived. */
+/** An incoming RPC, with the data of its connection. `caller` is set after authentication. */
 export interface Incoming {
   readonly progress: Progress;
   readonly address: string;
@@ -41,7 +41,7 @@ export interface Incoming {
 
 export const INCOMING = createContextKey<Incoming>(undefined as never);
 
-/** Clients accept messages of 4 MiB, unless they were told otherwise. */
+/** The maximum size of a page. By default, gRPC clients reject messages above 4 MiB. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024 - 1024;
 
 export class Api {
@@ -84,7 +84,10 @@ export class Api {
 interface CallRequest extends NativeRequest {
   /** The path of `body` in the request message. */
   within?: string;
-  /** Members of the body that the schemas do not allow in REST. They replace those of `body` after the check. */
+  /**
+   * Members of the body that the REST schemas do not allow. They overwrite the members of `body` after the schema
+   * check.
+   */
   unchecked?: object | undefined;
 }
 
@@ -102,7 +105,9 @@ export class Call {
     return this.incoming.caller!.principal;
   }
 
-  /** Throws if the caller may not run the operation. For an RPC that reads something before it. */
+  /**
+   * Throws if the caller may not run the operation. Use this in an RPC that reads data before it runs the operation.
+   */
   authorize<O extends Operation>(operation: O, params: ParamsOf<RouteOf<O>>): void {
     this.pipeline.authorize(this.incoming.caller!, { route: routeOf(operation, params), params });
   }
@@ -117,8 +122,8 @@ export class Call {
   }
 
   /**
-   * Runs a list, and runs it again with fewer items while the translated page is too large for the client. An item that is
-   * too large alone gives RESPONSE_TOO_LARGE.
+   * Runs a list operation. While the translated page is too large for the client, runs it again with fewer items.
+   * Throws RESPONSE_TOO_LARGE if a single item is too large.
    */
   async runPage<O extends Operation, Page>(
     operation: O,
@@ -162,7 +167,8 @@ export class Call {
     try {
       return await this.pipeline.run(authorized, transfer, write);
     } catch (error) {
-      // An operation names the fields of the resource, without the field of the message that contains it.
+      // Errors of operations have field paths relative to the resource, so prepend the field of the request message
+      // that contains the resource.
       const isInside =
         isRead && within !== '' && error instanceof ExchangeError && error.violations.length > 0;
       throw isInside ? error.wrappedIn(within) : error;
@@ -185,7 +191,7 @@ export function malformedName(patterns: PatternName[], name: string, field = 'na
   return mismatch(patterns.map((pattern) => PATTERNS[pattern]).join(' or '), name, field);
 }
 
-/** The error of a name that has not the form of `pattern`. */
+/** Returns the error for a name that does not match `pattern`. */
 export function mismatch(pattern: string, name: string, field: string): ExchangeError {
   if (name === '') return invalid([{ field, description: REQUIRED }]);
   const description = `must match ${pattern}`;
@@ -199,7 +205,9 @@ export function responseTooLarge(message: string): ExchangeError {
   return new ExchangeError('RESPONSE_TOO_LARGE', message);
 }
 
-/** The routes of each operation. A resource that each kind of party has comes with a route per kind. */
+/**
+ * The routes of each operation. An operation on a resource that several kinds of parties have has one route per kind.
+ */
 const ROUTES_BY_OPERATION = Map.groupBy(ROUTES as readonly Route[], ({ operation }) => operation);
 
 function routeOf(operation: Operation, params: Record<string, string>): Route {

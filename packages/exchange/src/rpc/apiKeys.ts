@@ -20,7 +20,7 @@ export function apiKeys(api: Api): Partial<ServiceImpl<typeof ApiKeys>> {
   };
 }
 
-/** The key itself is only in the response that created it. */
+/** `authenticationKey` is set only in the response to the request that creates the key. */
 function toApiKey({ name, displayName, description, authenticationKey }: ApiKeyResource): ApiKey {
   return create(ApiKeySchema, { name, nickname: displayName, description, authenticationKey });
 }

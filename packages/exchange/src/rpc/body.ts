@@ -6,23 +6,23 @@ import { ExchangeError, invalid, readWire, type WireLimits } from '@measurement-
 const FIRST_BYTES = 4 * 1024;
 /** A caller must send its whole message within this time. */
 const RECEIVE_MS = 15_000;
-/** A flag, and the length of the message in four bytes. */
+/** The size of the envelope before a message: a flag byte, and the message's length in four bytes. */
 const ENVELOPE_BYTES = 5;
-/** A batch of 50 measurements has a few thousand messages. */
+/** The limits on nested protobuf messages. A batch of 50 measurements has a few thousand nested messages. */
 const WIRE_LIMITS: WireLimits = { maxMessages: 200_000, maxDepth: 64 };
 
 export interface BodyLimits {
   maxBytes: number;
-  /** Called before the buffer grows to hold this many bytes more. May throw. */
+  /** Called before the buffer grows by `bytes`. May throw to reject the request. */
   grow(bytes: number): void;
 }
 
 /**
- * Reads the body into one growing buffer. Connect would copy all that it has for every chunk, so that a message in chunks of
- * one byte would take minutes.
+ * Reads the body into one growing buffer. Connect would copy all received bytes for every chunk, so a message in
+ * one-byte chunks would take minutes.
  */
 export function readBody(stream: ServerHttp2Stream, { maxBytes, grow }: BodyLimits): Promise<Uint8Array> {
-  // A stream without a body may have ended before anybody listens for its end.
+  // A stream without a body may have ended already, so an `end` listener would never be called.
   if (stream.readableEnded || stream.endAfterHeaders) return Promise.resolve(new Uint8Array());
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
@@ -58,7 +58,10 @@ export function readBody(stream: ServerHttp2Stream, { maxBytes, grow }: BodyLimi
   });
 }
 
-/** Checks that the body is exactly one message, not compressed, because Connect answers INTERNAL to some bodies that are not. */
+/**
+ * Returns the message, and throws unless the body is exactly one uncompressed message. Connect would report INTERNAL
+ * for some other bodies.
+ */
 export function messageIn(body: Uint8Array, maxBytes: number): Uint8Array {
   if (body.length < ENVELOPE_BYTES) throw malformed('The body is not one message.');
   if (body[0] !== 0) throw malformed('The message is compressed, or not a message.');
@@ -68,7 +71,10 @@ export function messageIn(body: Uint8Array, maxBytes: number): Uint8Array {
   return body.subarray(ENVELOPE_BYTES);
 }
 
-/** The protobuf runtime accepts some corrupt messages, and reads others with an error that Connect answers with INTERNAL. */
+/**
+ * Throws if the message is corrupt. Without this check, the protobuf runtime would accept some corrupt messages, and
+ * Connect would report INTERNAL for others.
+ */
 export function requireReadable(schema: DescMessage, message: Uint8Array): void {
   const wire = readWire(schema, message, WIRE_LIMITS);
   if ('reason' in wire) throw invalid([{ field: wire.field, description: wire.reason }]);

@@ -45,7 +45,8 @@ export function dataProviders(api: Api): Partial<ServiceImpl<typeof DataProvider
       call.authorize('updateParty', ids);
       const { $typeName: _, $unknown: __, ...given } = required('capabilities', capabilities);
       const { capabilities: before } = (await getParty(call, ids)) as DataProviderResource;
-      // The public API has no fields for the older protocols, so that a replacement would delete them.
+      // Keep the stored values of the older protocols. The public API has no fields for them, so the replacement would
+      // delete them.
       const { liquidLegionsV2Supported, reachOnlyLiquidLegionsV2Supported } = before ?? {};
       const body = {
         capabilities: { ...given, liquidLegionsV2Supported, reachOnlyLiquidLegionsV2Supported },

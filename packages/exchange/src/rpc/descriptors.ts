@@ -17,7 +17,10 @@ import {
 import { type Api, idsIn } from './api.ts';
 import { given } from './values.ts';
 
-/** The operations pass descriptor sets on as they are stored, so that options which the exchange does not know remain. */
+/**
+ * Requests descriptor sets as the stored bytes, because other encodings would lose options that the exchange does not
+ * know.
+ */
 const ENCODING = { descriptorSetEncoding: 'BASE64' } as const;
 const MEMBER = 'eventGroupMetadataDescriptor';
 
@@ -57,7 +60,7 @@ export function descriptors(api: Api): Partial<ServiceImpl<typeof EventGroupMeta
     }),
 
     listEventGroupMetadataDescriptors: api.unary(async ({ parent, pageSize, pageToken }, call) => {
-      // The page is measured before its sets are decoded, because their messages are many times larger in memory.
+      // Check the size of the page before decoding its sets, because decoded sets take many times more memory.
       const page = await call.runPage(
         'listEventGroupMetadataDescriptors',
         idsIn('dataProvider', parent, 'parent'),

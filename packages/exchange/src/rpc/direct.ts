@@ -19,7 +19,7 @@ export const DirectProtocol = object({
 });
 export type DirectProtocol = Static<typeof DirectProtocol>;
 
-/** Results without noise protect nobody, so an operator allows them only on purpose. */
+/** The default excludes results without noise, because they give no privacy. An operator must allow them explicitly. */
 export const DEFAULT_DIRECT: DirectProtocol = {
   noiseMechanisms: NOISE_MECHANISMS.filter((mechanism) => mechanism !== 'NONE'),
   methodologies: [...ALL_METHODOLOGIES],

@@ -9,7 +9,10 @@ import {
 } from '@measurement-exchange/contract/rpc';
 import { internalError } from '../serving/index.ts';
 
-/** The domain of the public reference system, whose clients compare it. Other faces have a domain of their own. */
+/**
+ * The error domain of the public reference system, because its clients compare the domain. REST errors have a different
+ * domain.
+ */
 const DOMAIN = 'halo.wfanet.org';
 
 const CODES: Record<Code, GrpcCode> = {
@@ -49,8 +52,9 @@ export function toConnectError(error: ExchangeError, requestId: string): Connect
 }
 
 /**
- * Clients answer RESOURCE_EXHAUSTED with half of the page size, at once. So only a response that is too large has this code:
- * the limits that a retry after a while can pass have UNAVAILABLE, and the others FAILED_PRECONDITION.
+ * Returns the gRPC code of an error. Only a response that is too large is RESOURCE_EXHAUSTED, because clients react to
+ * this code by immediately requesting half the page size. A rate limit becomes UNAVAILABLE, because a later retry can
+ * succeed. All other limits become FAILED_PRECONDITION.
  */
 function codeOf({ code, reason }: ExchangeError): GrpcCode {
   if (code !== 'RESOURCE_EXHAUSTED' || reason === 'RESPONSE_TOO_LARGE') return CODES[code];

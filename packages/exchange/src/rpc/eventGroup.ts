@@ -60,13 +60,16 @@ function entityMetadataIn(metadata: JsonObject | undefined, field: string): Nati
   throw invalid([{ field, description: 'must hold finite numbers only' }]);
 }
 
-/** JSON has no other numbers, in which the metadata is stored. */
+/** Returns false if a number is NaN or infinite, because the metadata is stored as JSON, which has no such numbers. */
 function isJson(value: JsonValue): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value !== 'object' || value === null || Object.values(value).every(isJson);
 }
 
-/** Older clients fill the ciphertext alone, which newer ones may repeat. */
+/**
+ * Older clients set only `serializedEncryptedMetadata`. Newer clients set `encryptedMetadata`, and may repeat its
+ * ciphertext in the older field.
+ */
 function fromEncryptedMetadata(group: EventGroup, field: string): NativeObject | undefined {
   const { encryptedMetadata: encrypted, serializedEncryptedMetadata: older } = group;
   if (encrypted === undefined && older.length === 0) return undefined;
@@ -86,7 +89,7 @@ export function toEventGroup(group: EventGroupResource): EventGroup {
     measurementConsumer: group.measurementConsumer,
     eventGroupReferenceId: group.eventGroupReferenceId,
     mediaTypes: group.mediaTypes?.map((type) => MediaType[type]),
-    // Clients take an event group without a selector for one of a kind that they do not know.
+    // Always set the selector, because clients treat an event group without a selector as an unknown kind.
     eventGroupMetadata: {
       selector: {
         case: 'adMetadata',
@@ -105,7 +108,10 @@ export function toEventGroup(group: EventGroupResource): EventGroup {
   });
 }
 
-/** A consumer reads event groups under a name of its own, which clients of gRPC do not expect. */
+/**
+ * Returns the name that starts with the data provider. In REST, a consumer sees a name that starts with the consumer,
+ * which gRPC clients do not expect.
+ */
 function canonicalName({ name, dataProvider }: EventGroupResource): string {
   const ids = parseName('dataProvider', dataProvider!)!;
   const eventGroup = name!.slice(name!.lastIndexOf('/') + 1);

@@ -71,7 +71,7 @@ export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> 
       const parts: NativeObject[] = [];
       for (const [i, { eventGroup }] of requests.entries()) {
         const ids = parseName('eventGroup', eventGroup?.name ?? '');
-        // The operation reports names under other parents, so that nothing is read there.
+        // Read nothing for an event group of another provider, because the operation rejects its name.
         const kept = ids?.dataProvider === params.dataProvider ? await keptOf(ids, call) : {};
         const given = eventGroup && {
           name: eventGroup.name,
@@ -104,7 +104,10 @@ export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> 
 
 type EventGroupMetadata = NonNullable<NonNullable<EventGroupResource['encryptedMetadata']>['metadata']>;
 
-/** A consumer may use the canonical name, which begins with the data provider. It gets its own view, from the name alone. */
+/**
+ * Returns an event group by name. A consumer may use the canonical name, which starts with the data provider, and still
+ * gets the consumer's view of the event group.
+ */
 async function getEventGroup({ name }: GetEventGroupRequest, call: Call): Promise<EventGroupResource> {
   const ids = eventGroupIdsIn(name);
   const { kind, id } = call.principal;
@@ -123,8 +126,8 @@ async function getEventGroup({ name }: GetEventGroupRequest, call: Call): Promis
 }
 
 /**
- * Returns what the event group has that its protobuf message cannot express. An update replaces the whole event group, and
- * would delete these fields.
+ * Returns the fields of the event group that its protobuf message cannot express. An update must send them again,
+ * because it replaces the whole event group.
  */
 async function keptOf(ids: { dataProvider: string; eventGroup: string }, call: Call): Promise<NativeObject> {
   try {
@@ -135,13 +138,13 @@ async function keptOf(ids: { dataProvider: string; eventGroup: string }, call: C
       ...(readable && { encryptedMetadata: { metadata: inJson(readable) } }),
     } as NativeObject;
   } catch (error) {
-    // The update reports it, after the violations of the request.
+    // Ignore this error, because the update reports it after the violations of the request.
     if (error instanceof ExchangeError && error.reason === 'EVENT_GROUP_NOT_FOUND') return {};
     throw error;
   }
 }
 
-/** The operation returns the message as JSON text, and reads it as a value. */
+/** Converts the metadata from JSON text, which the operation returns, to a JSON value, which the operation accepts. */
 function inJson({ eventGroupMetadataDescriptor, metadata }: EventGroupMetadata): NativeObject {
   const value = metadata instanceof JsonText ? parseJson(metadata.text) : (metadata as NativeValue);
   return { eventGroupMetadataDescriptor, metadata: value };
@@ -164,7 +167,7 @@ function queryOf({ filter, pageSize, pageToken, showDeleted, orderBy }: ListEven
     'filter.dataAvailabilityEndTimeOnOrAfter': fromTimestamp(filter?.dataAvailabilityEndTimeOnOrAfter),
     'filter.dataAvailabilityEndTimeOnOrBefore': fromTimestamp(filter?.dataAvailabilityEndTimeOnOrBefore),
     'filter.metadataSearchQuery': given(filter?.metadataSearchQuery),
-    // Clients that know no other types of entities expect only campaigns.
+    // By default, return only campaigns, because older clients do not know other types of entities.
     'filter.entityTypes': listed(filter?.entityTypeIn) ?? ['campaign'],
   };
 }

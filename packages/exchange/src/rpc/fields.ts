@@ -1,7 +1,7 @@
-/** Names the fields of requests as their protobuf messages do. */
+/** Converts field paths in errors to the field names of the protobuf messages. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** Fields that have another name or place in protobuf than in the contract. */
+/** Fields whose name or place in protobuf differs from the contract. */
 const RENAMED: [contract: RegExp, proto: string][] = [
   [/\bsignatureAlgorithm$/, 'signatureAlgorithmOid'],
   [/(\bdataProviders\[[^\]]*\])\./, '$1.value.'],

@@ -1,4 +1,4 @@
-/** The health service of gRPC, which load balancers and orchestrators ask. */
+/** The gRPC health service, which load balancers and orchestrators query. */
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
 import { type Health, HealthCheckResponse_ServingStatus as Status } from '@measurement-exchange/contract/rpc';
 
@@ -12,11 +12,11 @@ export class HealthService {
   /** `services` are the full names of all services. */
   constructor(isReady: () => Promise<boolean>, services: Iterable<string>) {
     this.isReady = isReady;
-    // The empty name is the server as a whole.
+    // The empty name stands for the whole server.
     this.services = new Set(['', ...services]);
   }
 
-  /** From now on the status is NOT_SERVING. Watches are told so, and end. */
+  /** Changes the status to NOT_SERVING. All watches send this status and end. */
   stop(): void {
     this.stopping.abort();
   }

@@ -103,7 +103,7 @@ export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceI
 
     cancelMeasurement: api.unary(async ({ name }, call) => {
       const cancelled = await call.run('cancelMeasurement', idsIn('measurement', name));
-      // An error would hide that the measurement is cancelled now.
+      // Omit a JSON spec, because `write` would throw an error for it although the measurement is already cancelled.
       return write(
         call,
         isJsonSpec(cancelled.measurementSpec) ? { ...cancelled, measurementSpec: undefined } : cancelled,

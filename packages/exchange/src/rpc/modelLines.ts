@@ -1,6 +1,6 @@
 /**
- * The ModelLines service. A population says which model lines it belongs to. The exchange has those whose names are resource
- * names of the public API, and knows only their names.
+ * The ModelLines service. A population lists its model lines by name, and the exchange knows only these names. The
+ * service returns only names that are resource names of the public API.
  */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
@@ -34,7 +34,7 @@ const SUITE = new RegExp(`^modelProviders/${ID}/modelSuites/${ID}$`);
 const EVERY_SUITE = 'modelProviders/-/modelSuites/-';
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
-/** Each data provider takes a query. */
+/** The maximum number of data providers in a request, because each data provider costs a database query. */
 const MAX_DATA_PROVIDERS = 50;
 
 export function modelLines(api: Api): Partial<ServiceImpl<typeof ModelLines>> {
@@ -51,7 +51,7 @@ export function modelLines(api: Api): Partial<ServiceImpl<typeof ModelLines>> {
     listModelLines: api.unary(async (message, call) => {
       const { parent, filter } = message;
       requireSuite(parent);
-      // All model lines are active at all times, so that each of them matches `active_interval_contains`.
+      // Ignore `active_interval_contains`, because all model lines are always active.
       const { after, limit } = pageOf(message);
       const lines = (await modelLinesOf(call, parent, filter?.typeIn ?? [])).filter(
         ({ name }) => name > after,
@@ -83,7 +83,10 @@ export function modelLines(api: Api): Partial<ServiceImpl<typeof ModelLines>> {
   };
 }
 
-/** A data provider that says nothing about a model line has the same data for all of those. */
+/**
+ * Returns whether the provider's data covers the interval. A model line without its own interval has the provider's
+ * general interval.
+ */
 function covers(provider: DataProvider, name: string, wanted: Required<Interval>): boolean {
   const { dataAvailabilityInterval, dataAvailabilityIntervals } = provider;
   const own = dataAvailabilityIntervals?.find(({ modelLine }) => modelLine === name)?.interval;
@@ -103,14 +106,14 @@ function intervalIn(interval: Parameters<typeof fromInterval>[0]): Required<Inte
   return { startTime: times[0]!, endTime: times[1]! };
 }
 
-/** Returns the model lines of a suite by name. All of them serve measurements, so that they have one type. */
+/** Returns the model lines of a suite by name. All model lines have the type PROD. */
 async function modelLinesOf(call: Call, suite: string, types: ModelLine_Type[]): Promise<ModelLine[]> {
   if (types.length > 0 && !types.includes(ModelLine_Type.PROD)) return [];
   const lines = await allModelLines(call);
   return suite === EVERY_SUITE ? lines : lines.filter(({ name }) => NAME.exec(name)![1] === suite);
 }
 
-/** Reads all populations, because there are few: operators create them. */
+/** Reads all populations. There are few, because only operators create populations. */
 async function allModelLines(call: Call): Promise<ModelLine[]> {
   const lines: ModelLine[] = [];
   let pageToken: string | undefined;
@@ -130,7 +133,7 @@ function toModelLine(name: string, { displayName, createTime, updateTime }: Popu
     name,
     displayName,
     type: ModelLine_Type.PROD,
-    // Always active: the exchange does not know since when a model assigns people.
+    // The line is always active, because the exchange does not know when a model began to assign people.
     activeStartTime: { seconds: 0n },
     createTime: toTimestamp(createTime),
     updateTime: toTimestamp(updateTime),
@@ -146,7 +149,10 @@ function requireMatch(field: string, value: string, pattern: RegExp, example: st
   throw invalid([{ field, description: value === '' ? REQUIRED : `must be like ${example}` }]);
 }
 
-/** A page token has the last name of the page before, and is valid for the list that returned it. */
+/**
+ * Returns a page token. It contains the last name of the previous page, and is valid only for a list with the same
+ * parent and types.
+ */
 function tokenOf({ parent, filter }: ListModelLinesRequest, last: string): string {
   const list = JSON.stringify([parent, filter?.typeIn ?? []]);
   return Buffer.from(`${last} ${list}`).toString('base64url');

@@ -1,4 +1,4 @@
-/** Reads resource names that have a form for each kind of party. */
+/** Parses resource names that have one pattern for each kind of party. */
 import { type PatternName, parseName } from '@measurement-exchange/contract';
 import { malformedName } from './api.ts';
 

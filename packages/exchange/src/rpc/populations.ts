@@ -33,7 +33,7 @@ export function populations(api: Api): Partial<ServiceImpl<typeof Populations>> 
     ),
 
     listPopulations: api.unary(async ({ parent, pageSize, pageToken }, call) => {
-      // Populations belong to the exchange, so that every data provider has the same.
+      // The list is the same for every parent, because populations belong to the exchange.
       if (parent !== '') idsIn('dataProvider', parent, 'parent');
       return call.runPage(
         'listPopulations',
@@ -91,7 +91,10 @@ function fromSpec(spec: PopulationSpec | undefined): { ranges: string[]; body: N
   };
 }
 
-/** The exchange stores names and values, which filters use, and not messages. */
+/**
+ * Converts an attribute message to names and values, because the exchange stores no messages. Filters use these names
+ * and values.
+ */
 function fromAttributes(any: Any, field: string): { name: string; value: string }[] {
   const reject = (member: string, description: string) =>
     invalid([{ field: `${field}.${member}`, description }]);
@@ -110,7 +113,7 @@ function structIn({ value }: Any, reject: (member: string, description: string) 
   }
 }
 
-/** Names the fields of the spec, from which the fields of the operation were made. */
+/** Converts the field paths of the operation's error to paths in the request's population spec. */
 function inSpec(error: ExchangeError, ranges: string[]): ExchangeError {
   const violations = error.violations.map(({ field, description }) => {
     const index = /^population\.vidRanges\[(\d+)\]/.exec(field)?.[1];

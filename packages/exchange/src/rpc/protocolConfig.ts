@@ -9,7 +9,7 @@ import {
 } from '@measurement-exchange/contract';
 import { type DirectProtocol, METHODOLOGIES } from './direct.ts';
 
-/** OpenSSL's number of P-256, the curve of both Liquid Legions protocols. */
+/** The number of the curve P-256 in OpenSSL. Both Liquid Legions protocols use this curve. */
 const P256 = 415;
 
 export function toProtocolConfig(
@@ -63,7 +63,7 @@ function directOf(type: MeasurementType | undefined, { noiseMechanisms, methodol
   };
 }
 
-/** Reads the protocol that a consumer asks for. Most clients leave the whole configuration out. */
+/** Reads the protocol that a consumer requests. Most clients send no configuration. */
 export function fromProtocolConfig(config: specs.ProtocolConfig | undefined): NativeObject | undefined {
   const names = (config?.protocols ?? []).map(({ protocol }) => protocol.case ?? '');
   return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, {}]));

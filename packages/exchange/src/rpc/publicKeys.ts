@@ -12,7 +12,7 @@ export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
     updatePublicKey: api.unary(async ({ publicKey }, call) => {
       const name = publicKey?.name ?? '';
       const key = fromSigned(publicKey?.publicKey);
-      // Without a key the operation would change nothing.
+      // Require a key, because the operation would change nothing without a key.
       if (key === undefined) throw invalid([{ field: 'publicKey.publicKey', description: REQUIRED }]);
       const body = { publicKey: key, publicKeyCertificate: given(publicKey?.certificate) };
       const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });

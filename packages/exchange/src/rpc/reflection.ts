@@ -1,4 +1,4 @@
-/** The reflection service of gRPC: tools without .proto files learn of the services and messages from it. */
+/** The gRPC reflection service. It describes the services and messages to tools that have no .proto files. */
 import { createRegistry, type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Code, type ServiceImpl } from '@connectrpc/connect';
@@ -10,7 +10,7 @@ import type {
 
 type Question = ServerReflectionRequest['messageRequest'];
 type Answer = ServerReflectionResponse['messageResponse'];
-/** Returns the answer to one question. */
+/** Returns the response to one reflection request. */
 export type Reflect = (question: Question) => Answer;
 
 export function reflection(services: readonly DescService[]): ServiceImpl<typeof ServerReflection> {
@@ -38,7 +38,7 @@ export function reflectionOf(services: readonly DescService[]): Reflect {
         return fileAnswer(files.get(question.value));
       case 'fileContainingSymbol': {
         const name = question.value;
-        // A method, a field or a value is in the file of what it belongs to.
+        // For a method, field, or enum value, look up the service, message, or enum that contains it.
         const found = registry.get(name) ?? registry.get(name.slice(0, Math.max(0, name.lastIndexOf('.'))));
         return fileAnswer(found?.file);
       }
@@ -58,7 +58,7 @@ export function reflectionOf(services: readonly DescService[]): Reflect {
   };
 }
 
-/** Returns the files and all that they import, each after those that it imports. */
+/** Returns the files and all files that they import. Each file comes after its imports. */
 export function filesOf(files: readonly DescFile[]): DescFile[] {
   const found = new Set<DescFile>();
   const add = (file: DescFile) => {

@@ -63,7 +63,7 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
         },
       };
       const refused = await call.run('refuseRequisition', idsIn('requisition', name), withEtag(body, etag));
-      // An error would hide that the requisition is refused now.
+      // Omit a JSON spec, because `write` would throw an error for it although the requisition is already refused.
       return write(
         call,
         isJsonSpec(refused.measurementSpec) ? { ...refused, measurementSpec: undefined } : refused,
@@ -80,7 +80,10 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
   };
 }
 
-/** An empty etag means the current one, whatever it is when the measurement is locked. REST requires an etag. */
+/**
+ * Adds the etag to the body. An empty etag matches any version of the requisition. The REST schema rejects an empty
+ * etag, so it is passed in `unchecked`.
+ */
 function withEtag<Body extends object>(body: Body, etag: string) {
   if (etag !== '') return { body: { ...body, etag } };
   return { body: { ...body, etag: 'current' }, unchecked: { etag: '' } };
@@ -107,7 +110,10 @@ async function fulfillmentOf(request: FulfillDirectRequisitionRequest, call: Cal
   };
 }
 
-/** Without a certificate, a result is signed by the one that the measurement names for the data provider. */
+/**
+ * Returns the certificate of a result whose request names none: the certificate that the measurement names for the data
+ * provider.
+ */
 async function certificateOf(name: string, call: Call): Promise<string | undefined> {
   return (await call.run('getRequisition', idsIn('requisition', name))).dataProviderCertificate;
 }
@@ -178,7 +184,10 @@ interface DuchyKeys {
   elGamalPublicKey?: specs.SignedMessage;
 }
 
-/** Consumers, too, know requisitions by the names of data providers. A tombstone has only the name that it was read by. */
+/**
+ * Returns the name that starts with the data provider, which gRPC clients use even if they are consumers. A tombstone
+ * has no data provider, so it keeps the name in the request.
+ */
 function canonicalName({ name, dataProvider }: Requisition): string {
   return dataProvider === undefined ? name! : `${dataProvider}/requisitions/${name!.split('/').at(-1)}`;
 }

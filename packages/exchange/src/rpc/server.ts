@@ -47,16 +47,17 @@ const LIMITS = {
   maxHeaderListPairs: 100,
   handshakeTimeout: HANDSHAKE_MS,
   unknownProtocolTimeout: HANDSHAKE_MS,
-  // In megabytes. Above it Node refuses streams with a code that gRPC clients take for RESOURCE_EXHAUSTED.
+  // The limit in megabytes. Above the limit, Node refuses streams with a code that gRPC clients report as
+  // RESOURCE_EXHAUSTED.
   maxSessionMemory: 128,
 };
 const MAX_CONNECTIONS = 4_096;
-/** A connection without any frame for this long is closed. Clients connect again when they need to. */
+/** A connection without a frame for this time is closed. Clients then reconnect for their next RPC. */
 const IDLE_MS = 300_000;
-/** A client that was told to go away gets this much time for what it has begun. */
+/** When the server closes a connection, its running RPCs get this much time to finish. */
 const DRAIN_MS = 8_000;
 
-/** These services are for everybody: they tell nothing that is not public. */
+/** The services that need no authentication, because they reveal only public information. */
 const OPEN_SERVICES: ReadonlySet<string> = new Set([Health.typeName, ServerReflection.typeName]);
 
 export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
@@ -68,7 +69,8 @@ export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
     ...LIMITS,
     ...tls,
     minVersion: 'TLSv1.2',
-    // Any client certificate is accepted here: the pipeline verifies it against the root of one party.
+    // Accept every client certificate in the TLS handshake, because the pipeline verifies the certificate against the
+    // party's root.
     requestCert: true,
     rejectUnauthorized: false,
   });
@@ -143,7 +145,7 @@ class Connections {
     for (const session of this.peers.keys()) this.leave(session);
   }
 
-  /** Takes no more streams, and closes the connection when its streams have ended. */
+  /** Accepts no more streams, and closes the connection when its streams have ended. */
   private leave(session: ServerHttp2Session): void {
     if (session.closed) return;
     const force = setTimeout(() => session.destroy(), DRAIN_MS);

@@ -29,7 +29,10 @@ import { populations } from './populations.ts';
 import { publicKeys } from './publicKeys.ts';
 import { requisitions } from './requisitions.ts';
 
-/** Adds the services to a router. `direct` is what data providers may do for direct measurements. */
+/**
+ * Adds the services to a router. `direct` has the noise and methodologies that data providers may use for direct
+ * measurements.
+ */
 export function addServices(router: ConnectRouter, api: Api, direct: DirectProtocol): void {
   const add = <S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>) =>
     router.service(service, { ...unserved(service, api), ...implementation });
@@ -46,7 +49,10 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(PublicKeys, publicKeys(api));
 }
 
-/** RPCs that a translator leaves out are UNIMPLEMENTED, like RPCs of services that the exchange does not have. */
+/**
+ * Returns an implementation that rejects every RPC of the service with UNIMPLEMENTED. Translators override the RPCs
+ * that they support.
+ */
 function unserved<S extends DescService>(service: S, api: Api): Partial<ServiceImpl<S>> {
   const reject = api.unary(async () => {
     throw new ExchangeError('METHOD_NOT_ALLOWED', 'This exchange does not serve this RPC.');

@@ -1,4 +1,7 @@
-/** Names the algorithms of signatures. REST lets them follow from the signer's certificate, and clients of gRPC need them. */
+/**
+ * Adds missing algorithm names to signatures. REST clients derive the algorithm from the signer's certificate, but gRPC
+ * clients need the name.
+ */
 import { X509Certificate } from 'node:crypto';
 import {
   defaultSignatureAlgorithm,
@@ -12,7 +15,7 @@ import { certificateIdsIn } from './names.ts';
 /** A signed message, and the certificate of its signer. */
 export type Signature = [signed: specs.SignedMessage | undefined, certificate: string];
 
-/** Fills the algorithms that are missing. Reads each certificate once. */
+/** Sets the algorithm of each signature that has none. Reads each certificate once. */
 export async function nameAlgorithms(call: Call, signatures: Signature[]): Promise<void> {
   const oids = new Map<string, string>();
   for (const [signed, certificate] of signatures) {
@@ -32,8 +35,7 @@ const CURVES: Record<string, SignatureAlgorithm['curve']> = {
 };
 
 /**
- * Returns the OID of the algorithm that the certificate's key signs with, unless a signature says otherwise. Returns nothing for
- * keys that cannot sign.
+ * Returns the OID of the default algorithm of the certificate's key. Returns an empty string if the key cannot sign.
  */
 export function algorithmOf(x509Der: Uint8Array): string {
   const { asymmetricKeyType: type = '', asymmetricKeyDetails } = keyOf(x509Der) ?? {};
@@ -44,7 +46,10 @@ export function algorithmOf(x509Der: Uint8Array): string {
   return name === undefined ? '' : SIGNATURE_ALGORITHMS[name].oid;
 }
 
-/** OpenSSL may reject a certificate that was accepted long ago, and the signed message must be readable nevertheless. */
+/**
+ * Returns undefined if OpenSSL rejects the certificate. An earlier version may have accepted it, and callers must still
+ * be able to read the signed message.
+ */
 function keyOf(x509Der: Uint8Array) {
   try {
     return new X509Certificate(x509Der).publicKey;

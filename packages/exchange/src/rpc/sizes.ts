@@ -1,6 +1,6 @@
-/** Bounds the size of a message without serializing it. */
+/** Computes an upper bound for the size of a message without serializing it. */
 
-/** A tag and a length, or a tag and a number, take at most this many bytes. */
+/** The maximum size of a field's tag together with its length or number. */
 const FIELD_BYTES = 16;
 
 /** Returns a number of bytes that the serialized message does not exceed. */

@@ -1,6 +1,7 @@
 /**
- * Serves one RPC on an HTTP/2 stream. Connect does the protocols (gRPC, gRPC-Web and Connect). This file replaces its adapter
- * to Node, which reads bodies without a limit of time, and writes error messages that gRPC clients cannot decode.
+ * Serves one RPC on an HTTP/2 stream. Connect implements the protocols (gRPC, gRPC-Web and Connect). This file replaces
+ * Connect's adapter for Node, which reads bodies without a time limit and writes error messages that gRPC clients
+ * cannot decode.
  */
 import {
   constants,
@@ -15,14 +16,14 @@ import { type BodyLimits, messageIn, readBody, requireReadable } from './body.ts
 
 const { HTTP2_HEADER_CONTENT_TYPE, HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS } = constants;
 
-/** Protocols that put the message in an envelope. */
+/** Matches the content types of protocols that put the message in an envelope. */
 const ENVELOPED = /^application\/grpc/;
 const BINARY = /^application\/(?:grpc|grpc-web|proto)(?:\+proto)?(?:;|$)/;
 /** A caller that does not read its response for this long is disconnected. */
 const SLOW_MS = 30_000;
-/** A caller that still sends this long after its response is cut off. */
+/** A caller that is still sending this long after its response is disconnected. */
 const DISCARD_MS = 2_000;
-/** All messages of a stream that the caller sends together. Only server reflection has such streams. */
+/** The maximum total size of the messages that a caller streams. Only server reflection accepts streams of messages. */
 const MAX_STREAMED_BYTES = 64 * 1024;
 
 export async function serveStream(
@@ -38,7 +39,7 @@ export async function serveStream(
   const response = await handler({
     httpVersion: '2.0',
     method: headers[HTTP2_HEADER_METHOD] as string,
-    // Connect reads only the query, and the host does not matter for that.
+    // Use any host name, because Connect reads only the query of this URL.
     url: `https://exchange${headers[HTTP2_HEADER_PATH]}`,
     header,
     body,
@@ -46,14 +47,14 @@ export async function serveStream(
     contextValues: createContextValues().set(INCOMING, incoming),
   });
   response.header?.set('x-request-id', incoming.progress.requestId);
-  // The status of a stream that lasts may not change for hours.
+  // Set no timeout for streamed responses, because a health watch may send nothing for hours.
   if (handler.method.methodKind === 'unary') {
     stream.setTimeout(SLOW_MS, () => stream.close(constants.NGHTTP2_CANCEL));
   }
   await respond(stream, response);
 }
 
-/** Answers a request whose path is of no RPC. */
+/** Responds to a request whose path does not match an RPC. */
 export function rejectUnknown(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const type = String(headers[HTTP2_HEADER_CONTENT_TYPE] ?? '');
   const status = ENVELOPED.test(type)
@@ -98,7 +99,8 @@ async function* streamed(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array> 
 async function respond(stream: ServerHttp2Stream, response: UniversalServerResponse): Promise<void> {
   const { status, header, body, trailer } = response;
   const parts = body?.[Symbol.asyncIterator]();
-  // Connect may set headers until the first part is there, and trailers until the last one is.
+  // Wait for the first part before sending the headers. Connect may change the headers until the first part exists, and
+  // the trailers until the last part exists.
   let part = await parts?.next();
   if (stream.destroyed) return void (await parts?.return?.());
   const head: OutgoingHttpHeaders = { ...nodeHeaders(header), [HTTP2_HEADER_STATUS]: status };
@@ -114,8 +116,8 @@ async function respond(stream: ServerHttp2Stream, response: UniversalServerRespo
 }
 
 /**
- * Discards what the caller still sends after its response. Closing the stream at once could drop the trailers, from which
- * the caller learns why.
+ * Discards the bytes that the caller still sends after its response. Closing the stream immediately could drop the
+ * trailers, which contain the error.
  */
 function finish(stream: ServerHttp2Stream): void {
   if (stream.readableEnded || stream.destroyed) return;
@@ -123,7 +125,7 @@ function finish(stream: ServerHttp2Stream): void {
   stream.once('close', () => clearTimeout(timer)).resume();
 }
 
-/** Also resolves when the stream is closed. */
+/** Resolves when the stream accepts more bytes, or is closed. */
 function drained(stream: ServerHttp2Stream): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -149,8 +151,9 @@ function nodeHeaders(headers: Headers | undefined): OutgoingHttpHeaders {
 }
 
 /**
- * gRPC percent-encodes only bytes outside of printable ASCII, and the percent sign. Connect encodes more, and clients that
- * decode with `decodeURI` would show `dataProviders%2Fx`.
+ * Returns the trailers with the encoding of `grpc-message` that gRPC defines: only the percent sign and bytes outside
+ * of printable ASCII are percent-encoded. Connect encodes more characters, so clients that decode with `decodeURI`
+ * would show `dataProviders%2Fx`.
  */
 function grpcTrailers(trailer: Headers): OutgoingHttpHeaders {
   const trailers = nodeHeaders(trailer);

@@ -1,4 +1,4 @@
-/** Rejects fields of the public API that the exchange does not have. Ignoring them would lose what the caller says. */
+/** Rejects fields of the public API that the exchange does not support, instead of silently ignoring their values. */
 import { invalid } from '@measurement-exchange/contract';
 
 const DESCRIPTION = 'is not supported by this exchange';

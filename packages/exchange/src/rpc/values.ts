@@ -1,4 +1,4 @@
-/** Translates the values that several services share. Bytes and 64-bit integers stay what they are: nothing goes through JSON. */
+/** Translates the values that several services share. Bytes and 64-bit integers are not converted to JSON. */
 import { create, type DescEnum, toBinary } from '@bufbuild/protobuf';
 import type { Any, Timestamp as ProtoTimestamp } from '@bufbuild/protobuf/wkt';
 import { AnySchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
@@ -15,12 +15,12 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 
-/** In protobuf an absent string is empty, and absent bytes have no length. */
+/** Returns undefined for an empty string or empty bytes, because protobuf encodes absent values as empty. */
 export function given<T extends string | Uint8Array>(value: T | undefined): T | undefined {
   return value === undefined || value.length === 0 ? undefined : value;
 }
 
-/** Returns the name of an enum value. An unknown number gives a text that no list of names contains. */
+/** Returns the name of an enum value. Returns an unknown number as text, which the schemas reject. */
 export function enumName({ value }: DescEnum, number: number): string | undefined {
   return number === 0 ? undefined : (value[number]?.name ?? String(number));
 }
@@ -32,7 +32,7 @@ export function enumNames(schema: DescEnum, numbers: number[]): string[] | undef
 export function fromTimestamp(time: ProtoTimestamp | undefined): string | undefined {
   if (time === undefined) return undefined;
   const millis = Number(time.seconds) * 1000;
-  // The reader of the field reports a text that is not a timestamp.
+  // Return text that is not a timestamp, so that the schema reports the field.
   if (!(Math.abs(millis) < 8.64e15) || time.nanos < 0 || time.nanos > 999_999_999) return 'out of range';
   const second = new Date(millis).toISOString().slice(0, -5);
   return `${second}.${String(Math.floor(time.nanos / 1000)).padStart(6, '0')}Z`;
@@ -47,7 +47,7 @@ export function toTimestamp(time: string | undefined): ProtoTimestamp | undefine
   return create(TimestampSchema, { seconds, nanos: Number(time.slice(20, 26)) * 1000 });
 }
 
-/** Reads the older field `data` where `message` is absent. */
+/** Reads the older field `data` if `message` is absent. */
 export function fromSigned(signed: specs.SignedMessage | undefined): NativeObject | undefined {
   if (signed === undefined) return undefined;
   return {
@@ -57,7 +57,7 @@ export function fromSigned(signed: specs.SignedMessage | undefined): NativeObjec
   };
 }
 
-/** Fills `data` too, for older readers. */
+/** Also sets `data`, because older clients read only this field. */
 export function toSigned(signed: SignedMessage, typeUrl: string): specs.SignedMessage;
 export function toSigned(signed: SignedMessage | undefined, typeUrl: string): specs.SignedMessage | undefined;
 export function toSigned(
@@ -74,7 +74,7 @@ export function toSigned(
   });
 }
 
-/** The first byte of a spec in JSON. In protobuf it would begin a group, which no spec has. */
+/** The first byte of a spec in JSON. A spec in protobuf never starts with this byte, because it would start a group. */
 const BRACE = 0x7b;
 
 export function isJsonSpec(spec: SignedMessage | undefined): boolean {
@@ -91,7 +91,7 @@ export function fromSignedSpec(
   throw invalid([{ field, description: 'must be protobuf' }]);
 }
 
-/** Translates a MeasurementSpec. Clients of gRPC cannot read those that were stored as JSON. */
+/** Translates a MeasurementSpec. Throws if the spec is stored as JSON, because gRPC clients cannot read JSON specs. */
 export function toSignedSpec(spec: SignedMessage | undefined, name: string): specs.SignedMessage | undefined {
   if (!isJsonSpec(spec)) return toSigned(spec, TYPE_URLS.MeasurementSpec);
   throw new ExchangeError('SPEC_NOT_PROTOBUF', `The measurementSpec of ${name} is JSON: read it by REST.`, {
@@ -100,8 +100,8 @@ export function toSignedSpec(spec: SignedMessage | undefined, name: string): spe
 }
 
 /**
- * The plaintext of what parties encrypt for each other is a SignedMessage, and clients of gRPC expect its type URL. The other
- * faces name the type of the message that is signed, so `typeUrl` is translated both ways.
+ * Translates an encrypted message. Its plaintext is a SignedMessage, and gRPC clients use the type URL of
+ * SignedMessage. REST uses the type URL of the message inside the SignedMessage, which is `typeUrl`.
  */
 export function fromEncrypted(
   encrypted: specs.EncryptedMessage | undefined,
@@ -147,7 +147,7 @@ function readKey({ typeUrl, value }: Any, field: string): specs.EncryptionPublic
   }
 }
 
-/** Providers compare the whole key with theirs, so the format of a keyset is always given. */
+/** Always sets the format of the keyset, because providers compare the whole key with their own key. */
 export function toPublicKey(key: EncryptionPublicKey | undefined): Any | undefined {
   if (key === undefined) return undefined;
   const format = specs.EncryptionPublicKey_Format[key.format ?? 'TINK_KEYSET'];

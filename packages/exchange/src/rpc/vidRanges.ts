@@ -1,7 +1,7 @@
-/** Computes which people of a population have no attributes. */
+/** Computes the VID ranges of people without attributes in a population. */
 import type { VidRange } from '@measurement-exchange/contract';
 
-/** Returns the parts of `ranges` that are in none of `others`. Neither list has two ranges that overlap. */
+/** Returns the parts of `ranges` that are outside all `others`. The ranges within each list must not overlap. */
 export function rangesOutside(ranges: readonly VidRange[], others: readonly VidRange[]): VidRange[] {
   const ascending = others.toSorted((a, b) => a.start - b.start);
   let next = 0;
@@ -14,7 +14,7 @@ export function rangesOutside(ranges: readonly VidRange[], others: readonly VidR
         const other = ascending[next]!;
         if (other.start > from) outside.push({ start: from, end: other.start - 1 });
         from = Math.max(from, other.end + 1);
-        // The other range may reach into the next one.
+        // Keep `other` for the next range of `ranges`, because it may extend into that range.
         if (other.end > end) break;
         next += 1;
       }

@@ -34,7 +34,7 @@ function blockId({ planned: { need } }: Row): string {
   return `${periodId(need.period)} ${groupId(need.group)}`;
 }
 
-/** Returns the items in lists, such that a chain of related items connects the items of each list. */
+/** Splits the items into lists. Two items are in the same list if a chain of related items connects them. */
 function connected<T>(items: readonly T[], isRelated: (a: T, b: T) => boolean): T[][] {
   const parent = items.map((_, i) => i);
   const root = (i: number): number => {

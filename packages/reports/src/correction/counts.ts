@@ -40,7 +40,10 @@ function scaled(constraint: Constraint, deviations: readonly number[]): Constrai
   return new Map([...constraint].map(([row, weight]) => [row, (weight * usual) / own]));
 }
 
-/** Returns the counts that together cover each event of the union exactly once, or an empty list if they do not exist. */
+/**
+ * Returns the counts that together cover each event of the union exactly once, or an empty list if there are no such
+ * counts.
+ */
 function partition(union: Row, counts: readonly Row[]): Row[] {
   const id = (cell: Cell) => JSON.stringify(cell);
   const wanted = new Set(union.planned.need.cells.map(id));

@@ -96,7 +96,8 @@ function sketchCovariance(
   const [v, w] = [errors.shares[a.frequency - 1]!, errors.shares[b.frequency! - 1]!];
   // Shares add up to 1, so their errors are negatively correlated.
   const share = i === j ? v : -Math.sqrt((v * w * p * q) / ((1 - p) * (1 - q) || 1));
-  // The variance of a product of independent numbers. If the reach may be 0, the error of the share multiplies that of the reach.
+  // This is the variance of the product of two independent numbers, the reach and the share. The product of both
+  // variances matters if the reach may be 0.
   return p * q * errors.reach + (reaches[0] ** 2 + errors.reach) * share;
 }
 

@@ -39,7 +39,7 @@ export class LeastSquares<T extends Sparse> {
   }
 
   /**
-   * Adds vectors to the used ones, and drops those whose coefficients would become negative. Returns false if none of the
+   * Adds vectors to `used`, and drops vectors whose coefficients would become negative. Returns false if none of the
    * new vectors stays.
    */
   add(vectors: readonly T[]): boolean {
@@ -50,7 +50,7 @@ export class LeastSquares<T extends Sparse> {
     return this.used.some((vector) => added.has(vector));
   }
 
-  /** Removes the rounding errors that collected in the factor while vectors came and went. */
+  /** Removes the rounding errors that accumulated in the factor while vectors were added and dropped. */
   refine(): void {
     for (let i = 0; i < REFINEMENTS; i++) {
       const change = this.solve(this.used.map((vector) => dotSparse(vector, this.rewards)));

@@ -21,7 +21,9 @@ export class Precision {
   /** The block of each row, and the row's position in it. */
   private readonly places: { block: Block; at: number }[] = [];
 
-  /** Adds `exact` rows after those of the matrix. Each added row is independent and has the precision `tightness`. */
+  /**
+   * Adds `exact` rows after the rows of the matrix. Each added row is independent and has the precision `tightness`.
+   */
   constructor(covariance: readonly Float64Array[], exact: number, tightness: number) {
     this.size = covariance.length + exact;
     this.blocks = blocksOf(covariance).map((rows) => ({ rows, inverse: inverseOf(covariance, rows) }));

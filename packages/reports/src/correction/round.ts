@@ -1,6 +1,6 @@
 /**
- * Rounds numbers of people by the largest-remainder method. Figures are sums of these whole numbers, so they still add up.
- * The solver keeps to a population of `most` people approximately, and this function exactly.
+ * Rounds numbers of people by the largest-remainder method. Figures are sums of these whole numbers, so they still add
+ * up. The solver limits the sum to a population of `most` people only approximately. This function limits it exactly.
  */
 export function rounded(fitted: readonly number[], most = Number.POSITIVE_INFINITY): number[] {
   const sum = fitted.reduce((total, value) => total + value, 0);

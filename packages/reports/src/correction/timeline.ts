@@ -1,7 +1,7 @@
 /**
- * Finds the most rewarding histories of a person with dynamic programming. A history states which segments reached the
- * person in each interval between consecutive period bounds. A person's atom in a period is the union of these segments
- * over the period's intervals.
+ * Finds the most rewarding histories of a person with dynamic programming. The bounds of all periods divide time into
+ * intervals, and a history states which segments reached the person in each interval. A person's atom in a period is
+ * the union of these segments over the period's intervals.
  */
 import type { Period } from '../definition/calendar.ts';
 
@@ -16,13 +16,13 @@ interface Step {
   /** The index of the period that is exactly this interval, if there is one. */
   own: number | undefined;
   /**
-   * One entry for each start of the longer periods that include this interval. The entry is the position of this start in
-   * the state before this step, or undefined if the periods start with this interval.
+   * One entry for each distinct start of the longer periods that include this interval. The value is the position of
+   * that start in the state before this step, or undefined if the start is this interval.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
-  /** The indexes in `before` of the starts with a period that continues after this interval. */
+  /** The indexes in `before` of the starts of periods that continue after this interval. */
   open: number[];
 }
 
