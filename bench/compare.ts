@@ -1,7 +1,7 @@
 /**
- * Compares this checkout with another one that has its packages installed; the two take turns. Each has a database of
- * its own on the same server, so that their migrations may differ. node bench/compare.ts --with ../before
- * [--operations get,create] [--rounds 7] [--connections 64]
+ * Compares this checkout with another checkout that has its packages installed. Rounds alternate between the two. Each
+ * checkout has a database of its own on the same server, so their migrations may differ.
+ * node bench/compare.ts --with ../before [--operations get,create] [--rounds 7] [--connections 64]
  */
 import { parseArgs } from 'node:util';
 import { processorMs, startExchange } from './lib/exchange.ts';

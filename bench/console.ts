@@ -1,4 +1,7 @@
-/** The console in a real browser: the size of its first load, its list of many measurements, and how fast a change shows. */
+/**
+ * Measures the console in a real browser: the size of its first load, its list of many measurements, and the delay
+ * until a change shows.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findIdentities } from '@measurement-exchange/cli/internal/console/identities';
 import { loadConsole } from '@measurement-exchange/cli/internal/console/load';
@@ -13,7 +16,7 @@ import { atMost, printTable, progress, type Section } from './lib/report.ts';
 import { createWorld } from './lib/world.ts';
 
 const MEASUREMENTS = 100_000;
-/** The list call of the console's page. */
+/** The path of the list call that the console's page sends. */
 const LIST = 'measurements?pageSize=50&orderBy=createTime%20desc';
 const ROW = 'table.measurements tbody tr:not(.spacer)';
 
@@ -46,7 +49,7 @@ export async function webConsole(bench: Bench): Promise<Section> {
     const rowsMs = await firstRowsMs(page);
     const changeMs = await changeShowsMs(page, exchange, consumer);
     await context.close();
-    // The first round fills caches.
+    // The first round only fills caches, so it does not count.
     if (round > 0) rounds.push({ firstLoad, apiMs, rowsMs, changeMs });
   }
   const of = (key: keyof Round) => rounds.map((round) => round[key]);
@@ -101,7 +104,7 @@ async function callMs({ call }: BenchExchange, { name, token }: Caller): Promise
   return performance.now() - started;
 }
 
-/** Returns the time from the click on the list's entry in the side bar until its first row is drawn. */
+/** Returns the time from the click on the list's entry in the sidebar until the first row is drawn. */
 async function firstRowsMs(page: Page): Promise<number> {
   await page.getByRole('button', { name: /^Find/ }).waitFor();
   return page.evaluate(async (selector) => {
@@ -109,7 +112,7 @@ async function firstRowsMs(page: Page): Promise<number> {
     const link = document.querySelector('nav a[href="/measurements"]');
     const started = performance.now();
     (link as HTMLElement).click();
-    // The home page has rows too, so wait until they are gone.
+    // The home page also has rows, so wait until they are gone.
     while (location.pathname !== '/measurements' || document.querySelector(`${rows}[data-index]`) === null) {
       await new Promise((resolve) => requestAnimationFrame(resolve));
     }
@@ -117,7 +120,7 @@ async function firstRowsMs(page: Page): Promise<number> {
   }, ROW);
 }
 
-/** Cancels the first open measurement in the list, and returns the time until its row says so. */
+/** Cancels the first open measurement in the list, and returns the time until its row shows the cancellation. */
 async function changeShowsMs(page: Page, { call }: BenchExchange, { name, token }: Caller): Promise<number> {
   await page.locator('.live:not(.off)').waitFor();
   const row = page

@@ -1,6 +1,7 @@
 /**
- * A reach-and-frequency histogram over 10,000,000 impressions in Parquet, with a CEL filter, against the bare
- * aggregation of the same file by the engine itself. Run: node bench/directResult.ts [--rows N] [--rounds N]
+ * Compares a reach-and-frequency histogram over 10,000,000 impressions in Parquet, with a CEL filter, with a plain SQL
+ * aggregation of the same file in DuckDB.
+ * Run: node bench/directResult.ts [--rows N] [--rounds N]
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -26,12 +27,15 @@ const SETTINGS = { threads: String(availableParallelism()), memory_limit: '512MB
 
 const FILTER = "gender == 'F' && age >= 18 && age < 55 && device in ['phone', 'tablet', 'tv']";
 const FILTER_SQL = "gender = 'F' AND age >= 18 AND age < 55 AND device IN ('phone', 'tablet', 'tv')";
-/** matches() has no counterpart in SQL and is evaluated over the distinct countries and devices. */
+/**
+ * SQL has no equivalent of CEL's matches(), so the product evaluates this filter in CEL, once per distinct country and
+ * device.
+ */
 const EVALUATED = "gender == 'F' && (country + '/' + device).matches('^[A-M].*/(phone|tv)$')";
 const EVALUATED_SQL = "gender = 'F' AND regexp_matches(country || '/' || device, '^[A-M].*/(phone|tv)$')";
 const INTERVAL = { start: new Date('2024-01-03T00:00:00Z'), end: new Date('2024-01-29T00:00:00Z') };
 
-/** Seeded by the row's number: the file is the same on every machine. */
+/** Every value is a hash of the row number, so the file is the same on every machine. */
 async function impressions(): Promise<string> {
   const folder = join(tmpdir(), 'mex-bench');
   const file = join(folder, `impressions-1-${ROWS}.parquet`);
@@ -39,7 +43,7 @@ async function impressions(): Promise<string> {
   console.log(`making ${file} …`);
   mkdirSync(folder, { recursive: true });
   const connection = await (await DuckDBInstance.create(':memory:', SETTINGS)).connect();
-  // The square of a uniform number: few people see much, many see little.
+  // The VID is the square of a uniform number, so a few people see many impressions and many people see few.
   await connection.run(`
     COPY (
       SELECT 1 + CAST(floor(pow((hash(range, 1) % 2147483647) / 2147483647.0, 2) * ${Math.ceil(ROWS / 5)}) AS BIGINT) AS vid,
@@ -112,7 +116,7 @@ async function compare(): Promise<void> {
   ];
   const times = new Map<string, number[]>(cases.map(({ name }) => [name, []]));
   const figures = new Map<string, bigint[]>();
-  // One round to warm the file cache, then the rounds that count, the cases taking turns.
+  // The first round warms the file cache and does not count. Within each round, every case runs once.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const { name, run } of cases) {
       const start = performance.now();
@@ -184,7 +188,7 @@ function peakOfOneProcess(): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-/** Run as a process of its own, so that the figure is of the computation alone. */
+/** Runs in a separate process, so that the peak memory is only that of the computation. */
 async function memory(): Promise<void> {
   const events = await openEvents({ files: await impressions() });
   for (const filter of [FILTER, undefined, EVALUATED]) await frequencies(events, filter, 0.5);

@@ -1,4 +1,4 @@
-/** Measures how much polite callers notice of one caller that asks fifty times as often as they do. */
+/** Measures how much one caller that sends fifty times as many requests slows down polite callers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -13,13 +13,15 @@ import { atMost, printTable, progress, type Section } from './lib/report.ts';
 import { copyId, copyMeasurement, createWorld, sealRequest, type World } from './lib/world.ts';
 
 const POLITE = 20;
-/** Requests per second that are a caller's share; polite ones stay a little below it. */
+/** The fair share of one caller in requests per second. Polite callers stay a little below it. */
 const SHARE = 10;
 const POLITE_RATE = 8;
 const TIMES = 50;
 const OWN_MEASUREMENTS = 60;
 
-/** The rate limit of a caller: its share, or the default, which is as much as the loud caller asks for. */
+/**
+ * The rate limits that are compared: the fair share, and the default limit, which equals the rate of the loud caller.
+ */
 const LIMITS = {
   'limit: the share': { perSecond: SHARE, burst: 2 * SHARE },
   'limit: the default, 500/s': { perSecond: 500, burst: 1_000 },
@@ -34,7 +36,7 @@ export async function fairness(bench: Bench): Promise<Section> {
     const world = await createWorld(first, database);
     const parties = await createConsumers(first, database, world);
     for (const [limit, rate] of Object.entries(LIMITS)) {
-      // The operator sets up under no limit; what is measured has one.
+      // The setup above ran without a rate limit. The measured exchange has one.
       const exchange = await startExchange({
         databaseUrl: database.url,
         config: { rate },
@@ -51,7 +53,7 @@ export async function fairness(bench: Bench): Promise<Section> {
         ),
       );
       const result = { limit, alone: [] as Timing[], beside: [] as Timing[], abuser: [] as Timing[] };
-      // A p99 of a thousand requests is the thirteenth longest of them: it takes more rounds than a median does.
+      // A p99 is computed from few requests, so it needs more rounds than a median.
       const rounds = 2 * bench.rounds;
       for (let round = 0; round <= rounds; round++) {
         progress(`fairness: ${limit}, round ${round} of ${rounds}`);
@@ -108,7 +110,9 @@ export async function fairness(bench: Bench): Promise<Section> {
   };
 }
 
-/** The loud one first. Each has a certificate of its own and measurements to read. */
+/**
+ * Creates the consumers, the loud caller first. Each consumer has its own certificate and its own measurements to read.
+ */
 async function createConsumers(exchange: BenchExchange, database: BenchDatabase, world: World) {
   const { dev, dataDir, url } = exchange;
   const root: Root = JSON.parse(readFileSync(join(dataDir, 'dev-root.json'), 'utf8'));
@@ -134,8 +138,8 @@ async function createConsumers(exchange: BenchExchange, database: BenchDatabase,
 }
 
 /**
- * Eight of ten requests read one measurement, one reads a page, one creates. `first` differs: callers are not in
- * step.
+ * Returns a cycle of ten requests: eight read one measurement, one reads a page, and one creates a measurement. `first`
+ * shifts the cycle, so that callers do not send the same request at the same time.
  */
 function requestsOf(name: string, createBody: string, first: number): Caller['requests'] {
   const path = `/v2alpha/${name}/measurements`;

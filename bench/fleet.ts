@@ -1,4 +1,4 @@
-/** Two and four exchanges on one database, beside one. */
+/** Compares two and four exchanges on one database with a single exchange. */
 import { type BenchExchange, startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Timing } from './lib/generator.ts';
@@ -33,7 +33,7 @@ export async function fleet(bench: Bench): Promise<Section> {
           const size = SIZES[(i + round) % SIZES.length]!;
           const targets = exchanges.slice(0, size).map((exchange) => ({
             port: exchange.port,
-            // Each development exchange issues its own tokens.
+            // Each development exchange issues its own tokens, so each target needs its own.
             token: tokenOf(exchange, caller.name),
           }));
           const timing = await bench.generator.call('closed', {

@@ -1,4 +1,7 @@
-/** Whether the cost of a request grows with the tables: the same requests on 1,000, 100,000 and 1,000,000 requisitions. */
+/**
+ * Measures whether the cost of a request grows with the tables: the same requests on 1,000, 100,000 and 1,000,000
+ * requisitions.
+ */
 import { randomUUID } from 'node:crypto';
 import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
 import { type BenchExchange, startExchange } from './lib/exchange.ts';
@@ -19,11 +22,11 @@ import {
 
 const PAGE = 50;
 const DEEP_PAGE = 350;
-/** Open ones of one provider: what its poller sees, page after page. */
+/** The number of open requisitions of one provider, which its poller reads page by page. */
 const OPEN = 35_000;
-/** Small enough that no index has a second level, enough to fill a page. */
+/** The size of the "empty" table: enough rows to fill a page, but few enough that no index has a second level. */
 const EMPTY = 60;
-/** Rows of one INSERT, so that no transaction grows without bound. */
+/** Each INSERT writes at most this many rows, which bounds the size of a transaction. */
 const PORTION = 10_000;
 
 interface Grown {
@@ -31,7 +34,7 @@ interface Grown {
   database: BenchDatabase;
   exchange: BenchExchange;
   world: World;
-  /** The page token of the deep page; of the last full one where there are fewer. */
+  /** The token of page 350, or of the last full page if the table has fewer pages. */
   deepPage: string;
 }
 
@@ -109,7 +112,7 @@ export async function growth(bench: Bench): Promise<Section> {
       grown.map((each) => ({
         name,
         requisitions: each.requisitions,
-        // An empty table has no page 350: its first page is what a page costs.
+        // The small table has no page 350, so its first page is the baseline.
         ratio: ratio(ms(name, each), ms(name === `page ${DEEP_PAGE}` ? 'first page' : name, empty!)),
       })),
     );
@@ -144,7 +147,7 @@ export async function growth(bench: Bench): Promise<Section> {
 const count = (n: number) => n.toLocaleString('en-US');
 const label = ({ requisitions }: Grown) => (requisitions === EMPTY ? 'empty' : count(requisitions));
 
-/** The open ones first, then measurements of three providers that have their results. */
+/** Writes the open requisitions first, then measurements of three providers that already have results. */
 async function grow(bench: Bench, requisitions: number): Promise<Grown> {
   const database = await bench.server.createDatabase();
   const exchange = await startExchange({ databaseUrl: database.url });
@@ -173,14 +176,14 @@ async function deepPageToken(grown: Grown): Promise<string> {
     const response = await exchange.call(world.providers[0]!.token, 'GET', path);
     const { nextPageToken } = response as { nextPageToken?: string };
     if (nextPageToken === undefined) break;
-    // The last page may not be full.
+    // Stop before the last page, because it may not be full.
     if (grown.requisitions < DEEP_PAGE * PAGE && page * PAGE > grown.requisitions) break;
     token = nextPageToken;
   }
   return token;
 }
 
-/** By `case requisitions`. All sizes take turns within a round. */
+/** Returns the timings by `<case> <requisitions>`. All table sizes take turns within a round. */
 async function measureAll(bench: Bench, all: Grown[]): Promise<Map<string, Timing[]>> {
   const timings = new Map<string, Timing[]>();
   await bench.server.query('CHECKPOINT');

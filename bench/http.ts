@@ -1,4 +1,7 @@
-/** Operations over HTTP beside their yardsticks: the same statements behind a bare handler and without one, and an empty response. */
+/**
+ * Compares operations over HTTP with three yardsticks: the same statements behind a bare handler, the same statements
+ * without HTTP, and an empty response.
+ */
 import type { Bare } from './lib/bare.ts';
 import type { Empty } from './lib/empty.ts';
 import { processorMs, startExchange } from './lib/exchange.ts';
@@ -14,22 +17,22 @@ import { createWorld } from './lib/world.ts';
 
 const CONNECTIONS = [1, 16, 64];
 /**
- * A virtual machine is twice as fast in one second as in the next: the shorter the turns of the targets, the more
- * alike is what they get of it. So each round is this many short ones; of those with one connection, which are the
- * shortest and differ most, more.
+ * The speed of a virtual machine can double from one second to the next. Short turns give every target a similar share
+ * of fast and slow seconds, so each round is split into this many slices. One connection gets more slices, because its
+ * turns are the shortest and vary most.
  */
 const slicesOf = (connections: number) => (connections === 1 ? 8 : 3);
-/** Another process had the caches of the processor until now: the first part of a turn does not count. */
+/** The first quarter of a turn does not count, because another process used the processor caches before it. */
 const LEAD = 0.25;
 const TARGETS = ['exchange', 'bare', 'driver', 'empty'] as const;
 type TargetName = (typeof TARGETS)[number];
 
-/** One operation with so many connections: the timings of each target, round by round. */
+/** The timings of one operation with one number of connections: one list per target, one entry per round. */
 interface Measured {
   operation: string;
   connections: number;
   timings: Record<TargetName, Timing[]>;
-  /** Milliseconds of processor time that the exchange and the bare handler took for a request, round by round. */
+  /** Milliseconds of processor time per request, one entry per round. */
   processor: { exchange: number[]; bare: number[] };
 }
 
@@ -90,7 +93,10 @@ export async function http(bench: Bench): Promise<Section> {
   }
 }
 
-/** Until V8 has compiled what is hot: a fresh process takes twice the processor time for its first requests. */
+/**
+ * Sends requests until V8 has compiled the hot code, because a new process takes twice the processor time for its first
+ * requests.
+ */
 async function warmUp(
   stage: Stage,
   operation: MeasuredOperation,
@@ -124,7 +130,7 @@ async function measure(
   const timings: Measured['timings'] = { exchange: [], bare: [], driver: [], empty: [] };
   const processor: Measured['processor'] = { exchange: [], bare: [] };
   const pids = { exchange: stage.exchangePid, bare: stage.bare.pid };
-  // The first round warms up, and each begins with another target.
+  // The first round warms up. Each round begins with a different target.
   for (let round = 0; round <= rounds; round++) {
     progress(`http: ${operation.name}, ${connections} connections, round ${round} of ${rounds}`);
     for (let i = 0; i < TARGETS.length; i++) {
@@ -170,7 +176,7 @@ async function runOnce(
   await stage.bare.call('load', { script, names, items });
   if (name === 'driver') return stage.bare.call('drive', { concurrency: connections, ...duration });
   const targets = [{ ...stage.exchange, port: stage.barePort }];
-  // The handler knows an item by its number.
+  // The path tells the bare handler the number of the item.
   const numbered = items.map((item, i) => [...item, String(i)]);
   const numberedTemplate = { ...template, path: `/<<${items[0]!.length}>>` };
   return generator.call('closed', {

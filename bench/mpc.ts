@@ -1,4 +1,7 @@
-/** People counted once: the arithmetic of duchies and providers, whole computations, two mills, and what more people take. */
+/**
+ * Measures deduplicated counts: the arithmetic of duchies and providers, whole computations, two mills, and the cost of
+ * more people.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,16 +27,16 @@ import { atLeast, atMost, printTable, progress, type Section, type Verdict } fro
 
 const PEOPLE = [1_000_000, 3_000_000, 10_000_000];
 const QUICK_PEOPLE = [20_000, 50_000, 100_000];
-/** Rounds of whole computations, which take seconds each. */
+/** The number of rounds is limited, because a whole computation takes seconds. */
 const MAX_ROUNDS = 3;
 const COMPUTATIONS_AT_ONCE = 6;
 
 const WORKER_MEGABYTES = 400;
 const COMPUTATION_SECONDS = 8;
-/** Both cores are busy with one mill for each duchy, so that a second one cannot gain; it must not cost either. */
+/** One mill per duchy keeps both cores busy, so a second mill cannot be faster. It must not be much slower either. */
 const TWO_MILLS_RATIO = 0.9;
 
-/** The parts of this section, which `--operations` chooses from; the cost model needs the computations. */
+/** The parts of this section, which `--operations` selects. The cost model needs the part `computations`. */
 const PARTS = ['arithmetic', 'computations', 'mills', 'legions'];
 
 export async function mpc(bench: Bench): Promise<Section> {
@@ -80,7 +83,7 @@ async function measureComputations(bench: Bench, folder: string, files: Map<numb
   const rounds = Math.min(bench.rounds, MAX_ROUNDS);
   const sizes: Size[] = [];
   for (const [people, ownFiles] of files) {
-    // New processes for each, so that their peak memory is of this size.
+    // Each size gets new processes, so that their peak memory belongs to that size.
     const world = await startMpcWorld({ server: bench.server, people, files: ownFiles, folder });
     try {
       const computed: Computed[] = [];
@@ -139,7 +142,7 @@ async function measureComputations(bench: Bench, folder: string, files: Map<numb
   };
 }
 
-/** Several computations at once, with one mill for each duchy and with two, taking turns. */
+/** Runs several computations in parallel, in turn with one mill per duchy and with two. */
 async function measureMills(bench: Bench, folder: string, files: Map<number, string[]>) {
   const [[people, ownFiles]] = [...files] as [[number, string[]]];
   const rounds = Math.min(bench.rounds, MAX_ROUNDS);

@@ -1,5 +1,5 @@
 /**
- * Where the exchange's processor time goes: node --cpu-prof under load, summed up by function and by place.
+ * Shows which functions use the exchange's processor time: node --cpu-prof under load, summed by function and by file.
  * node bench/profile.ts [--operation get] [--seconds 6] [--connections 32] [--top 25]
  */
 
@@ -72,7 +72,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Only samples of the last `milliseconds` count: before them the process started and was set up. */
+/** Counts only samples of the last `milliseconds`, because the process started and was set up before. */
 function summarise({ nodes, samples, timeDeltas }: Profile, milliseconds: number): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(

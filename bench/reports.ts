@@ -1,6 +1,6 @@
 /**
- * Reports: how long it takes to plan and to correct the largest ones. Beside them, the work without which nobody could do
- * it: hashing as many needs, and the solver `quadprog` on the smallest of the corrections.
+ * Measures how long it takes to plan and to correct the largest reports. The yardsticks are work that every
+ * implementation needs: hashing the same number of needs, and running the solver `quadprog` on the smallest correction.
  */
 import { performance } from 'node:perf_hooks';
 import { correctReport, planReport } from '@measurement-exchange/reports';
@@ -12,7 +12,7 @@ import type { Bench } from './lib/options.ts';
 import { atMost, printTable, progress, type Section, type Verdict } from './lib/report.ts';
 
 const PLAN_SECONDS = 1;
-/** Far above every correction, so that a busy machine gives a slow figure instead of an error. */
+/** Far above the time of every correction, so that a busy machine gives a slow figure instead of an error. */
 const limitMs = 600_000;
 
 export async function reports({ rounds, quick }: Bench): Promise<Section> {
@@ -29,7 +29,7 @@ export async function reports({ rounds, quick }: Bench): Promise<Section> {
     own.push([`the same in a thread`, seconds, () => correctInThread(plan, answers, { limitMs })]);
   }
   const times = [...yardsticks, ...own].map((): number[] => []);
-  // Round 0 compiles.
+  // Round 0 only lets V8 compile the code, so it does not count.
   for (let round = 0; round <= rounds; round++) {
     for (const [i, one] of [...yardsticks, ...own].entries()) {
       progress(`reports: ${one[0]}, round ${round} of ${rounds}`);
@@ -56,14 +56,14 @@ async function timed(work: () => unknown): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** Hashes the needs of the large plan as the platform does, and nothing else. */
+/** Returns a function that only hashes the needs of the large plan, with the platform's own SHA-256. */
 async function hashing(): Promise<() => Promise<unknown>> {
   const { needs } = await planReport(MANY_FIGURES, surroundings);
   const texts = needs.map(({ need }) => new TextEncoder().encode(JSON.stringify(need)));
   return () => Promise.all(texts.map((text) => crypto.subtle.digest('SHA-256', text)));
 }
 
-/** Least squares over atoms ≥ 0 with unit variances. Arrays of quadprog start at 1. */
+/** Solves the least squares problem of a report: atoms ≥ 0, unit variances. The solver's arrays start at index 1. */
 function quadprog(segments: number): void {
   const all = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
   const reach = (union: number) => 1000 * Math.sqrt(union) + (union % 7) * 30;

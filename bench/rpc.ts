@@ -1,4 +1,7 @@
-/** RPCs beside their yardsticks, all over TLS: a bare handler of connect-node with the same statements, and our own REST. */
+/**
+ * Compares RPCs with two yardsticks, all over TLS: a bare connect-node handler with the same statements, and the
+ * product's REST API.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +23,10 @@ import { createWorld } from './lib/world.ts';
 const STREAMS = [1, 16, 64];
 const TARGETS = ['grpc', 'bare', 'rest'] as const;
 type TargetName = (typeof TARGETS)[number];
-/** As in `http.ts`: short turns share what a virtual machine gives, and a turn begins with cold caches. */
+/**
+ * As in `http.ts`: short slices give all targets similar conditions, and the start of a turn does not count because of
+ * cold caches.
+ */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
 const LEAD = 0.25;
 const WARM_UP_SECONDS = 15;
@@ -37,16 +43,16 @@ interface Measured {
   operation: string;
   streams: number;
   timings: Record<TargetName, Timing[]>;
-  /** Milliseconds of processor time that the exchange and the bare handler took for a request, round by round. */
+  /** Milliseconds of processor time per request, one entry per round. */
   processor: Record<TargetName, number[]>;
 }
 
-/** An operation with the statements that it runs. */
+/** An operation together with the statements that it runs. */
 interface Traced extends MeasuredOperation {
   rpc: RpcOperation;
   script: Script;
   names: string[];
-  /** A response of the exchange. */
+  /** A response of the exchange to this operation. */
   response: Uint8Array;
 }
 
@@ -60,7 +66,7 @@ export async function rpc(bench: Bench): Promise<Section> {
   const exchange = await startExchange({
     databaseUrl: database.url,
     config: { tls: { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') }, console: false },
-    // It asks its own issuer for keys.
+    // The exchange fetches keys from its own issuer over TLS, so it must trust this root.
     env: { NODE_EXTRA_CA_CERTS: join(folder, 'root.pem') },
   });
   opened.defer(() => exchange.stop());
@@ -88,7 +94,7 @@ export async function rpc(bench: Bench): Promise<Section> {
   return { name: 'rpc', data: { measured }, verdicts };
 }
 
-/** One certificate for all three. This process trusts its root. */
+/** Makes one certificate for all three servers, and lets this process trust its root. */
 async function makeCertificate(folder: string): Promise<{ cert: string; key: string }> {
   const now = Date.now();
   const tls = await devServerTls(folder, now);
@@ -100,7 +106,7 @@ async function makeCertificate(folder: string): Promise<{ cert: string; key: str
   return tls;
 }
 
-/** The RPC runs the statements of the REST request. */
+/** Traces the REST request, because the RPC runs the same statements. */
 async function traceOperation(
   { grpcPort }: Stage,
   databaseUrl: string,
@@ -118,7 +124,7 @@ async function traceOperation(
   return { ...operation, rpc, script, names, response: Uint8Array.from(message) };
 }
 
-/** The bare handler is told the number of an item by a header. The exchange gets the same requests. */
+/** A header tells the bare handler the number of the item. The exchange gets the same header and ignores it. */
 function requestsOf({ caller, rpc: { path, message } }: Pick<Traced, 'caller' | 'rpc'>, items: string[][]) {
   const authorization = `Bearer ${caller.token}`;
   return items.map((item, i) => ({
@@ -145,7 +151,7 @@ async function measure(stage: Stage, operation: Traced, streams: number): Promis
   const count = (streams === 1 ? 200 : 600) / (quick ? 2 : 1);
   const timings: Measured['timings'] = { grpc: [], bare: [], rest: [] };
   const processor: Measured['processor'] = { grpc: [], bare: [], rest: [] };
-  // The first round warms up, and each begins with another target.
+  // The first round warms up. Each round begins with a different target.
   for (let round = 0; round <= rounds; round++) {
     progress(`rpc: ${operation.name}, ${streams} streams, round ${round} of ${rounds}`);
     for (let i = 0; i < TARGETS.length; i++) {

@@ -89,7 +89,7 @@ const stopAll = async () => {
   await generator.stop();
   await server.stop();
 };
-// PostgreSQL runs in a session of its own and would stay.
+// PostgreSQL runs in its own process session, so it would keep running after an interrupt.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => stopAll().finally(() => process.exit(130)));
 }

@@ -1,4 +1,4 @@
-/** The SDK's cryptography beside the primitives it rests on. */
+/** Compares the SDK's cryptography with the WebCrypto primitives that it uses. */
 import { webcrypto } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { decodeMeasurementSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -64,7 +64,10 @@ export async function sdk(bench: Bench): Promise<Section> {
   return { name: 'sdk', data: Object.fromEntries(perSecond), verdicts: [] };
 }
 
-/** How often each is done in a second, in short turns: what else the machine does slows both alike. */
+/**
+ * Returns how often per second each function completes. The turns are short, so that other load on the machine slows
+ * both alike.
+ */
 async function rates(
   run: () => Promise<unknown>,
   bare: () => Promise<unknown>,
@@ -110,9 +113,9 @@ async function cryptoCases(): Promise<Case[]> {
 }
 
 /**
- * ECIES. The yardstick does what every message needs, with the recipient's keys imported before: sealing
- * makes a fresh key pair and writes out its point, opening reads that point; then both have one ECDH, HKDF
- * and AES-GCM.
+ * The cases for ECIES. The yardstick does the work that every message needs, with the recipient's keys already
+ * imported: encryption makes a new key pair and exports its public point, decryption imports that point, and both do
+ * one ECDH, HKDF and AES-GCM.
  */
 async function encryptionCases(message: Uint8Array<ArrayBuffer>): Promise<Case[]> {
   const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
@@ -160,7 +163,7 @@ async function encryptionCases(message: Uint8Array<ArrayBuffer>): Promise<Case[]
   ];
 }
 
-/** consumer.open of a measurement with three results, its certificates read and trusted before. */
+/** Measures consumer.open for a measurement with three results. Its certificates were read and trusted before. */
 async function openingCase(bench: Bench): Promise<Case[]> {
   const database = await bench.server.createDatabase();
   const exchange = await startExchange({ databaseUrl: database.url });
@@ -168,7 +171,7 @@ async function openingCase(bench: Bench): Promise<Case[]> {
     const { consumer: party, providers } = await createWorld(exchange, database);
     const credentials = readCredentials(party);
     const trust = createTrustStore([{ pem: exchange.dev.rootCertificatePem }]);
-    // Certificates are read once: what is measured is the opening, not the exchange.
+    // Each certificate is fetched only once, so that the figure does not include the exchange.
     const read = new Map<string, Response>();
     const client = createClient({
       baseUrl: exchange.url,

@@ -1,4 +1,7 @@
-/** A provider's events where they are: files, PostgreSQL, ClickHouse, each beside the same statements sent by its bare client. */
+/**
+ * Compares reading a provider's events from files, PostgreSQL and ClickHouse with the same statements sent by each
+ * store's bare client.
+ */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -24,7 +27,7 @@ const [CROWD, QUICK_CROWD] = [100_000_000, 100_000];
 const MAX_HISTOGRAM_RATIO = 1.2;
 const MAX_PEOPLE_RATIO = 1.5;
 const MAX_MEMORY_MB = 300;
-/** No further round begins after this time, so that a store of 100 million events takes minutes, not an hour. */
+/** No new round begins after this time, so that a store with 100 million events takes minutes instead of an hour. */
 const MAX_MS = 180_000;
 
 type Rounds = Record<'ownHistogram' | 'bareHistogram' | 'ownPeople' | 'barePeople', number[]>;
@@ -69,7 +72,7 @@ export async function sources({ server, rounds, quick, events, operations }: Ben
   };
 }
 
-/** Streams a crowd from ClickHouse once, and returns the memory of the agent. */
+/** Streams a large audience from ClickHouse once, and returns the memory of the agent. */
 async function streamCrowd(people: number) {
   progress(`clickhouse: streaming ${people} people`);
   const store = await crowdStore(people);
@@ -134,7 +137,7 @@ async function measure({ name, place }: EventStore, rounds: number) {
 
 const startReader = (): Promise<Worker<SourceReader>> => startWorker<SourceReader>('sourceReader.ts');
 
-/** The bytes that a server sends to an agent that streams the people once. */
+/** Counts the bytes that a server sends to an agent that streams all people once. */
 async function wireBytes(place: Exclude<StorePlace, { kind: 'files' }>): Promise<number> {
   const url = new URL(place.url);
   const [host, port] = [decodeURIComponent(url.hostname), Number(url.port || 5432)];
@@ -177,7 +180,7 @@ function rowOf({ name, times, memory, bytesPerPerson }: Result) {
   };
 }
 
-/** The engine for files runs in the agent, so its memory has no limit here. */
+/** DuckDB runs inside the agent when events are in files, so the agent's memory has no limit in that case. */
 function verdictsOf({ name, isServer, times, memory }: Result): Verdict[] {
   const histogram = ratio(times.ownHistogram, times.bareHistogram);
   const people = ratio(times.ownPeople, times.barePeople);

@@ -1,4 +1,4 @@
-/** How long a start takes, how much memory an exchange needs, and how large a production install is. */
+/** Measures how long an exchange takes to start, how much memory it needs, and how large a production install is. */
 import { execFile } from 'node:child_process';
 import { cpSync, globSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { createWorld } from './lib/world.ts';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..');
 const MEGABYTE = 1e6;
-/** As in production, where the console is off by default. */
+/** The console is off, as in production by default. */
 const WITHOUT_CONSOLE = { console: false };
 const WITH_CONSOLE = { console: true };
 
@@ -98,7 +98,7 @@ async function measureStarts({ rounds, server }: Bench) {
     for (const config of [WITHOUT_CONSOLE, WITH_CONSOLE]) {
       const attached = await startExchange({ databaseUrl: database.url, config });
       await attached.stop();
-      // The very first ones make the parties of this database, and the console's files if they are not current.
+      // The first start also creates the parties of this database, and builds the console if its files are not current.
       if (round > 1 || rounds === 1) (config.console ? times.console : times.attached).push(attached.startMs);
     }
     await timed(times.node, () => run(process.execPath, ['-e', '0']));
@@ -144,7 +144,7 @@ async function measureMemory({ server, generator, rounds, quick }: Bench) {
   return memory;
 }
 
-/** `npm install --no-save --omit=dev` in a copy; undefined where the registry is out of reach. */
+/** Runs `npm install --no-save --omit=dev` in a copy. Returns undefined if the package registry is not reachable. */
 async function measureInstall(): Promise<{ bytes: number; packages: number; seconds: number } | undefined> {
   progress('start: production install');
   const copy = await mkdtemp(join(tmpdir(), 'mex-bench-install-'));

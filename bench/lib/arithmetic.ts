@@ -1,4 +1,4 @@
-/** A process in which nothing runs but what is measured: the arithmetic of a worker, and a provider's part. */
+/** A process that measures only arithmetic: the stage of a worker, and the vector of a provider. */
 import type { VidRange } from '@measurement-exchange/contract';
 import { openEvents } from '@measurement-exchange/sdk/provider';
 import { FrequencyVector, openVidIndex } from '@measurement-exchange/sdk/shareShuffle';
@@ -10,7 +10,7 @@ const EVERYBODY = { start: 0, width: 1 };
 const MAXIMUM_FREQUENCY = 8;
 const INTERVAL = { start: new Date(CAMPAIGN.start), end: new Date(CAMPAIGN.end) };
 
-/** Where the order of a population is kept, and the events that are counted. */
+/** The folder with the order of a population, and the file with the counted events. */
 export interface VectorInput {
   folder: string;
   ranges: VidRange[];
@@ -21,10 +21,10 @@ const handlers = {
   shuffle: ({ type, registers }: { type: MeasurementType; registers: number }) =>
     shuffleRound(type, registers),
   sharing: ({ registers }: { registers: number }) => sharingRound(registers),
-  /** Puts the VIDs of a population into order, which a provider does once. */
+  /** Puts the VIDs of a population into order. A provider does this once. */
   order: ({ folder, ranges }: Omit<VectorInput, 'file'>) =>
     timed(async () => void (await openVidIndex(folder, ranges))),
-  /** Counts people into registers, beside the bare query of the same people. */
+  /** Times a query of people with and without counting them into registers. */
   async vector({ folder, ranges, file }: VectorInput) {
     const index = await openVidIndex(folder, ranges);
     const events = await openEvents({ files: file });

@@ -1,4 +1,4 @@
-/** The arithmetic of a worker and of a provider, beside what it cannot leave out. */
+/** Compares the arithmetic of a worker and of a provider with the minimum work that any implementation must do. */
 import type { Arithmetic } from './arithmetic.ts';
 import { digits, figure, ratio, show } from './figures.ts';
 import type { Bench } from './options.ts';
@@ -8,7 +8,7 @@ import type { SharingRound, ShuffleRound } from './shareShuffle.ts';
 
 const TYPES = ['REACH', 'REACH_AND_FREQUENCY'] as const;
 const STAGE_RATIO = 0.6;
-/** Rounds of a vector, which takes seconds. */
+/** The number of rounds is limited, because one vector takes seconds. */
 const MAX_ROUNDS = 3;
 
 export async function measureArithmetic({ rounds }: Bench, worker: Worker<Arithmetic>, sizes: number[]) {

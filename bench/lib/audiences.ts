@@ -1,14 +1,14 @@
-/** The people whom three providers reached, one impression or a few each, as Parquet. */
+/** Parquet files with the people whom three providers reached. Each person has one or two impressions. */
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 
 export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
-/** As the systems of the providers call it. */
+/** The event group reference that the providers' own systems use. */
 export const EVENT_GROUP = 'campaign';
 /** The number of people that each provider reached, per thousand. */
 const REACHED = [450, 320, 200];
 
-/** A file for each provider; the same ones each time. */
+/** Writes one file per provider. The content is the same in every run. */
 export async function createAudiences(folder: string, people: number): Promise<string[]> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

@@ -1,4 +1,4 @@
-/** Yardsticks: the statements behind a bare Fastify handler, and straight from the driver. */
+/** Yardsticks: the statements behind a bare Fastify handler, and the statements sent by the driver without HTTP. */
 import Fastify from 'fastify';
 import { percentile } from './figures.ts';
 import type { Timing } from './generator.ts';
@@ -6,10 +6,10 @@ import { serve } from './processes.ts';
 import { type Play, ScriptPlayer } from './script.ts';
 
 export type Bare = {
-  /** The port of the handler, at `/<number of the item>`. */
+  /** Returns the port of the handler, which serves each item at `/<number of the item>`. */
   listen: (databaseUrl: string) => Promise<number>;
   load: (play: Play) => void;
-  /** Without HTTP: so many at a time, each item once, or for so long over and over. */
+  /** Plays the statements without HTTP, with this concurrency: each item once, or repeatedly for this many seconds. */
   drive: (load: { concurrency: number; seconds?: number }) => Promise<Timing>;
 };
 

@@ -1,4 +1,7 @@
-/** Yardstick: the statements behind a handler of connect-node, which reads the same requests and writes the same responses. */
+/**
+ * Yardstick: the statements behind a connect-node handler that parses the same requests and serializes the same
+ * responses.
+ */
 import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -14,20 +17,20 @@ import {
 import { serve } from './processes.ts';
 import { type Play, ScriptPlayer } from './script.ts';
 
-/** The request header with the number of the item. */
+/** The request header that carries the number of the item. */
 export const ITEM = 'x-item';
 
 export type BareRpc = {
-  /** The port. */
+  /** Returns the port of the server. */
   listen: (options: { databaseUrl: string; tls: { cert: string; key: string } }) => Promise<number>;
-  /** `response` is a response of the exchange. */
+  /** Sets the statements to run, and the exchange's response that the handler returns. */
   load: (load: { play: Play; response: Uint8Array }) => void;
 };
 
 let player: ScriptPlayer;
 let response: Uint8Array;
 
-/** Reads the response once for each load; it is written for every call. */
+/** The response is parsed once per load and serialized on every call, as a real handler would. */
 function handlerOf<M extends Message>(schema: DescMessage) {
   let read: Uint8Array | undefined;
   let message: M;

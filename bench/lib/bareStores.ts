@@ -1,4 +1,4 @@
-/** The statements of a question as a person would write them, sent by each store's own client. */
+/** Handwritten SQL for a provider's question, sent by each store's own client. */
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';

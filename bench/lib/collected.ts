@@ -1,7 +1,7 @@
-/** Reads through its inspector how much memory a Node process holds after garbage collection. */
+/** Uses the inspector of a Node process to read how much memory it holds after garbage collection. */
 import { residentBytes } from './exchange.ts';
 
-/** `inspectorUrl`: the WebSocket that `--inspect` prints. */
+/** `inspectorUrl` is the WebSocket URL that `--inspect` prints. */
 export async function collectedBytes(pid: number, inspectorUrl: string): Promise<number> {
   const socket = new WebSocket(inspectorUrl);
   await new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * One kept-alive HTTP/1.1 connection on a bare socket, or over TLS. A request costs the generator 14 µs this way; the client of
- * node:http takes 40 µs, which on two cores would count against whatever is measured.
+ * One keep-alive HTTP/1.1 connection on a plain socket, or over TLS. A request costs the generator 14 µs. With
+ * node:http it would cost 40 µs, and on two cores this would slow down the measured target.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -13,14 +13,14 @@ export interface Received {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** The end of a chunked body. It cannot occur inside, because JSON on one line has no line break. */
+/** The end of a chunked body. These characters cannot occur inside the body, because its JSON is on one line. */
 const CHUNKS_END = '\r\n0\r\n\r\n';
 
 export class Connection {
   private readonly target: Target;
   private socket: Socket | undefined;
   private head: Buffer = Buffer.alloc(0);
-  /** Bytes of the body still to come; undefined while the head is read. Infinity for a chunked body. */
+  /** Remaining bytes of the body: undefined while the head is read, Infinity for a chunked body. */
   private missing: number | undefined;
   /** The last characters of a chunked body. */
   private tail = '';
@@ -35,7 +35,7 @@ export class Connection {
   async open(): Promise<void> {
     const { port, tls = false } = this.target;
     const to = { port, host: '127.0.0.1', noDelay: true };
-    // The certificate was made for this run, and its root is in no store.
+    // The certificate was made for this run, so no trust store has its root.
     const socket = tls ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
     await once(socket, tls ? 'secureConnect' : 'connect');
     socket.on('data', (chunk) => this.read(chunk));
@@ -48,9 +48,9 @@ export class Connection {
     this.socket = socket;
   }
 
-  /** One at a time. */
+  /** Sends one request. The caller must wait for the response before the next call. */
   async send(request: Buffer): Promise<Received> {
-    // A server ends a connection after so many requests: 1,000 on the exchange.
+    // Reopen the connection if the server closed it. The exchange closes a connection after 1,000 requests.
     if (this.socket === undefined) await this.open();
     return new Promise((resolve, reject) => {
       this.settle = { resolve, reject };

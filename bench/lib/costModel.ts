@@ -1,4 +1,4 @@
-/** The cost of a computation in proportion to its people: straight lines through the measured points. */
+/** Estimates the cost of a computation for larger populations: straight lines through the measured points. */
 import type { ProviderFigures } from './arithmeticFigures.ts';
 import { digits, figure } from './figures.ts';
 import { type Computed, figureOf, type Size, workerMegabytes } from './measuredComputation.ts';
@@ -6,7 +6,7 @@ import { printTable } from './report.ts';
 
 const PLANNED_PEOPLE = [100_000_000, 300_000_000];
 
-/** Straight lines through the medians, and what they say of larger populations. */
+/** Fits straight lines through the medians, and prints the costs that they predict for larger populations. */
 export function fitModel(sizes: Size[], providers: ProviderFigures[]) {
   const overSizes = (value: (one: Computed) => number) =>
     sizes.map(({ people, computed }) => ({ people, value: figureOf(computed, value).median }));
@@ -47,10 +47,10 @@ function millions(people: number): string {
 }
 
 interface Line {
-  /** Whatever the number of people. */
+  /** The part of the cost that does not depend on the number of people. */
   fixed: number;
   perMillion: number;
-  /** The largest difference between a measured figure and the line, as a part of the figure. */
+  /** The largest relative difference between a measured figure and the line. */
   off: number;
 }
 
@@ -59,7 +59,7 @@ interface Point {
   value: number;
 }
 
-/** Least squares of the relative errors, so that small populations count as much as large ones. */
+/** Minimizes the squares of the relative errors, so that small populations count as much as large ones. */
 function fitLine(points: readonly Point[]): Line {
   let [w, wx, wy, wxx, wxy] = [0, 0, 0, 0, 0];
   for (const { people, value } of points) {

@@ -1,4 +1,4 @@
-/** An exchange with three duchies, all in processes of their own, and three providers whose agents upload shares. */
+/** An exchange with three duchies, each in its own process, and three providers whose agents upload shares. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import type { BenchDatabase, BenchServer } from './postgres.ts';
 const MEX = join(import.meta.dirname, '../../packages/cli/src/mex.ts');
 const READY_MS = 60_000;
 const POLL_MS = 100;
-/** Above what all measurements of a run cost. */
+/** A privacy budget that all measurements of a run together do not use up. */
 const BUDGET = { epsilon: 1000, delta: 0.5, rho: 1000 };
 
 export interface BenchDuchy {
@@ -33,7 +33,7 @@ export interface BenchDuchy {
   database: BenchDatabase;
 }
 
-/** The sum over all providers. */
+/** A request that goes to all providers. */
 type Asked = Omit<MeasurementRequest, 'dataProviders'>;
 
 const REACH_AND_FREQUENCY: Asked = {
@@ -45,9 +45,9 @@ const REACH_AND_FREQUENCY: Asked = {
 export interface MpcWorld {
   exchange: BenchExchange;
   duchies: BenchDuchy[];
-  /** So many computations at once, from their creation to their results. */
+  /** Runs this many computations in parallel, from their creation to their results. */
   compute(count: number, request?: Asked): Promise<Timeline[]>;
-  /** One more mill for each duchy, in a process of its own; the function ends them. */
+  /** Starts one more mill for each duchy, each in its own process. `stop` ends these mills. */
   addMills(): Promise<{ stagesDone(): number; stop(): Promise<void> }>;
   stop(): Promise<void>;
 }
@@ -55,11 +55,11 @@ export interface MpcWorld {
 export interface MpcWorldOptions {
   server: BenchServer;
   people: number;
-  /** The events of each provider. */
+  /** One events file per provider. */
   files: string[];
-  /** With the order of the population's VIDs. */
+  /** The folder with the order of the population's VIDs. */
   folder: string;
-  /** Those of Liquid Legions that can be asked for; share shuffle can always. */
+  /** The Liquid Legions protocols that the exchange enables. Share shuffle is always enabled. */
   protocols?: Config['protocols'];
 }
 
@@ -76,7 +76,7 @@ export async function startMpcWorld({
   const database = await server.createDatabase();
   opened.defer(() => database.drop());
   const names = { alpha: 'first worker', beta: 'second worker', gamma: 'aggregator' } as const;
-  // The duchies create theirs beside it.
+  // Each duchy creates its own database beside the database of the exchange.
   const databaseOf = (id: string) => `${new URL(database.url).pathname.slice(1)}_duchy_${id}`;
   for (const id of Object.keys(names)) {
     opened.defer(
@@ -133,7 +133,7 @@ export async function startMpcWorld({
       references: 'unchecked',
       served: new Set([EVENT_GROUP]),
       shareShuffle: { ...accepted, populations: 'unchecked', folder },
-      // Each to its own: what is uploaded is kept there.
+      // Each provider has its own folder, because the agent stores its uploaded sketches there.
       liquidLegions: { ...accepted, folder: join(directory, `${i}.sketches`) },
       pollMs: POLL_MS,
       log: (event) => {

@@ -1,4 +1,4 @@
-/** Yardstick: node:http sending a response of as many bytes, with nothing behind it. */
+/** Yardstick: a node:http server that sends a response of the same size and does nothing else. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The same events in each kind of store: each person has the same number of them, of one event group. */
+/** The same events in each kind of store: every person has the same number of events, all in one event group. */
 import { join } from 'node:path';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -6,7 +6,7 @@ import { skipped, startClickHouse } from '@measurement-exchange/testkit/clickhou
 import { CAMPAIGN, EVENT_GROUP } from './audiences.ts';
 import type { BenchServer } from './postgres.ts';
 
-/** Where events are, as plain values that a process can be told. */
+/** The location of the events, as plain values that can be sent to another process. */
 export type StorePlace =
   | { kind: 'files'; file: string }
   | {
@@ -24,7 +24,7 @@ export interface EventStore {
   remove(): Promise<void>;
 }
 
-/** Each person has several events, in no order. */
+/** Returns the SQL for the VID of an event. The several events of a person are not next to each other. */
 const person = (i: string, people: number) => `1 + (${i} % ${people}) * 7919 % ${people}`;
 const START = CAMPAIGN.start.slice(0, 19).replace('T', ' ');
 const HOURS = 600;
@@ -50,7 +50,7 @@ export async function postgresStore(
   const url = new URL(database.url);
   const user = `reader_${process.pid}`;
   await database.query('CREATE SCHEMA ads');
-  // Unlogged, so that 100 million events do not fill the disk a second time with their log.
+  // The table is unlogged, so that 100 million events do not fill the disk a second time with their write-ahead log.
   await database.query(`CREATE UNLOGGED TABLE ads.events AS SELECT ${person('i', people)} AS vid,
     timestamptz '${START}Z' + (i % ${HOURS}) * interval '1 hour' AS timestamp, text '${EVENT_GROUP}' AS event_group,
     CASE WHEN i % 3 = 0 THEN 'tv' ELSE 'phone' END AS device FROM generate_series(0::int8, ${events - 1}) AS i`);
@@ -70,7 +70,7 @@ export async function postgresStore(
   };
 }
 
-/** Undefined where no ClickHouse can run. */
+/** Returns undefined if ClickHouse cannot run on this machine. */
 export function clickHouseStore(events: number, people: number): Promise<EventStore | undefined> {
   return inClickHouse((table) => [
     `CREATE TABLE ${table} (vid UInt64, timestamp DateTime('UTC'), event_group LowCardinality(String),
@@ -80,7 +80,10 @@ export function clickHouseStore(events: number, people: number): Promise<EventSt
   ]);
 }
 
-/** A view that makes one event for each person, so that many people need no disk. Eight passes bound the server's memory. */
+/**
+ * Creates a view that generates one event per person, so that many people need no disk space. Eight passes bound the
+ * server's memory.
+ */
 export async function crowdStore(people: number): Promise<EventStore | undefined> {
   const store = await inClickHouse((view) => [
     `CREATE VIEW ${view} AS SELECT number + 1 AS vid, toDateTime('${START}', 'UTC') AS timestamp,

@@ -1,4 +1,4 @@
-/** Exchanges in processes of their own, started the way an operator starts them, their logs on disk. */
+/** Starts exchanges in separate processes, as an operator would. They log to disk. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { CredentialsJson } from '@measurement-exchange/sdk';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const START_MS = 60_000;
-/** No rate limit: the benchmark measures the work, not the limit. */
+/** The rate limit is out of reach, because the benchmark measures the work and not the limit. */
 const UNLIMITED = { rate: { perSecond: 1_000_000, burst: 1_000_000 }, maxOpenMeasurements: 1e9 };
 
 export type DevParty = CredentialsJson & { token: string };
@@ -33,28 +33,28 @@ export interface BenchExchange {
   url: string;
   dev: DevJson;
   dataDir: string;
-  /** Milliseconds from its start to the first response to a caller with a token. */
+  /** Milliseconds from the start of the process to the first response to a caller with a token. */
   startMs: number;
-  /** The URL of the inspector, when its flags have `--inspect=0`. */
+  /** The URL of the inspector, if the flags contain `--inspect=0`. */
   inspectorUrl: string | undefined;
   call: (token: string, method: string, path: string, body?: unknown) => Promise<unknown>;
   stop: () => Promise<void>;
 }
 
 export interface ExchangeOptions {
-  /** Absent: the embedded PostgreSQL in the data directory. */
+  /** Default: the embedded PostgreSQL in the data directory. */
   databaseUrl?: string;
   config?: Partial<Config>;
-  /** Whether the demo duchies run beside it; they are its child processes. */
+  /** Whether to start the demo duchies too. They are child processes of the exchange. */
   duchies?: boolean;
-  /** Kept, and started on again. */
+  /** An existing data directory, which is kept when the exchange stops. */
   dataDir?: string;
-  /** The data directory of another exchange on the same database: the same parties and keys. */
+  /** The data directory of another exchange on the same database, whose parties and keys this exchange uses. */
   like?: string;
-  /** Flags of node. */
+  /** Flags of the node command. */
   flags?: string[];
   env?: Record<string, string>;
-  /** Another copy of this repository to start it from. */
+  /** Another checkout of this repository to start the exchange from. */
   checkout?: string;
 }
 
@@ -123,20 +123,20 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
   throw new Error(`The exchange did not start:\n${printed}`);
 }
 
-/** Bytes of a process that are in memory, now and at most so far. */
+/** The resident memory of a process in bytes: its current size and its peak. */
 export function residentBytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const bytes = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(status)![1]) * 1024;
   return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
 }
 
-/** Processor time of a process so far, in ticks of 10 ms. */
+/** The processor time of a process so far, in milliseconds. The kernel counts it in steps of 10 ms. */
 export function processorMs(pid: number): number {
   const [, user, system] = /\) \S(?: -?\d+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
   return (Number(user) + Number(system)) * 10;
 }
 
-/** The processor time of a process and all its children so far, including those that ended. */
+/** The processor time of a process and all its children so far, including children that have ended. */
 export function processorMsOfAll(pid: number): number {
   const [, user, system] = /\) \S(?: -?\d+){12} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

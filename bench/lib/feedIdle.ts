@@ -1,4 +1,4 @@
-/** Measures the memory that idle watchers hold in the exchange, without the garbage of their requests. */
+/** Measures the memory that idle watchers hold in the exchange, after garbage collection. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectedBytes } from './collected.ts';
 import { startExchange } from './exchange.ts';
@@ -9,10 +9,13 @@ import { atMost, printTable, progress, type Section } from './report.ts';
 import type { Watchers } from './watchers.ts';
 
 const WATCHERS = 2_000;
-/** As many watchers connect and disconnect this often before: compiled code and pooled memory then exist already. */
+/**
+ * Before the measurement, this many watchers connect and disconnect several times, so that compiled code and pooled
+ * memory already exist.
+ */
 const WARM_UP = 200;
 const WARM_UP_TIMES = 5;
-/** Longer than it takes until each got a comment. */
+/** Long enough that every watcher has received a keep-alive comment. */
 const IDLE_MS = 20_000;
 
 export async function feedIdle(bench: Bench): Promise<Omit<Section, 'name'>> {

@@ -1,4 +1,7 @@
-/** From the commit of a change to its watchers, beside listeners of a bare NOTIFY in the same run. */
+/**
+ * Measures the delay from the commit of a change to its watchers, and compares it with listeners of a bare NOTIFY in
+ * the same run.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type BenchExchange, startExchange } from './exchange.ts';
@@ -13,8 +16,8 @@ import { createWorld } from './world.ts';
 
 const WATCHERS = 200;
 /**
- * Changes of one creation: the consumer sees the measurement and three requisitions, and each of three providers its
- * own.
+ * The changes of one creation per party: the consumer sees the measurement and three requisitions, and each of the
+ * three providers sees its own requisition.
  */
 const CHANGES = [4, 1, 1, 1];
 const PARTIES = CHANGES.length;
@@ -25,14 +28,14 @@ const COMMITTED = 'extract(epoch FROM pg_xact_commit_timestamp(xid::xid))::float
 interface Way {
   name: string;
   open: () => Promise<void>;
-  /** Makes the changes for so long. */
+  /** Makes changes for this many seconds. */
   drive: (seconds: number) => Promise<void>;
-  /** A query of what was told, and when it was committed, from a time on. */
+  /** A query for the changes since a time, with the time of their commits. */
   commits: string;
 }
 
 export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> {
-  // Commit times come from PostgreSQL itself, the same for both; a bare listener is a connection.
+  // Commit times come from PostgreSQL in both cases. Each bare listener needs one connection.
   const server = await startServer({ track_commit_timestamp: 'on', max_connections: String(WATCHERS + 100) });
   const database = await server.createDatabase();
   const exchanges: BenchExchange[] = [];
@@ -123,7 +126,7 @@ export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> 
   }
 }
 
-/** Until nothing arrives any more. */
+/** Waits until no more arrivals come. */
 async function settled(watchers: Worker<Watchers>): Promise<void> {
   for (let before = -1; ; ) {
     const count = await watchers.call('count', undefined);
@@ -133,7 +136,10 @@ async function settled(watchers: Worker<Watchers>): Promise<void> {
   }
 }
 
-/** Transactions of one row each, which tell as many channels as a creation tells parties, and as much. */
+/**
+ * Transactions that insert one row each. They notify as many channels as a creation has parties, with the same number
+ * of messages per channel.
+ */
 function bareWay(name: string, each: number, database: BenchDatabase, watchers: Worker<Watchers>): Way {
   const channels = Array.from({ length: PARTIES }, (_, i) => `bare_${i}`);
   const told = channels.flatMap((channel, i) =>

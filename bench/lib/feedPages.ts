@@ -1,4 +1,4 @@
-/** Whether a page of changes costs more where the log is long. */
+/** Measures whether a page of changes costs more if the log is long. */
 import { type BenchExchange, startExchange } from './exchange.ts';
 import { figure, ratio, show } from './figures.ts';
 import type { Bench } from './options.ts';
@@ -6,9 +6,9 @@ import type { BenchDatabase } from './postgres.ts';
 import { atMost, printTable, progress, type Section } from './report.ts';
 
 const PAGE = 50;
-/** Rows of one transaction. */
+/** Each transaction writes this many rows. */
 const PORTION = 100_000;
-/** The party that is measured has half of all rows, these others the rest. */
+/** The measured party has half of all rows. These other parties share the rest. */
 const OTHERS = 1_000;
 const WHERE = ['oldest page', 'page in the middle', 'empty page at the end'] as const;
 
@@ -16,7 +16,7 @@ interface Log {
   rows: number;
   database: BenchDatabase;
   exchange: BenchExchange;
-  /** Requests by where they read. */
+  /** The path of the request for each position in the log. */
   paths: Record<(typeof WHERE)[number], string>;
 }
 

@@ -1,4 +1,4 @@
-/** Figures of several rounds: the median, and how far the rounds lie apart. */
+/** Figures of several rounds: the median, the minimum and the maximum. */
 
 export interface Figure {
   median: number;
@@ -16,17 +16,17 @@ export function figure(values: readonly number[]): Figure {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Round by round, so that what slows the machine down for a while slows both down. */
+/** Divides round by round, because a slow phase of the machine affects both values of a round. */
 export function ratio(own: readonly number[], yardstick: readonly number[]): Figure {
   return figure(own.map((value, round) => value / yardstick[round]!));
 }
 
-/** The nearest rank of sorted values. */
+/** Returns the percentile of sorted values by the nearest-rank method. */
 export function percentile(sorted: ArrayLike<number>, p: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * p) / 100) - 1)] ?? Number.NaN;
 }
 
-/** Three digits that count. */
+/** Formats a number with three significant digits. */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');

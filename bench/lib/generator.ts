@@ -1,4 +1,4 @@
-/** The load generator, in a process of its own. */
+/** The load generator, which runs in a separate process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type Received } from './connection.ts';
 import { percentile } from './figures.ts';
@@ -7,14 +7,14 @@ import { requestBytes, type Target, type Template } from './requests.ts';
 import { type Rpc, RpcConnection } from './rpcConnection.ts';
 
 interface Closed {
-  /** Repeats the items for this long; without it, sends each item once. */
+  /** Repeats the items for this many seconds. Without this option, each item is sent once. */
   seconds?: number;
-  /** The warm-up, as a part of the load that is not counted. */
+  /** The warm-up as a fraction of the load. Its responses are not counted. */
   lead?: number;
 }
 
 export interface Load extends Closed {
-  /** Connections are spread over them. */
+  /** The connections are spread over these targets. */
   targets: Target[];
   connections: number;
   template: Template;
@@ -23,7 +23,7 @@ export interface Load extends Closed {
 
 export interface RpcLoad extends Closed {
   port: number;
-  /** All on one connection. */
+  /** The number of parallel streams, all on one connection. */
   streams: number;
   rpcs: Rpc[];
 }
@@ -36,15 +36,15 @@ export interface Caller {
 
 export interface Timing {
   responses: number;
-  /** With those that are not counted. */
+  /** All responses, including those of the warm-up. */
   all: number;
   perSecond: number;
-  /** Milliseconds. */
+  /** The latency percentiles in milliseconds. */
   p50: number;
   p99: number;
-  /** Responses other than 2xx, by status; those of gRPC as `RpcConnection` numbers them. */
+  /** The number of responses other than 2xx, by status. gRPC statuses are numbered as in `RpcConnection`. */
   rejected: Record<number, number>;
-  /** The body of the last response. */
+  /** The size of the last response's body. */
   bytes: number;
 }
 
@@ -81,7 +81,7 @@ class Recorder {
   }
 }
 
-/** Closed loop: each connection sends the next request as soon as it has the response. */
+/** Closed loop: each connection sends its next request when it has received the response. */
 async function closed(load: Load): Promise<Timing> {
   const { targets, connections, template, items } = load;
   const requests = targets.map((target) => items.map((item) => requestBytes(template, target, item)));
@@ -94,7 +94,7 @@ async function closed(load: Load): Promise<Timing> {
   return timing;
 }
 
-/** Closed loop of RPCs: each stream is followed by the next as soon as it has ended. */
+/** Closed loop of RPCs: a new stream starts when a stream has ended. */
 async function rpcs(load: RpcLoad): Promise<Timing> {
   const connection = await RpcConnection.open(load.port);
   const timing = await loop(load, load.rpcs.length, load.streams, (_, n) => connection.send(load.rpcs[n]!));
@@ -131,8 +131,8 @@ async function loop(
 }
 
 /**
- * Open loop: callers send at their own pace, whether they have a response or not. A latency counts from the moment at
- * which the request was due, so waiting for a connection is part of it.
+ * Open loop: callers send at a fixed rate and do not wait for responses. A latency is measured from the time that the
+ * request was due, so it includes the wait for a free connection.
  */
 async function open(load: { callers: Caller[]; seconds: number; connections: number }): Promise<Timing> {
   const recorder = new Recorder();

@@ -1,4 +1,7 @@
-/** Whole computations of Liquid Legions: an exchange, three duchies and three providers, all in processes of their own. */
+/**
+ * Measures whole computations of Liquid Legions: an exchange, three duchies and three providers, each in its own
+ * process.
+ */
 import type { Timeline } from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { createAudiences } from './audiences.ts';
@@ -9,7 +12,7 @@ import { computedOf } from './measuredComputation.ts';
 import type { Bench } from './options.ts';
 import { atMost, printTable, progress } from './report.ts';
 
-/** The providers reached 1.35, 0.96 and 0.6 million of them. */
+/** The size of the population. The three providers reach 1.35, 0.96 and 0.6 million of these people. */
 const PEOPLE = 3_000_000;
 const COMPUTATION_SECONDS = 300;
 const WORKER_MEGABYTES = 500;
@@ -17,9 +20,9 @@ const WORKER_MEGABYTES = 500;
 interface Measured {
   protocol: string;
   maxSize: number;
-  /** From the last upload to SUCCEEDED. */
+  /** Seconds from the last upload to SUCCEEDED. */
   totalS: number;
-  /** When each duchy was done with each stage, since the last upload. */
+  /** Seconds from the last upload until each duchy finished each stage. */
   stages: { duchy: string; stage: string; doneS: number }[];
   peakMegabytes: Record<string, number>;
 }
@@ -47,7 +50,7 @@ export async function measureLegionsComputations({ server, quick }: Bench, folde
   const measured: Measured[] = [];
   for (const protocol of ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const) {
     progress(`mpc: ${protocol} over ${people} people`);
-    // New processes for each, so that their peak memory is of this protocol.
+    // Each protocol gets new processes, so that their peak memory belongs to that protocol.
     const world = await startMpcWorld({ server, people, files, folder, protocols });
     try {
       const [timeline] = (await world.compute(1, { ...requests[protocol], protocol })) as [Timeline];

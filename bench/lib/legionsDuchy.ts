@@ -1,4 +1,6 @@
-/** A process that does the stages of one duchy of Liquid Legions, from files to files, and nothing else. */
+/**
+ * A process that runs the stages of one Liquid Legions duchy, from input files to output files, and does nothing else.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { POOL } from '@measurement-exchange/duchy/internal/protocols/liquidLegions/pool';
@@ -36,7 +38,7 @@ export interface StageInput {
 
 export interface StageTimes {
   wallMs: number;
-  /** The sum over all threads. */
+  /** The processor time of all threads. */
   processorMs: number;
   /** The size of the output. */
   bytes: number;
@@ -44,7 +46,7 @@ export interface StageTimes {
 }
 
 const handlers = {
-  /** The sketch of a provider, encrypted; its people are VIDs from `first` on. */
+  /** Writes the encrypted sketch of a provider whose people are the VIDs from `first`. */
   sketch({
     size,
     isFull,
@@ -103,8 +105,8 @@ const handlers = {
   },
 
   /**
-   * Counts of the operations that stages consist of. The first call is slower, because the code is compiled while it
-   * runs.
+   * Measures the cost of each operation that the stages consist of. The first call is slower, because V8 compiles the
+   * code while it runs.
    */
   costs(_: null): Operations {
     const curve = new Curve();

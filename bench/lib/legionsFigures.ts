@@ -1,4 +1,7 @@
-/** The stages of Liquid Legions, each duchy in a process of its own, beside the operations that they cannot leave out. */
+/**
+ * Measures the stages of Liquid Legions, each duchy in its own process, and compares them with the operations that
+ * every implementation needs.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ import { atLeast, atMost, printTable, progress, type Verdict } from './report.ts
 const DUCHIES = 3;
 const PROVIDERS = 3;
 const STAGE_RATIO = 0.7;
-/** A stage that takes less is not compared: most of it is starting threads, and sorting. */
+/** A shorter stage is not compared, because it mostly starts threads and sorts. */
 const COMPARED_MS = 1000;
 const WORKER_MEGABYTES = 500;
 
@@ -32,7 +35,7 @@ interface Measured extends StageTimes {
   yardstickMs: number | undefined;
 }
 
-/** A computation of one protocol, stage by stage. */
+/** One computation of a protocol, stage by stage. */
 class Run {
   readonly stages: Measured[] = [];
   private readonly size: LegionsSize;
@@ -84,13 +87,18 @@ class Run {
     }
   }
 
-  /** The cost of one operation now: the second time, the code is compiled. */
+  /**
+   * Measures the cost of each operation. Only the second call counts, because V8 compiles the code during the first.
+   */
   private async measureCosts(): Promise<void> {
     await this.duchies[0]!.call('costs', null);
     this.costs = await this.duchies[0]!.call('costs', null);
   }
 
-  /** Half of the people of a provider are those of the next. They are encrypted at once, each in one thread. */
+  /**
+   * Each provider shares half of its people with the next provider. The sketches are encrypted in parallel, one thread
+   * each.
+   */
   private async sketches(people: number): Promise<string[]> {
     const providers = Array.from({ length: PROVIDERS }, (_, i) => i);
     const made = await Promise.all(
@@ -125,7 +133,7 @@ class Run {
   }
 }
 
-/** Operations per second of processor time, in one thread. */
+/** Prints the operations per second of processor time, in one thread. */
 async function measureCurve(quick: boolean) {
   const worker = await startWorker<LegionsDuchy>('legionsDuchy.ts');
   const count = quick ? 512 : 4096;

@@ -1,4 +1,7 @@
-/** Computations of Liquid Legions that are measured, and the operations that no implementation of their stages can leave out. */
+/**
+ * The measured Liquid Legions computations, and the number of curve operations that every implementation of their
+ * stages needs.
+ */
 import type { NoiseParameters } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseParameters';
 import {
   type FrequencyParameters,
@@ -21,15 +24,20 @@ export interface LegionsSize {
   privacy: { epsilon: number; delta: number };
 }
 
-/** Milliseconds of the processor that one operation takes in one thread, or how many there are of each. */
+/**
+ * One number per kind of operation: its cost in milliseconds of processor time in one thread, or how often it occurs.
+ */
 export interface Operations {
-  /** A multiple of the generator or of a key. */
+  /** Multiplies the generator or a public key by a scalar. */
   fixed: number;
   decompress: number;
-  /** By the same scalar as all others. */
+  /** Multiplies all points by one scalar (`multiply`), or each point by its own scalar (`multiplyEach`). */
   multiply: number;
   multiplyEach: number;
-  /** A key taken off a ciphertext that is multiplied, by the same scalar as all others or by one of its own. */
+  /**
+   * Removes a key from a ciphertext and multiplies it: by one scalar for all (`blind`), or by a scalar each
+   * (`blindEach`).
+   */
   blind: number;
   blindEach: number;
   map: number;
@@ -44,7 +52,7 @@ export function legionsSpec({ maxSize, dataProviderCount, duchyCount, privacy }:
   };
 }
 
-/** Bytes that a stage was given and gave. */
+/** The size of a stage's input and output in bytes. */
 interface Bytes {
   input: number;
   output: number;
@@ -64,7 +72,7 @@ export function reachOnlyOperations(size: LegionsSize): Record<string, (bytes: B
   };
 }
 
-/** `active` registers in all sketches together. */
+/** `active` is the number of active registers in all sketches together. */
 export function frequencyOperations(
   size: LegionsSize,
   active: number,
@@ -103,7 +111,10 @@ export function frequencyOperations(
   };
 }
 
-/** The registers that a duchy adds, how many texts they have on average, and how many are in groups that are kept. */
+/**
+ * The number of noise registers that a duchy adds, their average number of texts, and the average number in groups that
+ * are kept.
+ */
 function noiseOf({
   dataProviderCount: providers,
   noiseRegisterCount,

@@ -1,4 +1,6 @@
-/** Operations on P-256 in one thread, beside OpenSSL's own (as Node calls it) and a well-kept JavaScript library. */
+/**
+ * Operations on P-256 in one thread, compared with OpenSSL (as Node calls it) and a well-maintained JavaScript library.
+ */
 import { createECDH } from 'node:crypto';
 import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
 import {
@@ -17,16 +19,16 @@ import { p256 } from '@noble/curves/nist.js';
 
 export interface CurveFigure {
   operation: string;
-  /** Operations per second of CPU time: of ours, and of the others where they have it. */
+  /** Operations per second of CPU time. A library that lacks the operation has no value. */
   ours: number;
   openssl?: number;
   noble?: number;
 }
 
-/** How many points the others get: enough for a figure, in a few seconds. */
+/** The number of points for the slower libraries, which keeps their part to a few seconds. */
 const FEW = 300;
 
-/** One round; the first in a process is slower, because the code is compiled while it runs. */
+/** Runs one round. The first round in a process is slower, because V8 compiles the code while it runs. */
 export function curveFigures(count: number): CurveFigure[] {
   const random = new Keystream(newSeed());
   const curve = new Curve();
@@ -86,7 +88,7 @@ export function curveFigures(count: number): CurveFigure[] {
     ecdh.setPrivateKey(scalar);
     const other = big(scalar, 0);
     return {
-      // Only the x: a whole point takes two of these.
+      // computeSecret returns only the x coordinate. A whole point would take two calls.
       openssl: rate(FEW, (i) => ecdh.computeSecret(at(bytes, i))),
       noble: rate(FEW, (i) => p256.Point.fromBytes(at(bytes, i)).multiply(other)),
     };
@@ -104,7 +106,10 @@ function fixedByOpenssl(scalar: Uint8Array): void {
   createECDH('prime256v1').setPrivateKey(scalar);
 }
 
-/** Times per second of CPU time that the work was done: `count` times by one call, or by a call for each. */
+/**
+ * Returns how often the work is done per second of CPU time. `work` either handles all `count` items in one call, or
+ * takes an index and handles one item.
+ */
 function rate(count: number, work: (i: number) => void): number {
   const calls = work.length === 0 ? 1 : count;
   const started = process.cpuUsage();

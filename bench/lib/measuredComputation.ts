@@ -1,4 +1,4 @@
-/** One computation as its timeline, its processes and its databases show it. */
+/** The figures of one computation, read from its timeline, its processes and its databases. */
 import type { Timeline } from '@measurement-exchange/contract';
 import type { BenchDuchy, MpcWorld } from './duchies.ts';
 import { processorMs, residentBytes } from './exchange.ts';
@@ -11,14 +11,14 @@ export interface ProcessFigures {
 }
 
 export interface Computed {
-  /** From the last upload, which the exchange knows of when the measurement is COMPUTING, to SUCCEEDED. */
+  /** Seconds from COMPUTING, which the exchange enters at the last upload, to SUCCEEDED. */
   totalS: number;
   stages: { firstSetupS: number; secondSetupS: number; shuffleS: number; aggregationS: number };
   processes: ProcessFigures[];
   bytes: { upload: number; storedByWorker: number; storedByAggregator: number; sent: number };
 }
 
-/** Several computations over as many people. */
+/** Several computations over the same number of people. */
 export interface Size {
   people: number;
   computed: Computed[];
@@ -28,7 +28,7 @@ export function figureOf(computed: Computed[], value: (one: Computed) => number)
   return figure(computed.map(value));
 }
 
-/** The figure of the worker that took more. */
+/** The peak memory of the worker that used more. */
 export function workerMegabytes({ processes }: Computed): number {
   const workers = processes.filter(({ name }) => name.endsWith('worker'));
   return Math.max(...workers.map(({ peakMegabytes }) => peakMegabytes));
@@ -64,7 +64,7 @@ export async function measured(world: MpcWorld): Promise<Computed> {
   };
 }
 
-/** When it began and ended by the clock of the exchange, and its stages. */
+/** Reads from the timeline when the computation began and ended, and when each stage was done. */
 export function computedOf({ transitions, progress = [] }: Timeline) {
   const enteredAt = (state: string) => {
     const found = transitions.find(({ resource, to }) => !resource.includes('requisitions/') && to === state);
@@ -76,7 +76,7 @@ export function computedOf({ transitions, progress = [] }: Timeline) {
     computingAt: enteredAt('COMPUTING'),
     succeededAt: enteredAt('SUCCEEDED'),
     doneStages: done.length,
-    /** A mill that lost its lease to another leaves an attempt behind. */
+    /** A stage has a second attempt if a mill lost its lease to another mill. */
     repeatedStages: progress.filter(({ attempt }) => attempt > 1).length,
     doneAt(duchy: string, stage: string): number {
       const found = done.find((entry) => entry.duchy === duchy && entry.stage === stage);

@@ -1,4 +1,4 @@
-/** The operations that are measured: what is sent, and on what. */
+/** The measured operations: their requests, and the resources that they use. */
 import { randomUUID } from 'node:crypto';
 import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
 import { newId } from '@measurement-exchange/exchange/internal/ids';
@@ -11,13 +11,13 @@ export interface MeasuredOperation {
   name: string;
   caller: DevParty;
   template: Template;
-  /** An item can be used once only. */
+  /** True if each item can be used only once. */
   consumes: boolean;
-  /** Fresh items: everything of a request, and of its statements, that differs from one to the next. */
+  /** Returns new items. An item holds all values that differ between requests and between their statements. */
   items: (count: number) => Promise<string[][]>;
 }
 
-/** Copies that reads share. */
+/** The number of measurement copies that all reads share. */
 const STOCK = 1_000;
 const BATCH = 50;
 
@@ -97,7 +97,10 @@ export async function measuredOperations(
   ];
 }
 
-/** The first provider's, with its etag, its measurement and the other requisitions of that. */
+/**
+ * Returns the first provider's requisitions, each with its etag, its measurement and the measurement's other
+ * requisitions.
+ */
 async function freshRequisitions(world: World, database: BenchDatabase, count: number): Promise<string[][]> {
   const prefix = randomUUID();
   await copyMeasurement(database, world.open, { prefix, count });

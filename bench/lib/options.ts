@@ -6,10 +6,13 @@ export interface Bench {
   server: BenchServer;
   generator: Worker<Generator>;
   rounds: number;
-  /** Shorter rounds: to see that all works, not to measure. */
+  /** Runs shorter rounds, to check that everything works instead of measuring it. */
   quick: boolean;
-  /** Which operations the section `http` measures, by the beginning of their names, or which parts `mpc`, `feed` and `sources`; undefined: all. */
+  /**
+   * Prefixes of the operations that the section `http` measures, or parts of `mpc`, `feed` and `sources`. Undefined
+   * means all.
+   */
   operations: string[] | undefined;
-  /** How many events the section `sources` counts; undefined: as many as usual. */
+  /** The number of events that the section `sources` counts. Undefined means its default. */
   events: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** One PostgreSQL server for the whole run, in a folder that goes with it. */
+/** One PostgreSQL server for the whole run, in a temporary folder that is removed at the end. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,25 +10,25 @@ import { processorMsOfAll } from './exchange.ts';
 export interface BenchDatabase {
   url: string;
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
-  /** Closes its connections, and leaves it. */
+  /** Closes the connections but keeps the database. */
   close: () => Promise<void>;
   drop: () => Promise<void>;
 }
 
 export interface BenchServer {
-  /** Empty; migrated, unless who is started on it migrates it. */
+  /** Creates an empty database. It is migrated by default; pass false if an exchange will migrate it. */
   createDatabase: (options?: { migrated: boolean }) => Promise<BenchDatabase>;
-  /** One that somebody else made. */
+  /** Opens a database that another process created. */
   openDatabase: (name: string) => BenchDatabase;
   query: BenchDatabase['query'];
-  /** Processor time of all its processes so far, also of those that ended. */
+  /** The processor time of all server processes so far, including processes that have ended. */
   processorMs: () => number;
   stop: () => Promise<void>;
 }
 
-/** Nothing of durability: fsync and synchronous_commit stay on. */
+/** These settings do not reduce durability: fsync and synchronous_commit stay on. */
 const SETTINGS = {
-  // A checkpoint in the middle of a round would slow down whoever is measured then.
+  // A checkpoint in the middle of a round would slow down only the target that is being measured.
   max_wal_size: '16GB',
   checkpoint_timeout: '1h',
 };

@@ -1,4 +1,4 @@
-/** Parts of a benchmark in processes of their own, called by messages: each has its own event loop. */
+/** Runs parts of a benchmark in separate processes, each with its own event loop. Calls are messages. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface Worker<H extends Handlers> {
   stop(): Promise<void>;
 }
 
-/** Starts `bench/lib/<file>`, which calls `serve`. */
+/** Starts `bench/lib/<file>`, which must call `serve`. */
 export async function startWorker<H extends Handlers>(file: string): Promise<Worker<H>> {
   const child = fork(join(import.meta.dirname, file), { serialization: 'advanced' });
   const exited = once(child, 'exit');
@@ -60,7 +60,7 @@ function replyTo(child: ChildProcess, id: number): Promise<Reply> {
   });
 }
 
-/** In the worker: handles calls one after the other. */
+/** Runs in the worker process, and handles calls one after the other. */
 export function serve(handlers: Handlers): void {
   process.on('message', async ({ id, name, argument }: { id: number; name: string; argument: never }) => {
     try {

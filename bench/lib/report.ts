@@ -1,4 +1,4 @@
-/** Prints and stores a benchmark's results: tables, and each target beside the figure that meets or misses it. */
+/** Prints and stores the results of a benchmark: its tables, and each target with the measured figure. */
 import { type Figure, show } from './figures.ts';
 
 export type Row = Record<string, string | number>;
@@ -12,12 +12,12 @@ export interface Verdict {
 
 export interface Section {
   name: string;
-  /** Raw figures, round by round. */
+  /** The raw figures of each round. */
   data: unknown;
   verdicts: Verdict[];
 }
 
-/** A target is a bound on the median of the rounds. */
+/** A verdict that the median of the rounds is at least `bound`. */
 export function atLeast(what: string, figure: Figure, bound: number): Verdict {
   return { what, figure, target: `≥ ${bound}`, met: figure.median >= bound };
 }
@@ -54,7 +54,7 @@ export function printVerdicts(verdicts: Verdict[]): void {
   );
 }
 
-/** Prints to stderr what is measured now. */
+/** Prints to stderr which part is being measured. */
 export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
   else console.error(text);

@@ -1,4 +1,4 @@
-/** Requests as texts with places `<<0>>`, `<<1>>` … that each item of a list fills. */
+/** Request templates with placeholders `<<0>>`, `<<1>>` …, which are filled with the values of an item. */
 
 export interface Template {
   method: 'GET' | 'POST';
@@ -6,7 +6,7 @@ export interface Template {
   body?: string;
 }
 
-/** The server, and the caller's token. */
+/** The address of a server, and the token of the caller. */
 export interface Target {
   port: number;
   token?: string;

@@ -1,16 +1,18 @@
-/** One HTTP/2 connection over TLS, which sends RPCs as bytes: the generated clients would cost more than what is measured. */
+/**
+ * One HTTP/2 connection over TLS that sends RPCs as bytes. Generated clients would cost more than the measured server.
+ */
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { Received } from './connection.ts';
 
-/** A flag, and the length of the message in four bytes. */
+/** The gRPC envelope: a flag, and the message length in four bytes. */
 const ENVELOPE_BYTES = 5;
 
 export interface Rpc {
-  /** `/wfa.measurement.api.v2alpha.Measurements/GetMeasurement` */
+  /** For example `/wfa.measurement.api.v2alpha.Measurements/GetMeasurement`. */
   path: string;
   headers: Record<string, string>;
-  /** The request message. */
+  /** The serialized request message. */
   message: Uint8Array;
 }
 
@@ -26,13 +28,13 @@ export class RpcConnection {
   }
 
   static async open(port: number): Promise<RpcConnection> {
-    // The certificate was made for this run, and its root is in no store.
+    // The certificate was made for this run, so no trust store has its root.
     const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     await once(session, 'connect');
     return new RpcConnection(session);
   }
 
-  /** The status is 200 for the gRPC status OK, and 600 more than the gRPC status otherwise. */
+  /** Returns status 200 for gRPC status OK, and otherwise 600 plus the gRPC status. */
   send({ path, headers, message }: Rpc): Promise<RpcReceived> {
     return new Promise((resolve, reject) => {
       const stream = this.session.request({

@@ -1,4 +1,4 @@
-/** The measured operations as RPCs, made of the items of their REST requests. */
+/** The measured operations as RPCs, built from the same items as their REST requests. */
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { TYPE_URLS } from '@measurement-exchange/contract';
@@ -20,7 +20,7 @@ export interface RpcOperation {
 
 const RESULT_BYTES = 600;
 
-/** By the names of the measured operations. */
+/** Returns the RPCs by the names of the measured operations. */
 export function rpcOperations({ consumer, providers, createBody }: World): Record<string, RpcOperation> {
   const [provider] = providers as [DevParty];
   const request = createRequestOf(consumer.name, JSON.parse(createBody));

@@ -1,4 +1,4 @@
-/** Runs the statements of a traced operation with the exchange's own driver and pool settings, and nothing else. */
+/** Runs only the statements of a traced operation, with the exchange's own driver and pool settings. */
 import type pg from 'pg';
 import '@measurement-exchange/exchange/internal/main';
 import { Database, statements } from '@measurement-exchange/exchange/internal/database/db';
@@ -6,7 +6,7 @@ import type { Script } from './trace.ts';
 
 export interface Play {
   script: Script;
-  /** Texts in the values of the script, and what each item has in their place. */
+  /** Texts in the script's values that are replaced by the values of each item. */
   names: string[];
   items: string[][];
 }
@@ -23,7 +23,7 @@ export class ScriptPlayer {
     this.database = new Database({ connection, applicationName: 'bench' });
   }
 
-  /** The values of every item are made here, before anything is timed. */
+  /** Prepares the values of every item before timing starts. */
   load({ script, names, items }: Play): void {
     this.transaction = script.transaction;
     this.trips = items.map((item) => {
@@ -56,7 +56,7 @@ export class ScriptPlayer {
         for (const query of queries) sent.push(client.query(query));
         if (i === trips.length - 1) sent.push(client.query('COMMIT'));
         const results = await Promise.all(sent);
-        // A COMMIT after a failed statement rolls back without an error of its own.
+        // A COMMIT after a failed statement rolls back without an error, so check its command tag.
         if (i === trips.length - 1 && results.at(-1)!.command !== 'COMMIT') throw new Error('not committed');
       }
     } finally {

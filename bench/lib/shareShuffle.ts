@@ -1,4 +1,6 @@
-/** The arithmetic of Honest Majority Share Shuffle beside what no implementation can leave out, in one thread. */
+/**
+ * Compares the arithmetic of Honest Majority Share Shuffle with the minimum work of any implementation, in one thread.
+ */
 import {
   type Share,
   shuffleStage,
@@ -14,11 +16,11 @@ import { swapAll } from '@measurement-exchange/mpc/shares/permutation';
 
 export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
 
-/** Milliseconds of the processor in this thread: what else runs on the machine counts little. */
+/** Milliseconds of processor time in this thread, so that other programs on the machine have little effect. */
 export interface ShuffleRound {
-  /** A worker's stage. */
+  /** The stage of a worker. */
   stageMs: number;
-  /** The same keystreams, and the same number of passes over the registers, with nothing exact about them. */
+  /** The yardstick: the same number of keystreams and passes over the registers, without correct results. */
   bareMs: number;
 }
 
@@ -26,10 +28,10 @@ const PIECE = 1 << 16;
 const MODULUS = 127;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 const DATA_PROVIDERS = 3;
-/** The processor time of a thread is known in steps of some milliseconds, so that a round takes more registers than that. */
+/** Enough registers per round that its processor time is much longer than the clock's steps of some milliseconds. */
 const ROUND_REGISTERS = 8_000_000;
 
-/** One round; the first in a process is slower, because the code is compiled while it runs. */
+/** Runs one round. The first round in a process is slower, because V8 compiles the code while it runs. */
 export async function shuffleRound(
   measurementType: MeasurementType,
   registerCount: number,
@@ -58,9 +60,9 @@ export async function shuffleRound(
 }
 
 export interface SharingRound {
-  /** A provider's share of its frequencies, as it is uploaded. */
+  /** The time to make the share that a provider uploads. */
   sharingMs: number;
-  /** The keystream of the other share, and one pass. */
+  /** The yardstick: the keystream of the other share, and one pass over the registers. */
   bareMs: number;
 }
 
@@ -110,7 +112,9 @@ async function* inOrder(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
 
-/** The keystreams, and the passes: one for each share, one for the factors of a reach, one of swaps. */
+/**
+ * Runs the yardstick: the keystreams, one pass per share, one pass for the factors of a reach, and one pass of swaps.
+ */
 function bare(parameters: ShareShuffleParameters, seeds: number, uploads: number): void {
   const { registerCount, noiseRegisterCount, measurementType } = parameters;
   const values = new Uint8Array(Math.ceil(shuffledCount(parameters) / 4) * 4);
@@ -130,7 +134,7 @@ function keystreamOf(seed: Uint8Array): () => Uint8Array {
   return () => keystream.bytes(PIECE);
 }
 
-/** Over the vector as often as it takes to add so many bytes. */
+/** Adds `total` bytes of pieces to the vector, and wraps around at its end. */
 function addPieces(values: Uint8Array, total: number, next: () => Uint8Array): void {
   const words = wordsOf(values);
   const pieces = Math.max(1, Math.floor(values.length / PIECE));
@@ -144,7 +148,7 @@ function addAll(words: Uint32Array, at: number, others: Uint32Array, count: numb
   for (let i = 0; i < count; i++) words[at + i]! += others[i]!;
 }
 
-/** Some place for each of the next values, and the same swaps. */
+/** Picks a rough random position for each of the next values, and swaps as many values as the product does. */
 function swapSome(values: Uint8Array, from: number, words: Uint32Array, places: Uint32Array): void {
   const total = values.length;
   const count = Math.min(places.length, total - from);

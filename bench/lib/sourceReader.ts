@@ -1,4 +1,4 @@
-/** A process in which an agent's events are read, or the same rows by a bare client. */
+/** A process that reads events through the product's agent code, or the same rows with a bare client. */
 import { type Events, openEvents } from '@measurement-exchange/sdk/provider';
 import { CAMPAIGN, EVENT_GROUP } from './audiences.ts';
 import { type BareStore, MAX_FREQUENCY, openBare } from './bareStores.ts';
@@ -8,7 +8,7 @@ import { serve } from './processes.ts';
 let events: Events | undefined;
 let bare: BareStore | undefined;
 
-/** A busy machine may need more than the default for 100 million events. */
+/** On a busy machine, 100 million events may need longer than the default timeout. */
 const TIMEOUT_SECONDS = 3600;
 const INTERVAL = { start: new Date(CAMPAIGN.start), end: new Date(CAMPAIGN.end) };
 const QUERY = {
@@ -60,7 +60,7 @@ const handlers = {
   ownPeople: () => timed(ownPeople),
   bareHistogram: () => timed(() => bare!.histogram()),
   barePeople: () => timed(() => bare!.people()),
-  /** The most memory that this process had, in bytes. */
+  /** The peak memory of this process in bytes. */
   memory: () => process.resourceUsage().maxRSS * 1024,
   async close() {
     await events?.close();

@@ -1,4 +1,4 @@
-/** Which statements an operation runs, with which values and in how many round trips: found by running it once. */
+/** Runs an operation once to find which statements it sends, with which values and in how many round trips. */
 import { type JsonValue, matchRoute, parseJson, readRequest, toJson } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import {
@@ -33,13 +33,13 @@ export interface Step {
   values: unknown[];
 }
 
-/** Statements sent together, one round trip after the other. */
+/** The statements of an operation. Each trip is one round trip, whose statements are sent together. */
 export interface Script {
   transaction: boolean;
   trips: Step[][];
-  /** IDs that the operation made. */
+  /** The IDs that the operation generated. */
   made: string[];
-  /** The size of the response's body. */
+  /** The size of the response body. */
   bytes: number;
 }
 
@@ -48,7 +48,7 @@ class TracedDatabase extends Database {
   private waiting = 0;
 
   private note(statement: Statement<unknown>, values: unknown[]): void {
-    // A statement that is sent while nothing is awaited begins a round trip.
+    // A statement that is sent while no other statement is pending begins a new round trip.
     if (this.waiting === 0) this.script.trips.push([]);
     this.script.trips.at(-1)!.push({ statement: statement.name, values });
   }
@@ -77,7 +77,7 @@ class TracedDatabase extends Database {
         },
         last: (statement, values) => {
           this.note(statement, values);
-          // Awaited with the COMMIT, so whatever follows is sent with it.
+          // This statement is awaited together with the COMMIT, so later statements belong to the same round trip.
           this.waiting++;
           tx.last(statement, values);
         },
@@ -115,7 +115,7 @@ export async function trace(
       doctor: { leaseMs: 0, begin: () => {}, runIfDue: async () => false },
       duchyEndpoints: 'anywhere',
       duchyOperators: {},
-      // A count that runs only at intervals does not belong to an operation.
+      // This count runs only at intervals, so it does not belong to any operation.
       openMeasurements: new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 1e9),
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),

@@ -1,11 +1,13 @@
-/** Watchers of changes and listeners of a bare NOTIFY, in a process of their own: when each thing reached each of them. */
+/**
+ * A process with watchers of changes and listeners of a bare NOTIFY. It records when each event reached each of them.
+ */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import pg from 'pg';
 import { percentile } from './figures.ts';
 import { serve } from './processes.ts';
 
-/** Milliseconds of commits by what was told: `name@version` of a change, or the payload of a notification. */
+/** Commit times in milliseconds. The key is `name@version` of a change, or the payload of a notification. */
 export type Commits = Map<string, number>;
 
 export interface Latency {
@@ -16,13 +18,13 @@ export interface Latency {
 }
 
 export type Watchers = {
-  /** Opens as many streams; resolves when all have begun. */
+  /** Opens the given number of streams, and resolves when all of them have begun. */
   watch: (streams: { port: number; path: string; token: string; count: number }[]) => Promise<void>;
-  /** Opens as many connections that listen to each of the channels. */
+  /** Opens `each` connections for every channel. */
   listen: (listening: { databaseUrl: string; channels: string[]; each: number }) => Promise<void>;
-  /** How many arrivals there were so far. */
+  /** The number of arrivals so far. */
   count: (argument: undefined) => number;
-  /** From the commit to each arrival of what is in the list. */
+  /** The latency from the commits in the map to each of their arrivals. */
   latency: (commits: Commits) => Latency;
   close: (argument: undefined) => Promise<void>;
 };
@@ -42,7 +44,7 @@ function arrived(what: string, time: number): void {
 
 async function watch(streams: { port: number; path: string; token: string; count: number }[]): Promise<void> {
   const all = streams.flatMap(({ count, ...stream }) => Array.from({ length: count }, () => stream));
-  // As many at a time as the exchange admits.
+  // The exchange admits 20 new streams at a time.
   for (let i = 0; i < all.length; i += 20) await Promise.all(all.slice(i, i + 20).map(openStream));
 }
 
@@ -103,7 +105,7 @@ function latency(commits: Commits): Latency {
   };
 }
 
-/** Parsed event data: all watchers of a party get the same text, so each text is parsed once. */
+/** Returns the key of an event. Parsing happens once per text, because all watchers of a party get the same text. */
 function nameOf(data: string): string {
   const { name, version } = JSON.parse(data);
   return `${name}@${version}`;

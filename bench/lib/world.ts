@@ -1,4 +1,4 @@
-/** A measurement made by the SDK with real keys, and as many copies of its rows as a benchmark needs. */
+/** A measurement that the SDK made with real keys, and SQL copies of its rows in any number. */
 import { createHash, randomBytes } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -17,24 +17,24 @@ import type { BenchDatabase } from './postgres.ts';
 
 export interface Source {
   id: string;
-  /** In the order of the providers. */
+  /** The requisition IDs, in the order of the providers. */
   requisitions: string[];
 }
 
 export interface World {
   consumer: DevParty;
   providers: DevParty[];
-  /** The body that creates a measurement of three providers. */
+  /** The body of a request that creates a measurement with three providers. */
   createBody: string;
-  /** Awaits the three of them. */
+  /** A measurement that awaits all three requisitions. */
   open: Source;
-  /** Has their results. */
+  /** A measurement that has the results of all three providers. */
   succeeded: Source;
 }
 
-/** Ten event groups with a filter each: a requisition spec of about 2 KB. */
+/** Each data provider has ten event groups with a filter, which makes a requisition spec of about 2 KB. */
 const EVENT_GROUPS = 10;
-/** A signed result of reach and frequency, encrypted. */
+/** The size of a signed and encrypted result of reach and frequency. */
 const RESULT_BYTES = 600;
 
 export async function createWorld(exchange: BenchExchange, database: BenchDatabase): Promise<World> {
@@ -76,7 +76,10 @@ export async function createWorld(exchange: BenchExchange, database: BenchDataba
   return { consumer, providers, createBody, open, succeeded };
 }
 
-/** The request that the SDK would send: everything signed, each provider's part encrypted for it. */
+/**
+ * Builds the request that the SDK would send: every part is signed, and each provider's part is encrypted for that
+ * provider.
+ */
 export async function sealRequest(
   { url, dev }: BenchExchange,
   consumer: DevParty,
@@ -123,7 +126,7 @@ export async function nonceOf(provider: DevParty, ciphertext: Uint8Array): Promi
   return fromBinary(specs.RequisitionSpecSchema, unpackSignedMessage(plaintext).message).nonce;
 }
 
-/** The result of a copy: its nonce is 1. */
+/** A result for a copied requisition, whose nonce is 1. */
 export function fulfillment(provider: DevParty, requisition: string) {
   return {
     encryptedResult: {
@@ -137,24 +140,24 @@ export function fulfillment(provider: DevParty, requisition: string) {
 }
 
 export interface Copies {
-  /** Tells these copies from all others. */
+  /** Distinguishes these copies from all others. */
   prefix: string;
   count: number;
-  /** Only the first provider's requisition. */
+  /** Copies only the first provider's requisition. */
   single?: boolean;
   consumer?: string;
 }
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex').slice(0, 13);
 
-/** Spread over the index as the exchange's own IDs are. */
+/** The IDs are hashes, so they are spread over the index like the exchange's own IDs. */
 export const copyId = (prefix: string, i: number) => `m${md5(`${prefix} ${i}`)}`;
 export const copyRequisitionId = (prefix: string, i: number, ordinal: number) =>
   `r${md5(`${prefix} ${i} ${ordinal}`)}`;
 
 /**
- * Copies the rows of a measurement, its requisitions and its log. Created microseconds before it, one after the other;
- * the nonce of those that are open is 1.
+ * Copies the rows of a measurement, its requisitions and its log. The copies were created one microsecond apart, just
+ * before the source. The nonce of open requisitions is 1.
  */
 export async function copyMeasurement(
   database: BenchDatabase,
@@ -215,6 +218,6 @@ export async function copyMeasurement(
         WHERE t.measurement = '${source.id}' AND (r.id IS NULL OR true ${some})`,
     ),
   ];
-  // Copies of rows that were checked: no need to check them again one by one.
+  // The source rows passed all constraints and triggers, so their copies skip these checks.
   await database.query(`SET LOCAL session_replication_role = replica; ${texts.join(' ')}`);
 }
