@@ -1,4 +1,7 @@
-/** Builds the console into `dist/web`: files with hashes in their names, nothing inline, and a list of their hashes. */
+/**
+ * Builds the console into `dist/web`: file names contain hashes, nothing is inline, and a list names the SHA-256 of
+ * every file.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +11,7 @@ import { defineConfig, type Plugin } from 'vite';
 import { ENCODINGS, LIST, sumOf } from './src/files.ts';
 
 const COMPRESS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-/** A shorter file is sent as it is. */
+/** Files with fewer bytes are not compressed. */
 const MIN_COMPRESSED = 512;
 
 export default defineConfig({

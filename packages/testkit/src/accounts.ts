@@ -1,4 +1,4 @@
-/** Processes of other accounts than ours, which may be root. */
+/** Runs processes under an account other than the one that runs the tests, which may be root. */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,10 +6,14 @@ import { type Account, MEX } from './process.ts';
 
 export const NOBODY = 65534;
 
-/** An account that is not root, as production demands; none where root cannot become another that reads this folder. */
+/**
+ * Returns an account that is not root, as production requires. Returns undefined if root cannot switch to an account
+ * that can read this folder.
+ */
 export function ordinaryAccount(): Account | undefined {
   if (process.geteuid!() !== 0) return { prefix: [], identity: {} };
-  // In a user namespace we are somebody else who may read our files: the clone may be in root's own folder.
+  // In a user namespace the process is not root but can still read the checkout, even inside a folder that only root
+  // may enter.
   const namespace = ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
   if (spawnSync(namespace[0]!, [...namespace.slice(1), 'true']).status === 0) {
     return { prefix: namespace, identity: {} };
@@ -19,7 +23,7 @@ export function ordinaryAccount(): Account | undefined {
   return canRead ? { prefix: [], identity } : undefined;
 }
 
-/** Whether another account can run what is in this checkout: it may stand in a folder that only root may enter. */
+/** Whether other accounts can run the code of this checkout. They cannot if a parent folder admits only root. */
 export const reachable = othersMayEnter(import.meta.dirname);
 
 function othersMayEnter(path: string): boolean {

@@ -1,21 +1,24 @@
-/** Thousands of resources in a second, written by SQL as the exchange would have written them one by one. */
+/** Writes thousands of resources per second with SQL. The rows equal those that the exchange would have written. */
 
 import { type Trigger, target } from '@measurement-exchange/exchange/internal/domain/aggregate';
 import { messageTypesOf } from '@measurement-exchange/exchange/internal/protobuf/descriptor/descriptorSet';
 import pg from 'pg';
 import type { Database } from './exchange.ts';
 
-/** A party of the measurement; `certificate` is its whole name. */
+/** A party of the measurement. `certificate` is the full resource name. */
 export interface BulkParty {
   name: string;
   certificate: string;
 }
 
-/** When the first one was created; ten at a time share a createTime, the next ten came a microsecond later. */
+/**
+ * The createTime of the first resource. Ten resources share each createTime, and the next ten are one microsecond
+ * later.
+ */
 export const BULK_START = '2026-01-01T00:00:00.000000Z';
 const CREATED = `('${BULK_START}'::timestamptz + i / 10 * interval '1 microsecond')`;
 
-/** How measurements and requisitions came to be as they are. */
+/** The transitions that lead to each state of measurements and requisitions. */
 const PATHS = {
   measurement: {
     AWAITING_REQUISITION_FULFILLMENT: ['created'],
@@ -34,7 +37,7 @@ const PATHS = {
 const quote = pg.escapeLiteral;
 const certificateId = (party: BulkParty) => quote(party.certificate.split('/').at(-1)!);
 
-/** Rows of (state, version, from, to, cause). */
+/** SQL rows of (state, version, from, to, cause). */
 function steps(): string {
   const rows = (['measurement', 'requisition'] as const).flatMap((resource) =>
     Object.entries<readonly Trigger[]>(PATHS[resource]).flatMap(([state, path]) => {
@@ -51,8 +54,9 @@ function steps(): string {
 }
 
 /**
- * Numbered from `first` (default 0): six in ten await their requisitions, two succeeded, one failed, one was cancelled.
- * Every hundredth has a requisition of each provider, the others have one of the first. The nonce is the number.
+ * Writes measurements numbered from `first` (default 0). In each ten, six await their requisitions, two succeeded, one
+ * failed and one was cancelled. Every hundredth measurement has a requisition of each provider, the others only one of
+ * the first provider. The nonce is the number.
  */
 export async function loadMeasurements(
   database: Database,
@@ -60,7 +64,8 @@ export async function loadMeasurements(
 ): Promise<void> {
   const { consumer, providers, count, first = 0 } = bulk;
   const parts = providers.map((p, ordinal) => `(${ordinal}, ${quote(p.name)}, ${certificateId(p)})`);
-  // One text without parameters is one transaction: measurements and requisitions must come together.
+  // A query text without parameters runs as one transaction. Measurements and their requisitions must be written
+  // together.
   await database.query(`
     CREATE TEMPORARY TABLE bulk ON COMMIT DROP AS
     SELECT i, 'm' || md5(i::text) AS id, state, first_state, other_state, version, ${CREATED} AS created,
@@ -110,8 +115,8 @@ export async function loadMeasurements(
 }
 
 /**
- * As if the protocol of a pending measurement with the nonces 1, 2, 3 … were one that needs duchies: a moment after it
- * was created everything is fulfilled, and nothing computed yet.
+ * Changes a pending measurement with the nonces 1, 2, 3 … as if its protocol needed duchies: all requisitions are
+ * fulfilled one microsecond after its creation, and nothing is computed yet.
  */
 export async function makeComputing(database: Database, id: string): Promise<void> {
   const updated = `update_time = create_time + interval '1 microsecond'`;
@@ -130,7 +135,7 @@ export async function makeComputing(database: Database, id: string): Promise<voi
     COMMIT`);
 }
 
-/** Appends to the log of changes what the transitions of measurements have behind their creation. */
+/** Appends to the log of changes every transition of these measurements after their creation. */
 export function logChanges(those: string): string {
   return `
     INSERT INTO changes (party, name, kind, state, version, time)
@@ -149,7 +154,7 @@ export function logChanges(those: string): string {
      ORDER BY version;`;
 }
 
-/** Each provider in turn, each with the same set. */
+/** Writes descriptors with the same descriptor set, in turn for each provider. */
 export async function loadDescriptors(
   database: Database,
   bulk: { providers: BulkParty[]; descriptorSet: Uint8Array; count: number; first?: number },

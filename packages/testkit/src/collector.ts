@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry on loopback, and this process exporting to it. */
+/** An OpenTelemetry collector on loopback, to which this process exports. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,12 +11,12 @@ import { afterAll, beforeAll, vi } from 'vitest';
 export interface CollectedSpan {
   traceId: string;
   spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the root span of a trace. */
   parentId: string;
   name: string;
-  /** Integers as they are printed. */
+  /** The values as text, including integers. */
   attributes: Record<string, string>;
-  /** The process that it is of. */
+  /** The ID of the process that created the span. */
   pid: number;
 }
 
@@ -26,7 +26,7 @@ export interface Collector {
   metricNames: Set<string>;
 }
 
-/** Exports from before the tests of this file until after them; to be called before what is traced is started. */
+/** Exports telemetry while the tests of this file run. Call it before the code that is to be traced starts. */
 export function useCollector(): Collector {
   const collector: Collector = { url: '', spans: [], metricNames: new Set() };
   const server = createServer(async (request, response) => {
@@ -57,7 +57,7 @@ export function useCollector(): Collector {
 
 type Fields = Map<number, Uint8Array[]>;
 
-/** The fields of a message whose values have a length: messages, texts, bytes. */
+/** The length-delimited fields of a message: nested messages, texts and bytes. */
 function fieldsOf(message: Uint8Array): Fields {
   const reader = new BinaryReader(message);
   const fields: Fields = new Map();
@@ -72,7 +72,7 @@ const all = (fields: Fields, field: number) => (fields.get(field) ?? []).map(fie
 const textOf = (fields: Fields, field: number) => new TextDecoder().decode(fields.get(field)?.[0]);
 const hexOf = (fields: Fields, field: number) => Buffer.from(fields.get(field)?.[0] ?? []).toString('hex');
 
-/** The nested fields of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
+/** Reads the nested fields of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
 function spansIn(request: Uint8Array): CollectedSpan[] {
   return all(fieldsOf(request), 1).flatMap((resource) => {
     const pid = pidIn(all(resource, 1)[0]!);
@@ -91,20 +91,20 @@ function spansIn(request: Uint8Array): CollectedSpan[] {
   });
 }
 
-/** The attribute `process.pid` of a resource. */
+/** Reads the attribute `process.pid` of a resource. */
 function pidIn(resource: Fields): number {
   const attribute = all(resource, 1).find((fields) => textOf(fields, 1) === 'process.pid');
   return Number(valueIn(attribute!.get(2)![0]!));
 }
 
-/** The value of an AnyValue: a string, or an integer as it is printed. */
+/** Reads an AnyValue that is a string or an integer, and returns it as text. */
 function valueIn(any: Uint8Array): string {
   const reader = new BinaryReader(any);
   const [field] = reader.tag();
   return field === 3 ? String(reader.int64()) : reader.string();
 }
 
-/** The nested fields of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */
+/** Reads the nested fields of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */
 function metricsIn(request: Uint8Array): string[] {
   return all(fieldsOf(request), 1)
     .flatMap((resource) => all(resource, 2))

@@ -1,4 +1,4 @@
-/** Measurements that three duchies compute together, and what the duchies say about them to the exchange. */
+/** Measurements that three duchies compute together, and the calls that the duchies make to the exchange. */
 import { randomBytes, sign } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -24,7 +24,7 @@ export interface Duchies {
   aggregator: Duchy;
 }
 
-/** The duchies of the setting, each with a certificate and a token. */
+/** Gives each duchy of the configuration a certificate and a token. */
 export async function equipDuchies(exchange: TestExchange): Promise<Duchies> {
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   const root = await createRoot('Duchies', Date.now());
@@ -41,7 +41,7 @@ export async function equipDuchies(exchange: TestExchange): Promise<Duchies> {
   };
 }
 
-/** A default population, providers that take part, and duchies with keys. */
+/** Creates a default population, lets the providers take part, and gives the duchies certificates. */
 export async function prepareComputations(exchange: TestExchange): Promise<Duchies> {
   const population = { vidRanges: [{ start: 1, end: 1000 }], default: true };
   await ok(asOperator(exchange, 'POST', 'populations?populationId=everybody', population));
@@ -49,19 +49,21 @@ export async function prepareComputations(exchange: TestExchange): Promise<Duchi
   return equipDuchies(exchange);
 }
 
-/** The starting point of a test of computations; duchies and the demo parties exist once the exchange runs. */
+/** The starting point for tests of computations. Its fields are filled when the exchange runs. */
 export interface ComputationWorld extends ReturnType<typeof castOf> {
   exchange: TestExchange;
   duchies: Duchies;
-  /** A measurement of so many providers, with the nonces 1, 2, 3 … */
+  /** Creates a measurement with this many providers and the nonces 1, 2, 3 … */
   create(providers?: number): Promise<Json>;
-  /** Everything is set and fulfilled, and the duchies compute. */
+  /**
+   * Creates a measurement whose parameters are set and whose requisitions are fulfilled, so that the duchies compute.
+   */
   createComputing(): Promise<Json>;
-  /** The name of the measurement, then of the computation, which is the same for all duchies. */
+  /** The state of the measurement, then the state of the computation, which is the same for all duchies. */
   states(measurement: { name: string }): Promise<string[]>;
 }
 
-/** Like useExchange. */
+/** Starts and stops an exchange like useExchange, and adds duchies that can compute. */
 export function useComputations(overrides: Partial<Config> = {}): ComputationWorld {
   const exchange = useShareShuffle(overrides);
   const world: ComputationWorld = computationWorld(exchange, () => world);
@@ -71,7 +73,7 @@ export function useComputations(overrides: Partial<Config> = {}): ComputationWor
   return world;
 }
 
-/** The world without its parties, which are added to `world()` once the exchange runs. */
+/** A world without its parties. The caller adds them to `world()` when the exchange runs. */
 export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
   return {
     exchange,
@@ -99,7 +101,7 @@ export const all = ({ firstWorker, secondWorker, aggregator }: Duchies) => [
   aggregator,
 ];
 
-/** The name of a measurement's computation for this duchy. */
+/** The resource name of a measurement's computation for this duchy. */
 export function computationOf(duchy: { name: string }, measurement: { name: string }): string {
   return `${duchy.name}/computations/${measurement.name.split('/').at(-1)}`;
 }
@@ -112,7 +114,7 @@ export function readComputation(
   return get(exchange, duchy as DevParty, computationOf(duchy, measurement));
 }
 
-/** As the duchy, with the etag of this moment unless the body has one. */
+/** Calls a method as the duchy, with the current etag unless the body contains an etag. */
 export async function act(
   exchange: TestExchange,
   duchy: Duchy,
@@ -124,7 +126,7 @@ export async function act(
   return post(exchange, duchy as DevParty, `${computationOf(duchy, measurement)}:${verb}`, { etag, ...body });
 }
 
-/** A new public key, signed by the duchy. */
+/** The parameters of a duchy with a new public key that the duchy signed. */
 export function parametersOf(duchy: Duchy) {
   const message = toBinary(
     specs.EncryptionPublicKeySchema,
@@ -145,7 +147,7 @@ export function parametersOf(duchy: Duchy) {
   };
 }
 
-/** All three set their parameters; the aggregator's are empty. */
+/** Sets the parameters of all three duchies. The aggregator's parameters are empty. */
 export async function setAllParameters(
   exchange: TestExchange,
   duchies: Duchies,
@@ -158,7 +160,7 @@ export async function setAllParameters(
   await ok(act(exchange, aggregator, measurement, 'setParameters', { certificate: aggregator.certificate }));
 }
 
-/** The duchy that takes the data of a requisition reports it; the nonces are 1, 2, 3 … */
+/** The duchy that receives the data of requisition `i` reports it as fulfilled. The nonces are 1, 2, 3 … */
 export async function reportFulfilled(
   exchange: TestExchange,
   duchies: Duchies,

@@ -1,4 +1,4 @@
-/** The console in a real browser, on a real exchange: as `mex console` serves it, or as the exchange does. */
+/** Opens the console in a real browser on a real exchange, served either by `mex console` or by the exchange. */
 
 import { findIdentities } from '@measurement-exchange/cli/internal/console/identities';
 import { loadConsole } from '@measurement-exchange/cli/internal/console/load';
@@ -12,9 +12,12 @@ import { startExchange, type TestExchange } from './exchange.ts';
 import { type ExchangeProcess, startExchangeProcess } from './process.ts';
 
 export interface ConsoleOptions {
-  /** Settings of the exchange. */
+  /** Configuration of the exchange. */
   exchange?: Partial<Config>;
-  /** True starts the exchange as `npm start` does, with three duchies and three publishers that answer. It takes longer. */
+  /**
+   * If true, the exchange runs as with `npm start`: with three duchies, and three publishers that answer requisitions.
+   * This takes longer to start.
+   */
   alive?: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface PageOptions extends BrowserContextOptions {
   path?: string;
 }
 
-/** A page, and everything that went wrong in it: exceptions, errors on the console, responses with a status of 500. */
+/** A page and the errors that occurred in it: exceptions, console errors, and responses with status 500. */
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
@@ -33,9 +36,12 @@ export interface OpenPage {
 export interface TestConsole {
   exchange: TestExchange | ExchangeProcess;
   browser: Browser;
-  /** A page of `mex console --as <party>`, in a browser profile of its own. Several parties are side by side. */
+  /** Opens a page of `mex console --as <party>` in a separate browser profile. Several parties appear side by side. */
   open(party: string | string[], options?: PageOptions): Promise<OpenPage>;
-  /** A page that the exchange serves, signed in as the demo party with this display name, such as `Acme Beverages`. */
+  /**
+   * Opens a page that the exchange serves, signed in as the demo party with this display name, such as `Acme
+   * Beverages`.
+   */
   openAtExchange(displayName: string, options?: PageOptions): Promise<OpenPage>;
   close(): Promise<void>;
 }
@@ -101,14 +107,14 @@ async function startAlive(opened: AsyncDisposableStack): Promise<ExchangeProcess
   return exchange;
 }
 
-/** Waits much longer than Playwright usually does, because tests share the processor with other tests. */
+/** Sets timeouts far above Playwright's defaults, because tests share the processor with other tests. */
 async function patientContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(120_000);
   return context;
 }
 
-/** Opens the link, and then the path. */
+/** Opens the console's link, and then the path. */
 async function show(context: BrowserContext, running: RunningConsole, path: string): Promise<OpenPage> {
   const page = await context.newPage();
   const errors = watchErrors(page);
@@ -130,7 +136,10 @@ export function watchErrors(page: Page): string[] {
   return errors;
 }
 
-/** Opens the console before the tests of this file, and closes it after them. The returned object is filled then. */
+/**
+ * Opens the console before the tests of this file, and closes it after them. The returned object is filled when the
+ * console is open.
+ */
 export function useConsole(options: ConsoleOptions = {}): TestConsole {
   const console = {} as TestConsole;
   beforeAll(async () => {

@@ -1,4 +1,7 @@
-/** An exchange on which duchies compute reaches, with a consumer and providers; what comes out is what a test says. */
+/**
+ * An exchange whose duchies compute reach, with a consumer and providers. The test provides the result of a
+ * computation.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -35,17 +38,19 @@ import { type Party, partyOf, type ResultInit, readRequisition, requisitionOf } 
 export interface DeduplicatedWorld {
   exchange: TestExchange;
   duchies: Duchies;
-  /** The names of all three. */
+  /** The names of all three duchies. */
   duchyNames: string[];
   acme: Party;
   providers: Party[];
-  /** The root of everybody but the aggregator, and that of the aggregator. */
+  /** The trusted roots: one root for every party except the aggregator, and the aggregator's own root. */
   roots: [TrustedRoot, TrustedRoot];
-  /** Everybody plays their part in a measurement, and the aggregator signs this result. */
+  /** Runs a measurement to its end: providers and duchies do their steps, and the aggregator signs this result. */
   compute(measurement: string, result: ResultInit): Promise<void>;
 }
 
-/** A reach among 1,000 people, which is the population of the world, or of a sample of them. */
+/**
+ * A reach result over `frequencyVectorSize` people: by default the whole population of 1,000, otherwise a sample of it.
+ */
 export const deduplicatedReach = (value: bigint, frequencyVectorSize = 1000n): ResultInit => ({
   reach: {
     value,
@@ -54,7 +59,7 @@ export const deduplicatedReach = (value: bigint, frequencyVectorSize = 1000n): R
   },
 });
 
-/** For the tests of this file; what it returns is filled once the exchange runs. */
+/** Creates such a world for the tests of this file. The returned object is filled when the exchange runs. */
 export function useDeduplicatedWorld(): DeduplicatedWorld {
   const computations = useComputations();
   const world = {} as DeduplicatedWorld;

@@ -1,4 +1,4 @@
-/** Random hostile descriptor sets and messages: each is drawn from a seed, so that a fault can be repeated. */
+/** Random hostile descriptor sets and messages. Each is drawn from a seed, so that a failure can be reproduced. */
 import { create } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
@@ -22,7 +22,7 @@ import {
   withUnknown,
 } from './hostileDescriptors.ts';
 
-/** Mulberry32: repeatable, and good enough to choose by. */
+/** The pseudorandom generator Mulberry32: reproducible, and good enough to choose test cases. */
 export class Dice {
   private state: number;
 
@@ -30,7 +30,7 @@ export class Dice {
     this.state = seed | 0;
   }
 
-  /** From 0 to below `sides`. */
+  /** Returns an integer from 0 to `sides` − 1. */
   roll(sides: number): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -46,7 +46,7 @@ export class Dice {
     return this.roll(sides) === 0;
   }
 
-  /** Most are small, some are as large as allowed. */
+  /** Returns a size. Most sizes are small, and some are as large as allowed. */
   size(most: number): number {
     return (
       1 + this.roll(this.isOne(12) ? most : this.isOne(3) ? Math.ceil(most / 10) : Math.ceil(most / 100))
@@ -67,7 +67,7 @@ const file = (more: FileInit, name = 'fuzz'): FileInit => ({ name: `${name}.prot
 const one = (message: MessageInit, more: FileInit = {}) =>
   setOf(file({ messageType: [{ name: 'M', ...message }], ...more }));
 
-/** By what makes each of them hostile. */
+/** Generators of hostile descriptor sets, by the property that makes them hostile. */
 const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
   chain: (dice) => chain(dice.size(9_000), { name: 'fuzz', isCycle: dice.isOne(2) }),
   'many fields': (dice) => manyFields(dice.size(900_000), 'fuzz', dice.of(['f', 'g', 'h_'])),
@@ -98,7 +98,7 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
   'expanding option': (dice) => expandingOption(dice.size(900_000), dice.of([2, 20, 300, 500, 512]), 'fuzz'),
   'expanding targets': (dice) => expandingTargets(dice.size(1_000_000)),
   'recursive option': (dice) => {
-    // message R { R r = 1; repeated R s = 2; } as an option, nested as deep as drawn.
+    // Builds a nested value of `message R { R r = 1; repeated R s = 2; }` for an option, with a random depth.
     const type = { type: Type.MESSAGE, typeName: '.fuzz.R' };
     let content: Uint8Array = new Uint8Array();
     for (let i = dice.size(3_000); i > 0; i--) {
@@ -326,7 +326,7 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
 };
 const NAMES = Object.keys(SHAPES);
 
-/** One set, and what it was made of. */
+/** Returns a random descriptor set, and a title that says how it was made. */
 export function randomSet(dice: Dice): { title: string; set: Uint8Array } {
   const title = dice.of(NAMES);
   const set = SHAPES[title]!(dice);
@@ -334,7 +334,7 @@ export function randomSet(dice: Dice): { title: string; set: Uint8Array } {
   return { title: `${title}, damaged`, set: damaged(dice, set) };
 }
 
-/** Bytes are changed, removed, repeated or cut off. */
+/** Returns the bytes with random changes: some are overwritten, removed, repeated or cut off. */
 function damaged(dice: Dice, set: Uint8Array): Uint8Array {
   let bytes = Buffer.from(set);
   for (let i = 1 + dice.roll(4); i > 0 && bytes.length > 0; i--) {
@@ -348,7 +348,7 @@ function damaged(dice: Dice, set: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** A message for whatever type: packed lists, nested messages, damaged ones. */
+/** Returns a random message that fits no particular type: packed lists, nested messages, and damaged messages. */
 export function randomMessage(dice: Dice): Uint8Array {
   const kind = dice.roll(4);
   if (kind === 0) return new Uint8Array();

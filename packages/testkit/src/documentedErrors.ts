@@ -1,4 +1,4 @@
-/** Compares the errors of an exchange with those that the routes list: the API documents no fewer. */
+/** Compares the errors that an exchange returned with the errors that the routes list, to find undocumented errors. */
 import { API_PREFIX, errorsOf, matchRoute, ROUTES, type Route } from '@measurement-exchange/contract';
 
 interface ErrorResponse {
@@ -7,16 +7,16 @@ interface ErrorResponse {
   reason: string;
 }
 
-/** A request line of the log, of a request that failed. */
+/** The log line of a request that failed. */
 interface ErrorLine extends ErrorResponse {
   method: string;
   operation: string;
   name?: string;
-  /** Set if the request came by gRPC. The routes document the errors of REST. */
+  /** Set if the request came by gRPC. The routes list only the errors of REST. */
   rpc?: string;
 }
 
-/** Errors of requests that led to no route: those that every route has, and those of a wrong address. */
+/** Errors of requests that match no route: errors that every route has, and errors of a wrong address. */
 const WITHOUT_ROUTE = new Set([
   '404 NOT_FOUND ROUTE_NOT_FOUND',
   '405 UNIMPLEMENTED METHOD_NOT_ALLOWED',
@@ -24,7 +24,10 @@ const WITHOUT_ROUTE = new Set([
   ...(ROUTES as readonly Route[]).map(documented).reduce((common, errors) => common.intersection(errors)),
 ]);
 
-/** `createMeasurement: 404 NOT_FOUND DUCHY_NOT_FOUND` for each error that its route does not list. */
+/**
+ * Returns a line such as `createMeasurement: 404 NOT_FOUND DUCHY_NOT_FOUND` for each error that its route does not
+ * list.
+ */
 export function undocumentedErrors(logs: string[]): string[] {
   const undocumented = logs
     .flatMap((text) => text.split('\n'))
@@ -36,7 +39,7 @@ export function undocumentedErrors(logs: string[]): string[] {
   return [...new Set(undocumented)];
 }
 
-/** Whether the route that a request leads to lists this error; `path` is without the query. */
+/** Whether the route that handles this request lists the error. `path` excludes the query. */
 export function isDocumented(error: ErrorResponse, method: string, path: string | undefined): boolean {
   return expectedOf(method, path).has(textOf(error));
 }

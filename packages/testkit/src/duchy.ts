@@ -8,15 +8,15 @@ import { onServer, withDatabase } from './globalSetup.ts';
 export interface DuchyDatabase {
   url: string;
   db: Database;
-  /** Another process of the same duchy. */
+  /** Opens the database as another process of the same duchy would. */
   open(): Database;
   secretsKey: Uint8Array;
-  /** Straight in the database. */
+  /** Runs SQL directly in the database. */
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   drop(): Promise<void>;
 }
 
-/** A clone of the migrated template, which the first caller makes. */
+/** Creates a clone of the migrated template, which the first caller creates. */
 export async function createDuchyDatabase(): Promise<DuchyDatabase> {
   const server = inject('serverUrl');
   const name = `duchy_${randomBytes(6).toString('hex')}`;
@@ -48,7 +48,10 @@ export async function createDuchyDatabase(): Promise<DuchyDatabase> {
   };
 }
 
-/** Several workers may ask for the template at once. Its name is given to it when it is complete. */
+/**
+ * Returns the template's name. Several workers may call this in parallel, so the template gets its final name only when
+ * it is complete.
+ */
 async function duchyTemplate(server: string): Promise<string> {
   const template = `${inject('template')}_duchy`;
   const client = new pg.Client({ connectionString: server });

@@ -1,11 +1,11 @@
-/** The form of every error response, whatever caused it. */
+/** Checks the form that every error response must have. */
 import { hostname } from 'node:os';
 import { REASONS } from '@measurement-exchange/contract';
 import { expect } from 'vitest';
 import type { Reply } from './exchange.ts';
 
 const HTTP_OF_CODE: Record<string, number[]> = {
-  // 413, 414, 415 and 431 are those of the transport.
+  // The statuses 413, 414, 415 and 431 come from the HTTP layer.
   INVALID_ARGUMENT: [400, 413, 414, 415, 431],
   FAILED_PRECONDITION: [400],
   UNAUTHENTICATED: [401],
@@ -18,7 +18,7 @@ const HTTP_OF_CODE: Record<string, number[]> = {
   DEADLINE_EXCEEDED: [408],
 };
 
-/** SQL, stacks, files and hosts. */
+/** Patterns of internal details that an error must not contain: SQL, stack traces, files and hosts. */
 const LEAKS = [
   /\b(?:select|insert into|delete from|relation|constraint|postgres|pg_\w+|sqlstate)\b/i,
   /\bat .+:\d+|node_modules|\.[jt]s\b|Error:/,
@@ -27,10 +27,13 @@ const LEAKS = [
   new RegExp(`\\b${hostname()}\\b`),
 ];
 
-/** No error needs more, however much was wrong. */
+/** No error response is larger, regardless of how many fields were wrong. */
 const MAX_BODY = 16 * 1024;
 
-/** The status and the reason of an error, `404 ROUTE_NOT_FOUND`; fails where it is not in the error model. */
+/**
+ * Returns the status and the reason of an error, such as `404 ROUTE_NOT_FOUND`. Fails if the response does not follow
+ * the error model.
+ */
 export function checkedErrorOf(reply: Reply): string {
   expect(errorModelProblems(reply), reply.text).toEqual([]);
   return `${reply.status} ${reply.json.error.details[0].reason}`;
@@ -72,17 +75,17 @@ export function errorModelProblems({ status, headers, text, json }: Reply): stri
   return problems;
 }
 
-/** Exactly these, in this order. */
+/** Whether the object has exactly these keys in this order. */
 function hasKeys(value: unknown, ...keys: string[]): boolean {
   return Object.keys(Object(value)).join() === keys.join();
 }
 
-/** Removes the parts that may differ between two replies that must be indistinguishable. */
+/** Headers that may differ between two replies that must otherwise be indistinguishable. */
 const OWN_HEADERS = /^(?:x-request-id|date|ratelimit-.*)$/;
-/** These two depend on whether the body had arrived when the reply went out, not on what was asked for. */
+/** These two headers depend on whether the body had arrived when the reply was sent, and not on the request. */
 const HOP_BY_HOP = /^(?:connection|keep-alive)$/;
 
-/** Status, headers and body in one text: equal for replies that nobody can tell apart. */
+/** Status, headers and body in one text. Two replies have the same text if a caller cannot distinguish them. */
 export function fingerprint({ status, headers, text }: Reply): string {
   const telling = [...headers].filter(([name]) => !OWN_HEADERS.test(name) && !HOP_BY_HOP.test(name));
   return JSON.stringify([status, telling, text]);

@@ -1,4 +1,4 @@
-/** An exchange in this process on a database of its own, and callers that speak to it over real HTTP. */
+/** An exchange in this process with its own database, and callers that use real HTTP. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ export interface Database {
   drop: () => Promise<void>;
 }
 
-/** A clone of the migrated template. */
+/** Creates a clone of the migrated template. */
 export async function createDatabase(): Promise<Database> {
   const server = inject('serverUrl');
   const name = `mex_${randomBytes(6).toString('hex')}`;
@@ -47,19 +47,19 @@ export interface TestExchange {
   dev: DevJson;
   dataDir: string;
   database: Database;
-  /** Every line logged so far. */
+  /** All lines logged so far. */
   logs: () => Promise<string[]>;
   call: typeof call;
-  /** Stops, and lists what the doctor found and errors that no route documents: a healthy test ends with nothing. */
+  /** Stops the exchange, and returns the doctor's errors and the undocumented errors. The list must be empty. */
   stop: () => Promise<string[]>;
 }
 
 type Prepare = (database: Database) => Promise<void>;
 
-/** The limit of each caller that no test reaches. */
+/** A rate limit per caller that no test reaches. */
 export const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 
-/** `prepare` adds what must be in the database before the exchange starts. */
+/** `prepare` adds rows that the database needs before the exchange starts. */
 export async function startExchange(
   overrides: Partial<Config> = {},
   prepare: Prepare = async () => {},
@@ -87,7 +87,7 @@ export async function startExchange(
     dataDir,
     database,
     logs: async () => {
-      // A request for the metrics brings everything up to date.
+      // A request for the metrics makes the exchange flush its log and metrics.
       await fetch(`${running.url}/metrics`);
       return logs;
     },
@@ -104,8 +104,8 @@ export async function startExchange(
 }
 
 /**
- * Starts an exchange before the tests of this file or block and stops it after them, when the doctor must find
- * nothing. The returned object is filled once the exchange runs.
+ * Starts an exchange before the tests of this file or block and stops it after them. The doctor must find no errors.
+ * The returned object is filled when the exchange runs.
  */
 export function useExchange(overrides: Partial<Config> = {}, prepare?: Prepare): TestExchange {
   const exchange = {} as TestExchange;

@@ -1,4 +1,4 @@
-/** Three duchies on a real exchange that take uploads and report them, and compute nothing. */
+/** Three duchies on a real exchange that accept uploads and report them, but do not compute. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   createSigner,
@@ -29,29 +29,29 @@ import { ok } from './steps.ts';
 export interface DuchyOnExchange extends FakeDuchy {
   name: string;
   client: ExchangeClient;
-  /** The resource name of its certificate. */
+  /** The resource name of the duchy's certificate. */
   certificate: string;
   identity: Identity;
-  /** For every computation. */
+  /** The duchy uses the same keys for every computation. */
   keys: EncryptionKeysets;
   elGamalKeys: ElGamalKeyPair;
 }
 
 export interface FakeDuchies {
-  /** First worker, second worker, aggregator. */
+  /** The first worker, the second worker and the aggregator. */
   all: DuchyOnExchange[];
   named(name: string): DuchyOnExchange;
-  /** The settings that a consumer needs to accept their results. */
+  /** The settings that a consumer needs to accept the duchies' results. */
   names: string[];
   roots: TrustedRoot[];
-  /** The settings that a provider needs to take part with them. */
+  /** The settings that a provider needs to upload to the duchies. */
   settings: Omit<ShareShuffleSettings, 'folder'>;
-  /** All three say to the exchange what providers need. */
+  /** All three duchies publish their parameters, which providers need. */
   setParameters(measurement: { name?: string }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The duchies of `SHARE_SHUFFLE`, which `addDuchies` added, and the default population 1 … `people`. */
+/** Starts the duchies of `SHARE_SHUFFLE`, which must exist, and creates the default population 1 … `people`. */
 export async function startFakeDuchies(exchange: TestExchange, people: number): Promise<FakeDuchies> {
   const population = { vidRanges: [{ start: 1, end: people }], default: true };
   const { fingerprint } = await ok(
@@ -94,7 +94,7 @@ async function start(exchange: TestExchange, name: string): Promise<DuchyOnExcha
   return Object.assign(fake, { name, client, certificate, identity, keys, elGamalKeys });
 }
 
-/** From then on it reports uploads for this computation. */
+/** Sets the duchy's parameters. After that, the duchy reports uploads for this computation. */
 async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {
   const { client, certificate, identity, keys, elGamalKeys } = duchy;
   const view = await client.getComputation({ name: computation });
@@ -118,7 +118,7 @@ async function setParameters(duchy: DuchyOnExchange, computation: string): Promi
   await client.setComputationParameters({ name: computation, body });
   duchy.onStored = async ({ fulfillment }) => {
     const { requisition, nonce } = fromBinary(duchyMessages.FulfillmentSchema, fulfillment.message);
-    // The other worker may report at the same time.
+    // Retry, because the other worker may report at the same time and change the etag.
     await retryOnAborted(
       () => client.getComputation({ name: computation }),
       ({ etag }) =>

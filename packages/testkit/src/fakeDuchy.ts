@@ -1,4 +1,4 @@
-/** A duchy that takes uploads over real HTTP, or behaves as a test says. */
+/** A duchy that accepts uploads over real HTTP, or behaves as the test specifies. */
 import { createCipheriv, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,7 +20,7 @@ export interface ReceivedUpload {
   path: string;
   fulfillment: SignedMessage;
   data: Buffer;
-  /** Both parts as they were sent. */
+  /** Both parts of the upload as they were sent. */
   parts: Buffer[];
 }
 
@@ -29,9 +29,9 @@ export type Behavior = (request: IncomingMessage, response: ServerResponse) => v
 export interface FakeDuchy {
   endpoint: string;
   uploads: ReceivedUpload[];
-  /** Instead of taking the next requests, as many as there are. */
+  /** Each entry handles one of the next requests, instead of the normal upload. */
   next: Behavior[];
-  /** Called when an upload is stored, before it is answered. */
+  /** Called when an upload is stored, before the response is sent. */
   onStored: (upload: ReceivedUpload) => void | Promise<void>;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function startFakeDuchy(): Promise<FakeDuchy> {
   return duchy;
 }
 
-/** Reads the two parts of an upload, which must be all there is, of the length that was announced. */
+/** Reads an upload. It must consist of exactly two parts and have the announced length. */
 export async function receive(request: IncomingMessage): Promise<ReceivedUpload> {
   const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
   if (body.length !== Number(request.headers['content-length'])) throw new Error('content-length');
@@ -86,9 +86,9 @@ export async function receive(request: IncomingMessage): Promise<ReceivedUpload>
 }
 
 /**
- * The knowledge of both workers together about an upload: all that is signed, and the frequencies behind the two
- * shares. `provider` is its certificate in PEM or DER, `worker` the private keyset of the worker that takes it,
- * `peer` that of the other one.
+ * Uses the keys of both workers to read an upload: the signed message, and the frequencies behind the two shares.
+ * `provider` is the provider's certificate in PEM or DER, `worker` the private keyset of the worker that receives the
+ * upload, and `peer` the private keyset of the other worker.
  */
 export async function openUpload(
   { fulfillment, data }: ReceivedUpload,
@@ -128,8 +128,8 @@ async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Written independently of the product: bytes of AES-256-CTR, as many bits of each as a value has; bytes outside of
- * the ring are skipped.
+ * Expands a seed independently of the product: takes the needed number of bits from each byte of AES-256-CTR, and skips
+ * values outside of the ring.
  */
 function expand(seed: Uint8Array, count: number, modulus: number): number[] {
   const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));

@@ -1,4 +1,7 @@
-/** One PostgreSQL server for all projects of a run, with a migrated template that every file clones in milliseconds. */
+/**
+ * Starts one PostgreSQL server for all Vitest projects of a run, with a migrated template that every test file clones
+ * in milliseconds.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A server where tests may create databases. */
+    /** A server on which tests may create databases. */
     serverUrl: string;
     template: string;
   }
@@ -23,7 +26,7 @@ interface Server {
   stop: () => Promise<void>;
 }
 
-/** Each project may load this module again, so the server is kept outside of it. */
+/** Each project may load this module again, so the server is stored in globalThis. */
 const global = globalThis as { mexTestServer?: Promise<Server> | undefined };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -77,7 +80,7 @@ export async function onServer(url: string, statement: string): Promise<void> {
   }
 }
 
-/** The same server, another database. */
+/** Returns the URL of another database on the same server. */
 export function withDatabase(url: string, database: string): string {
   const [base, query] = url.split('?');
   return `${base!.replace(/\/[^/]*$/, `/${database}`)}${query ? `?${query}` : ''}`;

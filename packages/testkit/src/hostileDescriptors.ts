@@ -1,4 +1,4 @@
-/** Descriptor sets that a hostile provider would register: small on the wire, large or deep in every other respect. */
+/** Descriptor sets that a hostile provider could register: few bytes on the wire, but large or deep when decoded. */
 import { create, type Message, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
@@ -20,7 +20,7 @@ export function setOf(...file: FileInit[]): Uint8Array {
 
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** The message with a length-delimited field that its schema does not know, such as a custom option. */
+/** Adds to a message a length-delimited field that its schema does not know, such as a custom option. */
 export function withUnknown<M extends Message>(message: M, no: number, content: Uint8Array): M {
   const data = new BinaryWriter().bytes(content).finish();
   message.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
@@ -34,8 +34,8 @@ const OPTION = 50_000;
 const ENUM = 'E';
 
 /**
- * A custom option whose every byte is the name of an enum value: `bytes` of the wire become `bytes * nameLength` characters
- * of JSON.
+ * A custom option in which every byte is an enum value with a long name: `bytes` on the wire become `bytes *
+ * nameLength` characters of JSON.
  */
 export function expandingOption(bytes: number, nameLength = 500, name = 'bomb'): Uint8Array {
   return setOf({
@@ -59,7 +59,9 @@ export function expandingOption(bytes: number, nameLength = 500, name = 'bomb'):
   });
 }
 
-/** The targets of a field option, which descriptor.proto itself defines: every byte is a name of 27 characters. */
+/**
+ * A field option `targets`, which descriptor.proto itself defines: every byte becomes an enum name of 27 characters.
+ */
 export function expandingTargets(bytes: number): Uint8Array {
   const TARGETS = 19;
   const options = withUnknown(create(FieldOptionsSchema), TARGETS, new Uint8Array(bytes).fill(2));
@@ -67,7 +69,10 @@ export function expandingTargets(bytes: number): Uint8Array {
   return setOf({ name: 't.proto', package: 't', messageType: [{ name: 'M', field }] });
 }
 
-/** Messages M0, M1, …, each with a field of the next; the last has one of the first where `isCycle`. */
+/**
+ * Messages M0, M1, …, each with a field of the next message's type. If `isCycle`, the last has a field of the first
+ * message's type.
+ */
 export function chain(length: number, { name = 'chain', isCycle = false } = {}): Uint8Array {
   const messageType = Array.from({ length }, (_, i): MessageInit => {
     const next = i + 1 < length ? i + 1 : isCycle ? 0 : undefined;
@@ -80,7 +85,7 @@ export function chain(length: number, { name = 'chain', isCycle = false } = {}):
   return setOf({ name: `${name}.proto`, package: name, syntax: 'proto3', messageType });
 }
 
-/** A message M with a packed list of an enum whose only value has a name of this length. */
+/** A message M with a packed list of an enum whose only value has a name of `nameLength` characters. */
 export function enumList(nameLength: number, name = 'list'): Uint8Array {
   return setOf({
     name: `${name}.proto`,
@@ -98,12 +103,12 @@ export function enumList(nameLength: number, name = 'list'): Uint8Array {
   });
 }
 
-/** The metadata of such a message with so many values. */
+/** A serialized value of the message from `enumList`, with `count` list entries. */
 export function enumListValue(count: number): Uint8Array {
   return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(new Uint8Array(count)).finish();
 }
 
-/** About so many bytes of messages with 130 small fields each: what the fields of a legitimate set are at their worst. */
+/** About `bytes` bytes of messages with 130 small fields each. A legitimate set has no more fields per byte. */
 export function manyFields(bytes: number, name = 'ads', prefix = 'f'): Uint8Array {
   const field = Array.from({ length: 130 }, (_, i) => ({
     name: `${prefix}${i}`,

@@ -1,4 +1,4 @@
-/** Calls over real HTTP, and what comes back. */
+/** Sends calls over real HTTP and reads the replies. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,14 +13,14 @@ export interface Reply {
   json: any;
 }
 
-/** Uses `node:http`, since `fetch` takes twice the processor time for a small request. */
+/** `node:http` is used because `fetch` takes twice the processor time for a small request. */
 const agent = new Agent({ keepAlive: true });
 
 const PATIENCE_MS = 60_000;
 
 /**
- * `body`: a string is sent as it is, anything else as JSON (bigints as integers). On a busy machine an exchange rejects requests
- * for lack of time; one that changed nothing is sent again, as a client would do.
+ * `body`: a string is sent as it is, any other value as JSON (bigints as integers). A busy exchange may reject a
+ * request for lack of time. If the request changed nothing, it is sent again, as a client would do.
  */
 export async function call(...request: Parameters<typeof callOnce>): Promise<Reply> {
   const [, method, url] = request;
@@ -60,7 +60,7 @@ async function callOnce(
     sent.on('response', resolve).on('error', reject).end(content);
   });
   const type = response.headers['content-type'];
-  // It has no end.
+  // An event stream has no end, so do not read its body.
   const isStream = type === 'text/event-stream';
   if (isStream) response.destroy();
   const text = isStream ? '' : await textOf(response);
@@ -73,7 +73,7 @@ async function callOnce(
   };
 }
 
-/** Exact values of a reply: `JSON.parse` rounds 64-bit integers. */
+/** Parses a reply exactly, because `JSON.parse` rounds 64-bit integers. */
 export function exact(text: string): JsonValue {
   return parseJson(text);
 }

@@ -1,9 +1,9 @@
-/** Requests that come to the lock of a measurement in an order that a test decides. */
+/** Makes requests acquire the lock of a measurement in an order that the test chooses. */
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { TestExchange } from './exchange.ts';
 
-/** All of them wait for the measurement, one behind the other, before the first one gets it. */
+/** Starts the attempts one after the other. All of them wait for the lock before the first one gets it. */
 export async function inTurn(
   exchange: TestExchange,
   measurement: { name: string },

@@ -1,4 +1,4 @@
-/** For tests: an identity provider on 127.0.0.1 that can be made to misbehave, and a signer that signs anything. */
+/** An identity provider on 127.0.0.1 that tests can make misbehave, and a signer that signs any input. */
 import { generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ export function encode(value: object | string): string {
   return Buffer.from(bytes).toString('base64url');
 }
 
-/** A compact JWS of whatever it is given; text and bytes are taken as they are. */
+/** Signs any claims as a compact JWS. Text and bytes are used unchanged. */
 export function jws(key: SigningKey, claims: object | string, header: object = {}): string {
   const input = `${encode({ alg: key.alg, kid: key.kid, typ: 'JWT', ...header })}.${encode(claims)}`;
   const hash = key.alg === 'EdDSA' ? null : 'sha256';
@@ -40,7 +40,7 @@ export interface TestIssuer {
   /** The published keys. */
   keys: SigningKey[];
   fetches: number;
-  /** The response to the next requests. */
+  /** Writes the response to the following requests. */
   respond: (response: ServerResponse) => void;
   publish: (response: ServerResponse) => void;
   close(): Promise<void>;

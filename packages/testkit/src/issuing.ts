@@ -1,4 +1,4 @@
-/** Certificates of every kind, also of those that nobody should issue. */
+/** Certificates of every kind, including invalid ones that no issuer should create. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import * as x509 from '@peculiar/x509';
 
@@ -12,18 +12,18 @@ export interface Issued {
   keys: CryptoKeyPair;
   der: Uint8Array;
   pem: string;
-  /** In hexadecimal; absent in a certificate without it. */
+  /** The subject key identifier in hexadecimal, or undefined if the certificate has none. */
   ski: string | undefined;
 }
 
 export interface Options {
   name: string;
-  /** In place of the name, for one that has no form as text. */
+  /** Replaces the name, for a subject that cannot be written as text. */
   subject?: x509.JsonName;
-  /** Absent: self-signed. */
+  /** The issuer. If absent, the certificate is self-signed. */
   by?: Issued | undefined;
   keys?: CryptoKeyPair;
-  /** The name that is written for the issuer, where it is not the issuer's. */
+  /** The issuer name to write, if it differs from the real issuer's name. */
   issuerName?: string;
   ca?: boolean | 'absent';
   usages?: number | 'absent';
@@ -31,7 +31,7 @@ export interface Options {
   aki?: string | 'absent';
   /** The party that the certificate names. */
   party?: string | undefined;
-  /** Years from now. */
+  /** The validity in years from now. */
   from?: number;
   until?: number;
   extensions?: x509.Extension[];
@@ -42,12 +42,12 @@ export function generateKeys(algorithm: object = P256): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(algorithm as EcKeyGenParams, true, ['sign', 'verify']);
 }
 
-/** A root unless the options say otherwise. */
+/** Issues a valid root certificate unless the options change it. */
 export function root(name: string, options: Partial<Options> = {}): Promise<Issued> {
   return issue({ name, ca: true, usages: keyCertSign | cRLSign, from: -1, until: 20, ...options });
 }
 
-/** A good certificate of a signer unless the options say otherwise. */
+/** Issues a valid signing certificate unless the options change it. */
 export function leaf(by: Issued, options: Partial<Options> = {}): Promise<Issued> {
   return issue({
     name: 'CN=Streamly TV',

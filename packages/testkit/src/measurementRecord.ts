@@ -1,4 +1,4 @@
-/** Records of measurements for tests of rules: the one place that lists their fields. */
+/** Measurement records for tests of domain rules. Only this file lists all fields of a record. */
 import type {
   NewMeasurement,
   NewRequisition,
@@ -6,7 +6,7 @@ import type {
 
 const bytes = () => Uint8Array.of(1);
 
-/** A new measurement; `change` has the fields that the test is about. */
+/** A new measurement. `change` contains the fields that the test is about. */
 export function measurementRecord(change: Partial<NewMeasurement> = {}): NewMeasurement {
   return {
     id: 'm',

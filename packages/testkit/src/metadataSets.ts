@@ -1,4 +1,4 @@
-/** Descriptor sets that a compiler made of metadataProtos/, for the tests of readable metadata. */
+/** Descriptor sets that a compiler made from metadataProtos/, for tests of readable metadata. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Everything it needs is in the set: google/protobuf from the compiler, google/type from our own files. */
+/** Compiles a complete set: google/protobuf comes from the compiler, google/type from this repository. */
 function compile(): Uint8Array {
   const directory = mkdtempSync(join(tmpdir(), 'mex-protos-'));
   try {
@@ -34,7 +34,7 @@ function compile(): Uint8Array {
 
 export const completeSet = compile();
 
-/** As providers may register it: without google/protobuf and google/type. */
+/** The form that providers usually register, without google/protobuf and google/type. */
 export const leanSet = without(completeSet, (name) => name.startsWith('google/'));
 
 export function without(set: Uint8Array, leaveOut: (name: string) => boolean): Uint8Array {
@@ -45,7 +45,7 @@ export function without(set: Uint8Array, leaveOut: (name: string) => boolean): U
 
 const registry: FileRegistry = createFileRegistry(fromBinary(FileDescriptorSetSchema, completeSet));
 
-/** Bytes as another implementation would make them of this JSON. */
+/** Serializes JSON as a provider's own protobuf library would. */
 export function serialize(type: string, json: JsonValue): Uint8Array {
   const schema = registry.getMessage(type)!;
   return toBinary(schema, fromJson(schema, json, { registry }));

@@ -44,7 +44,7 @@ export const CERTIFICATES = {
     'Drx18/8I14Rwa1dXxeLGAO33c19zQDtx0eVv5AcYa6Dxmk6Hll0yxCD3pCwH4azPv2kVEZvF',
 };
 
-/** The certificate of the key, the algorithm by name, the signature. */
+/** Each row: the certificate's key type, the algorithm name, the signature. */
 export const SIGNATURES: [keyof typeof CERTIFICATES, string, string][] = [
   [
     'p256',
@@ -89,7 +89,7 @@ export const SIGNATURES: [keyof typeof CERTIFICATES, string, string][] = [
   ],
 ];
 
-/** A root and a certificate it issued. */
+/** A root certificate and a certificate that it issued. */
 export const ROOT =
   'MIIBdDCCARugAwIBAgIBATAKBggqhkjOPQQDAjAhMRAwDgYDVQQKDAdWZWN0b3JzMQ0wCwYDVQQDDARyb290MCAXDTI2MTEx' +
   'NTAzMTMzMVoYDzIxMjYxMDIyMDMxMzMxWjAhMRAwDgYDVQQKDAdWZWN0b3JzMQ0wCwYDVQQDDARyb290MFkwEwYHKoZIzj0C' +

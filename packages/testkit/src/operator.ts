@@ -1,4 +1,4 @@
-/** Steps of the operator in tests of parties, principals and roots. */
+/** The operator's steps in tests of parties, principals and roots. */
 import { readFile } from 'node:fs/promises';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { importJWK, type JWK, SignJWT } from 'jose';
@@ -16,7 +16,7 @@ export function asOperator(
   return exchange.call(exchange.dev.operator.token, method, `/v2alpha/${path}`, body);
 }
 
-/** Every item of a list, page by page; `onPage` is told how many there are so far. */
+/** Reads all items of a list, page by page. `onPage` is called after each page with the items read so far. */
 export async function listAll(
   exchange: TestExchange,
   path: string,
@@ -38,7 +38,10 @@ export function issuerOf(exchange: TestExchange): string {
   return `${exchange.url}/dev`;
 }
 
-/** A token of the exchange's own issuer that names no party: a principal binding decides which party it speaks for. */
+/**
+ * Issues a token from the exchange's own issuer that names no party. A principal binding decides which party the token
+ * represents.
+ */
 export async function tokenOf(exchange: TestExchange, subject: string): Promise<string> {
   const jwk: JWK = JSON.parse(await readFile(devKeyFile(exchange.dataDir), 'utf8'));
   return new SignJWT()

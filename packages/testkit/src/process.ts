@@ -1,4 +1,4 @@
-/** `mex` in processes of its own, started the way an operator starts it. */
+/** Runs `mex` in separate processes, started as an operator would start them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import type { DevJson } from './requests.ts';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const MEX = fileURLToPath(new URL('../../cli/src/mex.ts', import.meta.url));
 const START_MS = 180_000;
-/** The environment of every process of a test; the compile cache halves its start. */
+/** The environment of every process that tests start. The compile cache halves the start time. */
 export const SURROUNDINGS = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].flatMap((name) => {
     const value = process.env[name];
@@ -21,28 +21,34 @@ export const SURROUNDINGS = Object.fromEntries(
   }),
 );
 
-/** How to start a process as another account: words before the command, or what spawn is told. */
+/** How to start a process under another account: a command prefix, or a uid and gid for spawn. */
 export interface Account {
   prefix: string[];
   identity: { uid?: number; gid?: number };
 }
 
 export interface MexOptions {
-  /** All that it finds in its environment beside SURROUNDINGS: a variable of the tests would change the test. */
+  /**
+   * The environment of the process in addition to SURROUNDINGS. Other variables of the test process are not passed on,
+   * because they could change the result.
+   */
   env?: Record<string, string>;
   cwd?: string;
   account?: Account;
-  /** The program, where it is not that of this checkout. */
+  /** The path of the program, if it is not the one in this checkout. */
   mex?: string;
 }
 
 export interface MexProcess {
   pid: number;
   child: ChildProcess;
-  /** Everything written to stdout and stderr so far. */
+  /** All output to stdout and stderr so far. */
   output: () => string;
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
-  /** Sends the signal and waits for the end; harmless on one that has ended. Resolves to its exit code or signal. */
+  /**
+   * Sends the signal and waits for the end of the process; harmless if it has already ended. Resolves to its exit code
+   * or signal.
+   */
   kill: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
 
@@ -62,7 +68,7 @@ export function spawnMex(args: string[], options: MexOptions = {}): MexProcess {
       written.all += chunk;
     });
   }
-  // It ends with us, also when we are interrupted.
+  // Ends the child process when this process exits, even after an interrupt.
   const endWithUs = () => child.kill('SIGKILL');
   process.once('exit', endWithUs);
   const ended = once(child, 'close').then(([code, signal]) => {
@@ -82,7 +88,7 @@ export function spawnMex(args: string[], options: MexOptions = {}): MexProcess {
   };
 }
 
-/** The address that an exchange listens on, once it prints it. */
+/** Waits until the exchange prints the URL that it listens on, and returns the URL. */
 export async function urlOf({ child, output }: MexProcess): Promise<string> {
   const isOver = () => child.exitCode !== null || child.signalCode !== null;
   for (const deadline = Date.now() + START_MS; Date.now() < deadline && !isOver(); await sleep(50)) {
@@ -97,25 +103,25 @@ export interface ExchangeProcess extends MexProcess {
   dev: DevJson;
   dataDir: string;
   call: typeof call;
-  /** Kills it at once if need be, and removes its data directory. */
+  /** Kills the process if it still runs, and removes its data directory. */
   remove: () => Promise<void>;
 }
 
 export interface ExchangeProcessOptions extends MexOptions {
-  /** Absent: the embedded PostgreSQL in the data directory. */
+  /** Default: the embedded PostgreSQL in the data directory. */
   databaseUrl?: string;
-  /** Goes into the file of MEX_CONFIG. */
+  /** Written to the file that MEX_CONFIG names. */
   config?: Partial<Config>;
   /**
-   * The data directory of an earlier process, to replace it with the same parties and tokens; then pass its PORT,
-   * too.
+   * The data directory of an earlier process, so that this process has the same parties and tokens. Pass the PORT of
+   * the earlier process, too.
    */
   dataDir?: string;
 }
 
 /**
- * `mex serve --dev`, ready to serve, without the console, demo duchies and agents unless `env` has MEX_CONSOLE, MEX_DUCHIES and MEX_AGENTS. It logs
- * warnings and errors only: a request that failed is an error.
+ * Starts `mex serve --dev` and waits until it is ready. The console, demo duchies and agents are off unless `env` sets
+ * MEX_CONSOLE, MEX_DUCHIES and MEX_AGENTS. It logs only warnings and errors, so a logged request is a failed request.
  */
 export async function startExchangeProcess(options: ExchangeProcessOptions = {}): Promise<ExchangeProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mex-process-')));

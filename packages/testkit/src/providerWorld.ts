@@ -1,4 +1,4 @@
-/** A provider with events on a running exchange, and a consumer that asks it. */
+/** A provider with events on a running exchange, and a consumer that asks for measurements. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import {
 } from '@measurement-exchange/sdk';
 import { startWorld, type World } from './world.ts';
 
-/** Person v watched v times, 2.5 s each; 100 people, on three days in July. */
+/** There are 100 people, on three days in July. Person v watched v times, 2.5 s each. */
 export const PEOPLE = 100;
 export const DAYS = ['2026-07-01', '2026-07-02', '2026-07-03'];
 const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
@@ -19,18 +19,18 @@ const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 export interface ProviderWorld extends World {
   /** The provider's token. */
   token: string;
-  /** The name of the event group that the events call `spring`. */
+  /** The resource name of the event group that the events call `spring`. */
   eventGroup: string;
   directory: string;
-  /** The CSV with the events. */
+  /** The path of the CSV file with the events. */
   events: string;
-  /** A client of the provider. */
+  /** Creates a client of the provider. */
   client(options?: Partial<ClientOptions>): ExchangeClient;
-  /** A measurement of the provider alone, of its reach unless said otherwise. */
+  /** Creates a measurement of this provider alone, of type reach unless `changes` says otherwise. */
   ask(changes?: Partial<MeasurementRequest> & { filter?: string }): Promise<Measurement>;
-  /** The requisition of such a measurement, as the provider reads it now. */
+  /** Reads the requisition of such a measurement as the provider currently sees it. */
   requisitionOf(measurement: Measurement): Promise<Requisition & { name: string }>;
-  /** Stops it all, and says what the doctor found. */
+  /** Stops everything, and returns the doctor's errors. */
   stop(): Promise<string[]>;
 }
 

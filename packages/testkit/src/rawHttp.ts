@@ -1,26 +1,29 @@
-/** Bytes on a socket: what fetch would put right, or refuse to send. */
+/** Sends raw bytes on a socket, for requests that fetch would correct or reject. */
 import { connect } from 'node:net';
 import type { Reply } from './http.ts';
 
 export interface RawReply extends Reply {
   /** Whether the exchange ended the connection. */
   closed: boolean;
-  /** From the connection to the end of the reply. */
+  /** Milliseconds from the start of the connection to the end of the reply. */
   ms: number;
   /** Bytes written. */
   sent: number;
 }
 
 export interface RawOptions {
-  /** Sent after the request: in one go until `bytes` are written, or piece by piece. */
+  /**
+   * Bytes to send after the request: `flood` repeats a piece as fast as possible until `bytes` are written, `drip`
+   * sends a piece at intervals.
+   */
   flood?: { piece: Buffer; bytes: number };
   drip?: { piece: string; everyMs: number };
-  /** The address to call from: all of 127.0.0.0/8 is this machine. */
+  /** The source address of the connection. All of 127.0.0.0/8 is this machine. */
   localAddress?: string;
   patienceMs?: number;
 }
 
-/** A request as bytes. `body` gets a Content-Length unless the headers frame it themselves. */
+/** Builds a request as bytes. `body` gets a Content-Length unless the headers already frame it. */
 export function bytesOf(
   method: string,
   target: string,
@@ -38,7 +41,7 @@ export function bytesOf(
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body ?? '')]);
 }
 
-/** The first reply. Status 0: the connection was closed, or patience ended, before there was one. */
+/** Returns the first reply. Status 0 means that the connection was closed or the patience ended before a reply. */
 export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawReply> {
   const { hostname, port } = new URL(url);
   const { flood, drip, localAddress, patienceMs = 30_000 } = options;
@@ -67,10 +70,10 @@ export function send(url: string, request: string | Buffer, options: RawOptions 
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
       const { status, headers } = replyIn(received, toHead);
-      // A reply that announces the end of the connection is waited for until that comes.
+      // If the reply announces `connection: close`, wait until the server closes the connection.
       if (status > 0 && headers.get('connection') !== 'close') finish(false);
     });
-    socket.on('error', () => {}); // a reset is a close
+    socket.on('error', () => {}); // after a reset, 'close' follows
     socket.on('close', () => finish(true));
     write(request);
     pour();

@@ -1,4 +1,4 @@
-/** A replica of an exchange that serves nobody, to run background jobs at another time. */
+/** A replica of an exchange that serves no requests. Tests use it to run background jobs at another time. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { Database } from '@measurement-exchange/exchange/internal/database/db';
 import { afterAll, beforeAll } from 'vitest';
@@ -6,7 +6,7 @@ import type { TestExchange } from './exchange.ts';
 
 const HOUR_MS = 3600_000;
 
-/** The clock of the replica is ahead by so many hours: to it, everything is that much older. */
+/** The replica's clock is ahead by `hoursAhead` hours, so that all rows look that much older. */
 export function useReplica(exchange: TestExchange) {
   let db: Database;
   beforeAll(() => {

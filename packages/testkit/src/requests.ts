@@ -1,4 +1,4 @@
-/** Requests that the exchange accepts, made from the demo parties of development mode; nothing here needs a server. */
+/** Valid requests from the demo parties of development mode. This file needs no server. */
 import { createHash, randomBytes, sign } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
@@ -50,7 +50,7 @@ export function reachSpec(publicKey: string, nonces: bigint[], epsilon = 0.5): U
   );
 }
 
-/** A good CreateMeasurement request; nonces are 1, 2, 3 … unless given. */
+/** A valid CreateMeasurement request. The nonces default to 1, 2, 3 … */
 export function measurementRequest(consumer: DevParty, providers: DevParty[], nonces?: bigint[]) {
   const all = nonces ?? providers.map((_, i) => BigInt(i + 1));
   const message = reachSpec(consumer.encryptionPublicKey, all);
@@ -81,7 +81,7 @@ export function measurementRequest(consumer: DevParty, providers: DevParty[], no
   };
 }
 
-/** A good fulfillDirect request for a requisition as read. */
+/** A valid fulfillDirect request for a requisition that was just read. */
 export function fulfillment(provider: DevParty, requisition: { etag: string }, nonce: bigint) {
   return {
     encryptedResult: {
@@ -94,7 +94,7 @@ export function fulfillment(provider: DevParty, requisition: { etag: string }, n
   };
 }
 
-/** A good createReport request with these measurements, each under a random key. */
+/** A valid createReport request with these measurements, each under a random key. */
 export function reportRequest(measurements: string[] = []) {
   return {
     sealedDefinition: {

@@ -1,4 +1,4 @@
-/** Measurements that a ring of duchies computes, on an exchange where no other protocol is enabled. */
+/** Measurements that a ring of duchies computes, on an exchange that enables no other multi-party protocol. */
 import { createECDH, sign } from 'node:crypto';
 import { packElGamalPublicKey } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
@@ -21,7 +21,7 @@ import { addDuchies, SHARE_SHUFFLE } from './shareShuffle.ts';
 import { castOf, ok } from './steps.ts';
 
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
-/** The duchies that share-shuffle uses, too; the second worker comes first. */
+/** The ring uses the same duchies as share shuffle, but the second worker comes first. */
 export const RING: ReachOnlyLiquidLegionsV2Config = {
   workers: [SHARE_SHUFFLE.secondWorker, SHARE_SHUFFLE.firstWorker],
   aggregator: SHARE_SHUFFLE.aggregator,
@@ -31,11 +31,14 @@ export const RING: ReachOnlyLiquidLegionsV2Config = {
 export const RING_WITH_FREQUENCIES = { ...RING, samplingIndicatorSize: 10_000_000, maximumFrequency: 10 };
 
 export interface RingWorld extends ComputationWorld {
-  /** Everything is set and fulfilled, and the duchies are to confirm. */
+  /**
+   * Creates a measurement whose parameters are set and whose requisitions are fulfilled. The duchies have not confirmed
+   * it yet.
+   */
   createFulfilled(): Promise<{ name: string }>;
 }
 
-/** Like useComputations; `createComputing` confirms as well. */
+/** Works like useComputations. `createComputing` also confirms the computation. */
 export function useRing(overrides: Partial<Config> = {}): RingWorld {
   const protocols = { reachOnlyLiquidLegionsV2: RING, liquidLegionsV2: RING_WITH_FREQUENCIES };
   const exchange = useExchange({ protocols, ...overrides }, addDuchies);
@@ -63,12 +66,12 @@ export function useRing(overrides: Partial<Config> = {}): RingWorld {
   return world;
 }
 
-/** Two new public keys, each signed by the duchy. */
+/** The parameters of a duchy with two new public keys, each signed by the duchy. */
 export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol = 'reachOnlyLiquidLegionsV2') {
   const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
-  // The exchange does not look at the proof.
+  // The exchange does not check the proof.
   const proof = new Uint8Array(65);
   const message = packElGamalPublicKey({ element: ecdh.getPublicKey(null, 'compressed'), proof });
   const elGamalPublicKey = {

@@ -1,12 +1,12 @@
 /**
- * How often a test repeats something. `npm test` repeats it a tenth as often as `npm run stress`, which sets MEX_STRESS=1;
- * MEX_STRESS=20 repeats it twenty times as often as that.
+ * Decides how often a test repeats something. `npm test` uses a tenth of the repetitions of `npm run stress`, which
+ * sets MEX_STRESS=1. MEX_STRESS=20 repeats twenty times as often as MEX_STRESS=1.
  */
 const stress = Number(process.env.MEX_STRESS ?? 0);
 
 export const isStress = stress > 0;
 
-/** `full` rounds under stress, otherwise `usual` ones. */
+/** Returns `full` rounds under stress, and `usual` rounds otherwise. */
 export function rounds(full: number, usual = Math.ceil(full / 10)): number {
   return isStress ? full * stress : usual;
 }

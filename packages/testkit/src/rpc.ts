@@ -1,4 +1,4 @@
-/** Clients of the gRPC face: generated ones of Connect, and grpc-js as stock programs use it. */
+/** Clients of the gRPC API: generated clients of Connect, and grpc-js as third-party programs use it. */
 import { randomBytes, sign } from 'node:crypto';
 import {
   create,
@@ -72,7 +72,10 @@ export function clientOf<S extends DescService>(
   return createClient(service, transportTo(dev, options));
 }
 
-/** The error of a call that must fail, in one line: `not_found MEASUREMENT_NOT_FOUND`, then the fields it names. */
+/**
+ * Expects a call to fail, and returns its error in one line: `not_found MEASUREMENT_NOT_FOUND`, then the fields that it
+ * names.
+ */
 export async function failureOf(call: Promise<unknown>): Promise<string> {
   const error = await call.then(
     () => undefined,
@@ -87,7 +90,7 @@ export async function failureOf(call: Promise<unknown>): Promise<string> {
   return [code, info?.reason, ...fields].filter(Boolean).join(' ');
 }
 
-/** A client of grpc-js, which calls any method by its descriptor. */
+/** A grpc-js client, which can call any method by its descriptor. */
 export function stockClient(
   { grpc: { address, rootPem } }: DevJson,
   { token, identity, headers = {} }: ClientOptions = {},
@@ -124,7 +127,7 @@ export function stockClient(
   };
 }
 
-/** The request of a consumer for reach, as its stock tools make it; nonces are 1, 2, 3 … unless given. */
+/** A consumer's request for reach in the form of the public reference tools. The nonces default to 1, 2, 3 … */
 export function createMeasurementRequest(consumer: DevParty, providers: DevParty[], nonces?: bigint[]) {
   const all = nonces ?? providers.map((_, i) => BigInt(i + 1));
   const message = reachSpec(consumer.encryptionPublicKey, all);
@@ -148,7 +151,7 @@ export function createMeasurementRequest(consumer: DevParty, providers: DevParty
       })),
     },
   });
-  // A message that was read has no Buffers, so that tests can compare it.
+  // A parsed message contains no Node Buffers, so tests can compare it with other messages.
   return fromBinary(CreateMeasurementRequestSchema, toBinary(CreateMeasurementRequestSchema, request));
 }
 

@@ -1,4 +1,6 @@
-/** REST requests as RPCs: the same content, so that tests, the rig and the benchmarks can send it by either face. */
+/**
+ * Converts REST requests to RPCs with the same content, so that tests, the rig and the benchmarks can use either API.
+ */
 import { create } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
 import { findSignatureAlgorithm, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -7,7 +9,7 @@ import type { measurementRequest } from './requests.ts';
 
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
 
-/** The same creation as `body` in REST. A key has no format there, so it has none here. */
+/** Converts a creation body of REST to an RPC request. The RPC has no field for the format of a key. */
 export function createRequestOf(
   parent: string,
   body: ReturnType<typeof measurementRequest> & { measurementReferenceId?: string },

@@ -1,7 +1,10 @@
 /** Prints the schema of a database from its catalog, in an order that does not depend on the machine. */
 type Query = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 
-/** `name` sorts the rows, `text` is printed. NOT NULL is part of the columns, also where PostgreSQL 18 lists it as a constraint. */
+/**
+ * `name` sorts the rows, `text` is printed. NOT NULL is printed with the columns, because only PostgreSQL 18 lists it
+ * as a constraint.
+ */
 const TABLES = `
   SELECT c.relname AS name, format(E'CREATE TABLE %s (\\n%s\\n);', c.relname, concat_ws(E',\\n', columns.list, constraints.list)) AS text
     FROM pg_class c

@@ -1,4 +1,4 @@
-/** The steps that tests of metadata schemas are made of. */
+/** Steps for tests of metadata schemas. */
 import type { DevParty, TestExchange } from './exchange.ts';
 import { castOf, get, ok, post } from './steps.ts';
 
@@ -11,7 +11,7 @@ export interface Field {
 export const BUDGET: Field = { name: 'budget', number: 1, type: 'TYPE_INT32' };
 export const BRAND: Field = { name: 'brand', number: 2, type: 'TYPE_STRING' };
 
-/** A message Campaign with these fields, in a package of its own. */
+/** A descriptor set with a message Campaign that has these fields, in its own package. */
 export const schema = (name: string, ...field: Field[]) => ({
   file: [{ name: `${name}.proto`, package: name, messageType: [{ name: 'Campaign', field }] }],
 });
@@ -28,7 +28,7 @@ export const update = (
 ) => exchange.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
 export const DRY_RUN = '?validateOnly=true';
 
-/** Event groups that refer to a descriptor, of which some are deleted again. */
+/** Creates event groups that refer to a descriptor, and deletes some of them again. */
 export async function addEventGroups(
   exchange: TestExchange,
   provider: DevParty,

@@ -1,7 +1,7 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import * as x509 from '@peculiar/x509';
 
-/** A certificate for 127.0.0.1 that vouches for itself, and its key, as PEM. */
+/** Creates a self-signed certificate for 127.0.0.1 and its key, as PEM. */
 export async function selfSigned(): Promise<{ cert: string; key: string }> {
   const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
     'sign',

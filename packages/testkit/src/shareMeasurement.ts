@@ -1,8 +1,8 @@
-/** Measurements that duchies compute, straight in the database: for exchanges without the setting `protocols`. */
+/** Writes measurements that duchies compute directly to the database, for exchanges without the setting `protocols`. */
 import { logChanges } from './bulk.ts';
 import type { Database } from './exchange.ts';
 
-/** Names of duchies, each with a certificate of the ID `key1`. */
+/** The names of the duchies. Each has a certificate with the ID `key1`. */
 export interface Sharing {
   firstWorker: string;
   secondWorker: string;
@@ -12,9 +12,8 @@ export interface Sharing {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * As if pending measurements with the nonces 1, 2, 3 … had been created for these duchies, and all of them had set their
- * parameters or also received all data; those of a ring are to confirm then. The first worker takes the data of every
- * provider. There is a population.
+ * Changes pending measurements with the nonces 1, 2, 3 … as if they had been created for these duchies and had reached
+ * the state `until`. The first worker receives the data of every provider. A population must exist.
  */
 export async function shareMeasurement(
   database: Database,
@@ -47,7 +46,7 @@ export async function shareMeasurement(
   const log = (select: string) =>
     `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
      ${select};`;
-  // One text without parameters is one transaction.
+  // A query text without parameters runs as one transaction.
   await database.query(`
     BEGIN;
     UPDATE measurements SET protocol = '${protocol}',

@@ -1,4 +1,4 @@
-/** An exchange on which HonestMajorityShareShuffle is enabled: its duchies must be there when it starts. */
+/** Starts an exchange with HonestMajorityShareShuffle enabled. The duchies must exist before the exchange starts. */
 import type { Config } from '@measurement-exchange/exchange/config';
 import { type Database, type DevParty, type TestExchange, useExchange } from './exchange.ts';
 import { asOperator } from './operator.ts';
@@ -15,7 +15,7 @@ export const SHARE_SHUFFLE = {
 
 const CONFIG: Partial<Config> = { protocols: { honestMajorityShareShuffle: SHARE_SHUFFLE } };
 
-/** The duchies of the setting, with endpoints and without certificates. */
+/** Adds the duchies of the configuration, with endpoints and without certificates. */
 export async function addDuchies(database: Database): Promise<void> {
   const { firstWorker, secondWorker, aggregator } = SHARE_SHUFFLE;
   await database.query(
@@ -25,12 +25,12 @@ export async function addDuchies(database: Database): Promise<void> {
   );
 }
 
-/** Like useExchange, with the duchies. */
+/** Works like useExchange, and adds the duchies. */
 export function useShareShuffle(overrides: Partial<Config> = {}): TestExchange {
   return useExchange({ ...CONFIG, ...overrides }, addDuchies);
 }
 
-/** From now on these providers take part. */
+/** Marks these providers as participants of share shuffle. */
 export async function supportShareShuffle(exchange: TestExchange, providers: DevParty[]): Promise<void> {
   const capabilities = { honestMajorityShareShuffleSupported: true };
   for (const { name } of providers) await ok(asOperator(exchange, 'PATCH', name, { capabilities }));

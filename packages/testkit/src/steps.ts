@@ -1,4 +1,4 @@
-/** The steps that tests of the service are made of. */
+/** Common steps for tests of the service. */
 import { randomBytes, sign } from 'node:crypto';
 import { expect } from 'vitest';
 import { type DevParty, fulfillment, measurementRequest, type Reply, type TestExchange } from './exchange.ts';
@@ -6,27 +6,27 @@ import { type DevParty, fulfillment, measurementRequest, type Reply, type TestEx
 /** RFC 3339 in UTC with microseconds. */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** The demo parties by name. */
+/** Returns the demo parties by name. */
 export function castOf(exchange: TestExchange) {
   const [acme, globex] = exchange.dev.measurementConsumers as [DevParty, DevParty];
   const [streamly, chirper, dailynews] = exchange.dev.dataProviders as [DevParty, DevParty, DevParty];
   return { acme, globex, streamly, chirper, dailynews };
 }
 
-/** The log line of a reply. */
+/** Finds the log line of a reply. */
 export async function lineOf(exchange: TestExchange, reply: Reply) {
   const lines = (await exchange.logs()).map((text) => JSON.parse(text));
   return lines.find(({ requestId }) => requestId === reply.headers.get('x-request-id'));
 }
 
-/** The body of a reply that must be a success. */
+/** Returns the body of a reply, which must be a success. */
 export async function ok(reply: Reply | Promise<Reply>): Promise<Reply['json']> {
   const { status, text, json } = await reply;
   if (status !== 200) throw new Error(`${status} ${text}`);
   return json;
 }
 
-/** An error in one line, `409 ABORTED REQUISITION_ETAG_MISMATCH`, then the fields it names. */
+/** Formats an error in one line: `409 ABORTED REQUISITION_ETAG_MISMATCH`, then the fields that it names. */
 export function errorOf(reply: Reply): string {
   expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(Object.keys(reply.json)).toEqual(['error']);
@@ -43,7 +43,7 @@ export function errorOf(reply: Reply): string {
   return [code, status, info.reason, ...fields].join(' ');
 }
 
-/** The metadata of an error. */
+/** Returns the metadata of an error. */
 export function metadata(reply: Reply): Record<string, string> {
   return reply.json.error.details[0].metadata;
 }
@@ -56,7 +56,7 @@ export function post(exchange: TestExchange, party: DevParty, name: string, body
   return exchange.call(party.token, 'POST', `/v2alpha/${name}`, body);
 }
 
-/** A measurement; its nonces are 1, 2, 3 … unless given. */
+/** Creates a measurement. The nonces default to 1, 2, 3 … */
 export function createMeasurement(
   exchange: TestExchange,
   consumer: DevParty,
@@ -73,7 +73,7 @@ export function createMeasurement(
   );
 }
 
-/** The requisition of a provider in a measurement, in the provider's view. */
+/** Returns a provider's requisition of a measurement as the provider sees it. */
 export async function requisitionOf(
   exchange: TestExchange,
   provider: DevParty,
@@ -103,7 +103,7 @@ export function refuse(
   return post(exchange, provider, `${requisition.name}:refuse`, { refusal, etag: requisition.etag });
 }
 
-/** These bytes as a signed measurementSpec. */
+/** Signs these bytes as a measurementSpec of the consumer. */
 export function signed(consumer: DevParty, message: Uint8Array) {
   return {
     message: Buffer.from(message).toString('base64'),
@@ -112,7 +112,7 @@ export function signed(consumer: DevParty, message: Uint8Array) {
   };
 }
 
-/** A certificate that is in the database only: nothing but the exchange looks at it. */
+/** Adds a certificate directly to the database. Its bytes are random, because only the exchange uses it. */
 export async function addCertificate(
   exchange: TestExchange,
   party: string,
@@ -127,7 +127,7 @@ export async function addCertificate(
   return `${party}/certificates/${id}`;
 }
 
-/** Everything that is stored, table by table, but for when parties and replicas were last seen: that changes by itself. */
+/** Returns all stored rows by table, except the tables `last_seen` and `replicas`, which change without requests. */
 export async function stored(exchange: TestExchange): Promise<Record<string, unknown>> {
   const tables = await exchange.database.query(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN ('last_seen', 'replicas') ORDER BY 1`,

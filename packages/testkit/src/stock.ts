@@ -1,6 +1,7 @@
 /**
- * A client as programs of the public reference system have it: grpc-js, which reads services and messages from a descriptor
- * set, over mutual TLS. It shares no code with the exchange: protobufjs encodes and decodes, with the names of the .proto files.
+ * A client like those of the public reference system: grpc-js over mutual TLS, with services and messages from a
+ * descriptor set. It shares no code with the exchange: protobufjs encodes and decodes, with the field names of the
+ * .proto files.
  */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -18,7 +19,7 @@ import { clientOf } from './rpc.ts';
 
 const PACKAGE = 'wfa.measurement.api.v2alpha';
 
-/** A message of any type, as protobufjs reads and writes it: 64-bit numbers and enums are text, bytes are Buffers. */
+/** A message of any type in the form of protobufjs: 64-bit numbers and enums are text, bytes are Buffers. */
 // biome-ignore lint/suspicious/noExplicitAny: nothing is generated for these clients
 export type Message = any;
 
@@ -31,28 +32,31 @@ export interface TlsIdentity {
 export interface StockOptions {
   identity?: TlsIdentity | undefined;
   headers?: Record<string, string>;
-  /** Where the client connects, if it is not where the exchange listens. */
+  /** The address to connect to, if it differs from the exchange's address. */
   address?: string;
-  /** As clients of the public reference system: UNAVAILABLE is sent again up to 10 times. */
+  /** Retries UNAVAILABLE up to 10 times, as clients of the public reference system do. */
   retries?: boolean;
-  /** The largest message that the client accepts: 4 MiB unless given. */
+  /** The largest message that the client accepts. The default is 4 MiB. */
   maxReceiveBytes?: number;
 }
 
 export interface StockClient {
-  /** Calls `Measurements/GetMeasurement`. */
+  /** Calls a method such as `Measurements/GetMeasurement`. */
   call(method: string, request: Message, headers?: Record<string, string>): Promise<Message>;
   close(): void;
 }
 
 export interface Stock {
   connect(options?: StockOptions): StockClient;
-  /** `type` is the name of the message in the package. */
+  /** `type` is the name of the message without its package. */
   encode(type: string, message: Message): Buffer;
   decode(type: string, bytes: Uint8Array): Message;
 }
 
-/** A call with 30 seconds at most, sent again after a tenth of a second up to a second while the server is unavailable. */
+/**
+ * The gRPC service config: a call takes at most 30 seconds and is retried while the server is unavailable, after 0.1 s
+ * to 1 s.
+ */
 const RETRYING = {
   name: [{}],
   timeout: '30s',
@@ -65,7 +69,7 @@ const RETRYING = {
   },
 };
 
-/** As protobufjs is set up for grpc-js. */
+/** The protobufjs options that grpc-js uses. */
 const READ = { longs: String, enums: String, defaults: true, arrays: true, oneofs: true };
 
 /** Reads the descriptor set of the exchange from its reflection service. */
@@ -160,13 +164,13 @@ async function descriptorSet(dev: DevJson): Promise<Buffer> {
   return Buffer.from(toBinary(FileDescriptorSetSchema, set));
 }
 
-/** A certificate for TLS that a root issued to a party. */
+/** Issues a TLS certificate for a party. */
 export async function tlsIdentity(root: Root, party: string): Promise<TlsIdentity> {
   const leaf = await issueLeaf(root, party, Date.now(), { party });
   return { cert: leaf.certificatePem, key: leaf.privateKeyPem };
 }
 
-/** The code of an error of grpc-js, by its name. */
+/** Returns the code name of a grpc-js error. */
 export async function codeOf(call: Promise<unknown>): Promise<string> {
   const error = await call.then(
     () => undefined,

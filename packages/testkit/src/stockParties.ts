@@ -1,6 +1,7 @@
 /**
- * A measurement consumer and a data provider as those of the public reference system: what they call in which order, what they
- * compare, and what they encrypt. They share no code with the exchange and the SDK but hybrid encryption.
+ * A measurement consumer and a data provider that behave like those of the public reference system: the same calls in
+ * the same order, the same comparisons, the same encryption. The only code that they share with the exchange and the
+ * SDK is hybrid encryption.
  */
 import { createHash, randomBytes, randomUUID, sign, verify, X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,17 +12,17 @@ const URL_OF = (type: string) => `type.googleapis.com/wfa.measurement.api.v2alph
 const SIGNED = URL_OF('SignedMessage');
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 
-/** Its certificate and its keys, as it registered them. */
+/** A party with its registered certificate and its keys. */
 export interface StockParty {
   name: string;
   certificate: string;
   privateKeyPem: string;
-  /** Tink keysets. */
+  /** The encryption keys as Tink keysets. */
   encryptionPublicKey: Uint8Array;
   encryptionPrivateKey: Uint8Array;
 }
 
-/** A signature over the serialized message, which is written twice: in the Any, and for older readers. */
+/** Signs a serialized message. The message is written twice: in the Any, and in `data` for older readers. */
 function signed(stock: Stock, type: string, message: Message, { privateKeyPem }: StockParty): Message {
   const value = stock.encode(type, message);
   return {
@@ -32,7 +33,7 @@ function signed(stock: Stock, type: string, message: Message, { privateKeyPem }:
   };
 }
 
-/** Returns the message if the signature is of the certificate. */
+/** Returns the message if the certificate's key made the signature. */
 function verified(stock: Stock, type: string, message: Message, x509Der: Uint8Array): Message {
   const { type_url: typeUrl, value } = message.message;
   if (typeUrl !== URL_OF(type)) throw new Error(`${typeUrl} instead of ${URL_OF(type)}`);
@@ -80,10 +81,10 @@ const keyOf = ({ encryptionPublicKey: data }: StockParty) => ({
 });
 
 export interface StockQuestion {
-  /** The other members of the MeasurementSpec: the key, the hashes and the sample are added. */
+  /** Fields of the MeasurementSpec. The key, the nonce hashes and the sample are added to them. */
   measurementType: Message;
   vidSamplingInterval?: { start: number; width: number };
-  /** Each data provider has its own events. */
+  /** Each data provider has its own event groups. */
   dataProviders: { name: string; eventGroups: Message[] }[];
   requestId?: string;
 }
@@ -99,7 +100,7 @@ export class StockConsumer {
     this.party = party;
   }
 
-  /** Reads itself and each data provider, then creates. */
+  /** Reads the consumer and each data provider from the exchange, then creates the measurement. */
   async create({ measurementType, vidSamplingInterval, dataProviders, requestId }: StockQuestion) {
     const { stock, client, party } = this;
     const { name: parent } = party;
@@ -142,7 +143,7 @@ export class StockConsumer {
     return client.call('Measurements/CreateMeasurement', request);
   }
 
-  /** Asks again until the measurement has ended. */
+  /** Polls until the measurement has ended. */
   async wait(name: string): Promise<Message> {
     for (;;) {
       const measurement = await this.client.call('Measurements/GetMeasurement', { name });
@@ -151,7 +152,7 @@ export class StockConsumer {
     }
   }
 
-  /** Decrypts the results and verifies them. `trust` fails if it does not trust a certificate. */
+  /** Decrypts and verifies the results. `trust` must throw for a certificate that it does not trust. */
   async open(
     measurement: Message,
     trust: (x509Der: Uint8Array, name: string) => Promise<void>,
@@ -178,7 +179,7 @@ export class StockProvider {
     this.party = party;
   }
 
-  /** Answers the requisitions of the first page, without etags. `compute` returns a Measurement.Result, or a refusal. */
+  /** Answers the requisitions of the first page, without etags. `compute` returns a Measurement.Result or a refusal. */
   async answer(compute: (spec: Message, requisitionSpec: Message) => Message): Promise<string[]> {
     const { client, party } = this;
     const filter = { states: ['UNFULFILLED'] };
@@ -199,7 +200,7 @@ export class StockProvider {
     return states;
   }
 
-  /** Everything is verified before it is answered. */
+  /** Verifies every part of a requisition before it is answered. */
   private async read(requisition: Message) {
     const { stock, client, party } = this;
     if (!requisition.name.startsWith(`${party.name}/requisitions/`)) throw new Error(requisition.name);
@@ -209,7 +210,7 @@ export class StockProvider {
     const name = requisition.measurement_consumer_certificate;
     const { x509_der: der } = await client.call('Certificates/GetCertificate', { name });
     const spec = verified(stock, 'MeasurementSpec', requisition.measurement_spec, der);
-    // The whole key, not only its keyset.
+    // Compare the whole key message, not only its keyset.
     const ownKey = packed(stock, 'EncryptionPublicKey', keyOf(party));
     const theirs = requisition.data_provider_public_key;
     if (theirs.type_url !== ownKey.type_url || !same(theirs.value, ownKey.value)) {

@@ -1,10 +1,10 @@
-/** Keysets of every kind, good and bad, written with the protobuf messages themselves. */
+/** Valid and invalid keysets, built directly from the protobuf messages. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
 
 export const hex = (text: string) => Uint8Array.from(Buffer.from(text.replace(/\s/g, ''), 'hex'));
 
-/** Tink's own vectors: the keys, and a ciphertext of the plaintext 01 with the context info 02. */
+/** Test vectors of Tink: the keys, and a ciphertext of the plaintext 01 with the context info 02. */
 export const ECIES_VECTOR = {
   keyId: 0x88668866,
   d: hex('C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721'),
@@ -45,7 +45,7 @@ export const hpkeParams = (aead: tink.HpkeAead = tink.HpkeAead.AES_256_GCM) => (
   aead,
 });
 
-/** The key of the vector but for the changes. */
+/** The public key of the vector, with changes. */
 export function eciesPublic(changes: EciesInit = {}): KeyInit {
   const { x, y } = ECIES_VECTOR;
   const key = create(tink.EciesAeadHkdfPublicKeySchema, { params: eciesParams(), x, y, ...changes });
@@ -87,7 +87,7 @@ export function entry(type: string, value: Uint8Array): KeyInit {
   };
 }
 
-/** The first key is the primary one, unless another is named. */
+/** Builds a keyset whose primary key is the first key, unless another one is given. */
 export function keyset(keys: KeyInit[], primaryKeyId = keys[0]?.keyId ?? 0): Uint8Array {
   return toBinary(tink.KeysetSchema, create(tink.KeysetSchema, { primaryKeyId, key: keys }));
 }

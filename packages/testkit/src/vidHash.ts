@@ -1,11 +1,14 @@
-/** A test oracle, independent of the product on purpose: the hash that orders the people of a population, with big integers. */
+/**
+ * A test oracle that is independent of the product: the hash that orders the people of a population, computed with big
+ * integers.
+ */
 
 const K2 = 0x9ae16a3b2f90404fn;
 const SALT = 21_858_450n;
 const u64 = (value: bigint) => BigInt.asUintN(64, value);
 const rotateRight = (word: bigint, by: bigint) => u64((word >> by) | (word << (64n - by)));
 
-/** FarmHash Fingerprint64 of the VID and the salt as two big-endian int64, as a signed number. */
+/** FarmHash Fingerprint64 over the VID and the salt, both as big-endian int64. The result is a signed number. */
 export function vidHash(vid: number): bigint {
   const bytes = new DataView(new ArrayBuffer(16));
   bytes.setBigInt64(0, BigInt(vid));
@@ -22,7 +25,7 @@ export function vidHash(vid: number): bigint {
   return BigInt.asIntN(64, y * mul);
 }
 
-/** In the order of their hashes; of two that have the same one, the smaller VID is first. */
+/** Sorts VIDs by their hashes. If two hashes are equal, the smaller VID comes first. */
 export function byVidHash(vids: readonly number[]): number[] {
   const hashed = vids.map((vid) => ({ vid, hash: vidHash(vid) }));
   hashed.sort((a, b) => (a.hash === b.hash ? a.vid - b.vid : a.hash < b.hash ? -1 : 1));

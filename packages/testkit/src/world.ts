@@ -1,4 +1,4 @@
-/** An exchange with strict checks, a consumer on it, and data providers that respond as a test says. */
+/** An exchange with strict checks, a consumer, and data providers whose responses the test chooses. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
@@ -40,7 +40,7 @@ export interface Party extends Credentials {
 
 export interface World {
   exchange: TestExchange;
-  /** Issued the certificates of everybody, and is trusted. */
+  /** The trusted root that issued the certificates of all parties. */
   root: Root;
   trust: TrustStore;
   acme: Party;
@@ -80,7 +80,7 @@ export async function startWorld(
   };
 }
 
-/** Such a world for the tests of this file; what it returns is filled once the exchange runs. */
+/** Creates such a world for the tests of this file. The returned object is filled when the exchange runs. */
 export function useWorld(...options: Parameters<typeof startWorld>): World {
   const world = {} as World;
   beforeAll(async () => {
@@ -98,7 +98,7 @@ export function partyOf(exchange: TestExchange, dev: DevParty): Party {
     name: dev.name,
     certificate: dev.certificate,
     privateKeyPem: dev.privateKeyPem,
-    // Not the Buffers of Node, which no bytes of the SDK equal in a test.
+    // Convert to Uint8Array, because a test would not find a Node Buffer equal to the SDK's bytes.
     encryptionPublicKey: Uint8Array.from(fromBase64(dev.encryptionPublicKey)!),
     encryptionPrivateKey: Uint8Array.from(fromBase64(encryptionPrivateKey)!),
     client: createClient({ baseUrl: exchange.url, token: dev.token }),
@@ -108,7 +108,7 @@ export function partyOf(exchange: TestExchange, dev: DevParty): Party {
 export const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 export const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
 
-/** Events of these providers, one event group each. */
+/** Requests events of these providers, with one event group each. */
 export function events(...providers: Party[]): MeasurementRequest['dataProviders'] {
   return providers.map(({ name }) => ({
     name,
@@ -123,7 +123,7 @@ export async function requisitionOf(provider: Party, measurement: string): Promi
   throw new Error(`${provider.name} has no requisition of ${measurement}`);
 }
 
-/** The question to this provider, and the key that the consumer wants the result encrypted for. */
+/** Decrypts the question to this provider, and returns the key that the result must be encrypted for. */
 export async function readRequisition(provider: Party, requisition: Requisition) {
   const { ciphertext } = requisition.encryptedRequisitionSpec!;
   const signed = unpackSignedMessage(await decrypt(provider.encryptionPrivateKey, ciphertext));
@@ -131,21 +131,21 @@ export async function readRequisition(provider: Party, requisition: Requisition)
   return { signed, spec, keyset: unpackEncryptionPublicKey(spec.measurementPublicKey!.value) };
 }
 
-/** Deviations of a dishonest or careless provider. */
+/** Changes to the result, for a dishonest or careless provider. */
 export interface ResultOverrides {
-  /** Instead of the serialized result. */
+  /** Signs these bytes instead of the serialized result. */
   bytes?: Uint8Array;
   /** Signs with this key under the provider's own certificate. */
   privateKeyPem?: string;
-  /** The certificate it names. */
+  /** The name of the certificate to send instead of the provider's own. */
   certificate?: string;
-  /** The bytes that it encrypts instead of the signed message. */
+  /** Replaces the bytes that are encrypted. */
   seal?: (signed: Uint8Array) => Uint8Array;
-  /** The key that it encrypts for. */
+  /** Encrypts for this key instead of the consumer's key. */
   keyset?: Uint8Array;
 }
 
-/** Fulfils the provider's requisition with this result. */
+/** Fulfills the provider's requisition with this result. */
 export async function fulfillWith(
   provider: Party,
   measurement: string,
@@ -173,7 +173,7 @@ export async function fulfillWith(
 
 const { GEOMETRIC, DISCRETE_GAUSSIAN } = specs.ProtocolConfig_NoiseMechanism;
 
-/** Results as an honest provider labels them. */
+/** Results with the labels that an honest provider sets. */
 export const reach = (value: bigint): ResultInit => ({
   reach: {
     value,
@@ -206,7 +206,7 @@ export const population = (value: bigint): ResultInit => ({
   population: { value, methodology: { case: 'deterministicCount', value: {} } },
 });
 
-/** A request of these providers, of Streamly alone unless given. */
+/** A request to these providers, by default to Streamly alone. */
 export const asking = (
   w: World,
   type: 'reach' | 'impression' = 'reach',
@@ -218,7 +218,7 @@ export const asking = (
   ...(type === 'impression' && { maximumFrequencyPerUser: 10 }),
 });
 
-/** A measurement that these providers have fulfilled. */
+/** Creates a measurement, and lets these providers fulfill it. */
 export async function measured(
   { consumer }: World,
   asked: MeasurementRequest,

@@ -7,7 +7,7 @@ import type { Caller, World } from './world.ts';
 export const bindingOf = ({ method, path, verb }: Route) =>
   `${method} ${path.replace(/\{\w+\}/g, '*')}${verb === undefined ? '' : `:${verb}`}`;
 
-/** The two owners of each collection who have something. */
+/** The two owners in each collection that have resources. */
 const OWNERS: Record<string, [string, string]> = {
   measurementConsumers: ['acme', 'globex'],
   dataProviders: ['streamly', 'chirper'],
@@ -24,7 +24,7 @@ const NO_PARTY: Record<string, string> = {
 
 export interface Target {
   title: string;
-  /** The ID of the owner as it stands in the path. */
+  /** The owner's ID in the path. */
   owner: string;
   exists: boolean;
   malformed?: boolean;
@@ -43,7 +43,7 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // Where the owner is all that the path names, what exists depends on the owner alone.
+  // If the path names only an owner, the target exists if and only if the owner exists.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
@@ -51,9 +51,10 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Selects some of the targets: all of them for the first owner, if it has rights; the targets with the caller's ID for the second
- * owner and for namesakes; two others for each caller of a kind with rights. The operator without rights gets one target, and
- * every other caller without rights gets one in each third turn. As `turn` counts up, each target is selected.
+ * Selects the targets of a cell. A caller that is the first owner and has rights gets all targets. Every caller gets
+ * the targets with its own ID: the second owner and namesakes do. Other callers with rights get two more targets, the
+ * operator without rights one, and other callers without rights one in every third turn. As `turn` increases, every
+ * target is selected at some point.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];
@@ -63,7 +64,7 @@ export function someTargets(row: Row, caller: Caller, targets: Target[], turn: n
   return targets.filter(({ owner }, i) => owner === caller.id || (i + turn) % targets.length < count);
 }
 
-/** `200`, or the expected status and reason. */
+/** The expected response: `200`, or status and reason. */
 export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
   if (caller.error !== undefined) return caller.error;
   if (target.malformed) return '400 MALFORMED_NAME';
@@ -77,21 +78,21 @@ export function expected(row: Row, route: Route, caller: Caller, target: Target)
   if (!allowed) return '403 PERMISSION_DENIED';
   if (target.exists) return row.present ?? '200';
   if (row.absent !== undefined) return `404 ${row.absent}`;
-  // A collection: only its parent can be absent.
+  // The target is a collection, and only its parent can be absent.
   const known = OWNERS[route.path.split('/')[0]!]!.includes(target.owner);
   return known ? '200' : `404 ${NO_PARTY[route.path.split('/')[0]!]}`;
 }
 
 let addresses = 0;
 
-/** The request of a cell; `path` begins after the prefix. */
+/** The request of a cell. `path` is relative to the API prefix. */
 export interface Knock {
   path: string;
   body: object | undefined;
   headers: Record<string, string>;
 }
 
-/** The request of a cell. An allowed write is sent with validateOnly, so that it changes nothing. */
+/** Builds the request of a cell. An allowed write is sent with validateOnly, so that it changes nothing. */
 export function knockOf(world: World, route: Route, row: Row, target: Target, mayWrite: boolean): Knock {
   const [collection] = route.path.split('/') as [string];
   const holder = target.owner === OWNERS[collection]?.[1] ? OWNERS[collection][1] : OWNERS[collection]?.[0];
@@ -116,13 +117,13 @@ export function knockOf(world: World, route: Route, row: Row, target: Target, ma
   return { path: `${path}${route.verb ? `:${route.verb}` : ''}?${query}`, body, headers: elsewhere() };
 }
 
-/** From an address of its own: bad tokens are limited by address. */
+/** Returns a header with a new client address, because the exchange limits bad tokens per address. */
 export function elsewhere(): Record<string, string> {
   addresses += 1;
   return { 'x-forwarded-for': `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}` };
 }
 
-/** The call of a cell. */
+/** Sends the request of a cell. */
 export function knock(
   world: World,
   route: Route,

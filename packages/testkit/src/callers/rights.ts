@@ -1,15 +1,18 @@
 /** The rights of each kind of caller, as docs/api.md states them. */
 import type { Kind } from './world.ts';
 
-/** own: what begins with the caller's own name. any: whosever it is, but never `-`. wildcard: `-`, too. */
+/**
+ * `own`: only resources below the caller's own name. `any`: resources of any owner, but not the wildcard `-`.
+ * `wildcard`: also `-`.
+ */
 export type Right = 'own' | 'any' | 'wildcard';
 export interface Row {
   may: Partial<Record<Kind, Right>>;
-  /** The error for an absent one; none where the path names only a party that exists. */
+  /** The reason of the error if the resource is absent. Undefined if the path names only a party that exists. */
   absent?: string;
-  /** The status that allowed callers get when the target exists; 200 by default. */
+  /** The status that allowed callers get if the target exists. The default is 200. */
   present?: string;
-  /** Where names of resources come beside the path. */
+  /** Where the request names resources in addition to its path. */
   names?: 'query' | 'body';
 }
 
@@ -37,21 +40,22 @@ const providerOwn: Row['may'] = { dataProvider: 'own' };
 const duchyOwn: Row = { may: { duchy: 'own' }, absent: NO_COMPUTATION };
 
 /**
- * Written out again: not taken from the routes table, which is what is tested.
- * A kind that is not mentioned is denied.
+ * The matrix is written by hand and not derived from the routes table, because the tests check that table. A kind of
+ * caller that a row does not mention is denied.
  */
 export const MATRIX: Record<string, Row> = {
   'GET whoami': { may: everybody },
-  // Population create, update: operator. Get, list: everybody.
+  // Populations: the operator creates and updates them; everybody gets and lists them.
   'POST populations': { may: operator },
   'PATCH populations/*': { may: operator, absent: NO_POPULATION },
   'GET populations/*': { may: everybody, absent: NO_POPULATION },
   'GET populations': { may: everybody },
-  // Descriptor create, update: DP own.
+  // Descriptors: a data provider creates and updates its own.
   [`POST ${DP}/eventGroupMetadataDescriptors`]: { may: providerOwn },
   [`PATCH ${DP}/eventGroupMetadataDescriptors/*`]: { may: providerOwn, absent: NO_DESCRIPTOR },
   [`PUT ${DP}/eventGroupMetadataDescriptors/*`]: { may: providerOwn, absent: NO_DESCRIPTOR },
-  // Descriptor get, batchGet, list of one DP: MC any, DP own. List, batchGet with `dataProviders/-`: MC.
+  // Descriptor get, batchGet and list of one data provider: consumers read any, providers read their own. List and
+  // batchGet with `dataProviders/-`: consumers only.
   [`GET ${DP}/eventGroupMetadataDescriptors/*`]: {
     may: { measurementConsumer: 'any', dataProvider: 'own' },
     absent: NO_DESCRIPTOR,
@@ -64,7 +68,8 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${DP}/eventGroupMetadataDescriptors`]: {
     may: { measurementConsumer: 'wildcard', dataProvider: 'own' },
   },
-  // Requisition list, get, explain, timeline under `dataProviders/X`; fulfillDirect, refuse, defer: DP own.
+  // Requisition list, get, explain, timeline, fulfillDirect, refuse and defer under `dataProviders/X`: only that
+  // provider.
   [`GET ${DP}/requisitions`]: { may: providerOwn },
   [`GET ${DP}/requisitions/*`]: { may: providerOwn, absent: NO_REQUISITION },
   [`GET ${DP}/requisitions/*:explain`]: { may: providerOwn, absent: NO_REQUISITION },
@@ -72,10 +77,10 @@ export const MATRIX: Record<string, Row> = {
   [`POST ${DP}/requisitions/*:fulfillDirect`]: { may: providerOwn, absent: NO_REQUISITION },
   [`POST ${DP}/requisitions/*:defer`]: { may: providerOwn, absent: NO_REQUISITION },
   [`POST ${DP}/requisitions/*:refuse`]: { may: providerOwn, absent: NO_REQUISITION },
-  // Requisition list, get under a measurement: MC own.
+  // Requisition list and get under a measurement: only the measurement's consumer.
   [`GET ${MC}/measurements/*/requisitions`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*/requisitions/*`]: { may: consumerOwn, absent: NO_REQUISITION },
-  // Measurement create, get, list, batchGet, cancel, explain, timeline: MC own.
+  // Measurement create, get, list, batchGet, cancel, explain and timeline: only the measurement's consumer.
   [`POST ${MC}/measurements`]: { may: consumerOwn },
   [`POST ${MC}/measurements:batchCreate`]: { may: consumerOwn },
   [`GET ${MC}/measurements/*`]: { may: consumerOwn, absent: NO_MEASUREMENT },
@@ -84,17 +89,17 @@ export const MATRIX: Record<string, Row> = {
   [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:explain`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
-  // API keys: MC own; operator any.
+  // API keys: a consumer manages its own, the operator manages all.
   [`POST ${MC}/apiKeys`]: { may: consumerAdministration },
   [`GET ${MC}/apiKeys`]: { may: consumerAdministration },
   [`DELETE ${MC}/apiKeys/*`]: { may: consumerAdministration, absent: 'API_KEY_NOT_FOUND' },
-  // Reports: MC own, whatever is done.
+  // Reports: every operation is allowed only to the report's consumer.
   [`POST ${MC}/reports`]: { may: consumerOwn },
   [`GET ${MC}/reports`]: { may: consumerOwn },
   [`GET ${MC}/reports/*`]: { may: consumerOwn, absent: NO_REPORT },
   [`PATCH ${MC}/reports/*`]: { may: consumerOwn, absent: NO_REPORT },
   [`DELETE ${MC}/reports/*`]: { may: consumerOwn, absent: NO_REPORT },
-  // Computations: the duchy's own, whatever is done.
+  // Computations: every operation is allowed only to the duchy itself.
   'GET duchies/*/computations': { may: { duchy: 'own' } },
   'GET duchies/*/computations/*': duchyOwn,
   'GET duchies/*/computations/*:explain': duchyOwn,
@@ -104,14 +109,15 @@ export const MATRIX: Record<string, Row> = {
   'POST duchies/*/computations/*:setResult': duchyOwn,
   'POST duchies/*/computations/*:fail': duchyOwn,
   'POST duchies/*/computations/*:log': duchyOwn,
-  // Changes: each party its own.
+  // Changes: each party reads only its own.
   [`GET ${MC}/changes`]: { may: consumerOwn },
   [`GET ${DP}/changes`]: { may: providerOwn },
   'GET duchies/*/changes': { may: { duchy: 'own' } },
   [`GET ${MC}/changes:watch`]: { may: consumerOwn },
   [`GET ${DP}/changes:watch`]: { may: providerOwn },
   'GET duchies/*/changes:watch': { may: { duchy: 'own' } },
-  // Certificate get: own and any counterparty's, not a competitor's; duchies' for all; operator any.
+  // Certificate get: own certificates and those of any counterparty, but not of a competitor. All parties read those of
+  // duchies. The operator reads all.
   [`GET ${MC}/certificates/*`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: NO_CERTIFICATE,
@@ -124,10 +130,11 @@ export const MATRIX: Record<string, Row> = {
     may: { measurementConsumer: 'any', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: NO_CERTIFICATE,
   },
-  // Descriptor diff, decode: MC any, DP own.
+  // Descriptor diff and decode: consumers for any provider, providers for their own descriptors.
   [`POST ${DP}/eventGroupMetadataDescriptors/*:diff`]: { may: readDescriptors, absent: NO_DESCRIPTOR },
   [`POST ${DP}/eventGroupMetadataDescriptors/*:decode`]: { may: readDescriptors, absent: NO_DESCRIPTOR },
-  // Event group create, update, delete, batch*, get, list under `dataProviders/X`: DP own; under an MC: MC own.
+  // Event group create, update, delete, batch operations, get and list under `dataProviders/X`: that provider. Under a
+  // consumer: that consumer.
   [`POST ${DP}/eventGroups`]: { may: providerOwn },
   [`PATCH ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
   [`PUT ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
@@ -140,15 +147,16 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${MC}/eventGroups/*`]: { may: consumerOwn, absent: NO_EVENT_GROUP },
   [`GET ${MC}/eventGroups`]: { may: consumerOwn },
   [`GET ${MC}/eventGroups/*:decode`]: { may: consumerOwn, absent: NO_EVENT_GROUP },
-  // Certificate create, list, revoke, releaseHold: own; operator any.
+  // Certificate create, list, revoke and releaseHold: own certificates, and the operator for all.
   ...certificateRows(MC, { measurementConsumer: 'own', operator: 'any' }),
   ...certificateRows(DP, { dataProvider: 'own', operator: 'any' }),
   ...certificateRows('duchies/*', { duchy: 'own', operator: 'any' }),
-  // Webhooks: the party's own, whatever is done.
+  // Webhooks: every operation is allowed only to the party itself.
   ...webhookRows(MC, consumerOwn),
   ...webhookRows(DP, providerOwn),
   ...webhookRows('duchies/*', { duchy: 'own' }),
-  // Party get. MC: own, any DP. DP: own, any MC, any duchy. Duchy and operator: any.
+  // Party get: consumers read themselves and any provider; providers read themselves, any consumer and any duchy;
+  // duchies and the operator read all.
   [`GET ${MC}`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: 'MEASUREMENT_CONSUMER_NOT_FOUND',
@@ -161,20 +169,20 @@ export const MATRIX: Record<string, Row> = {
     may: { dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: 'DUCHY_NOT_FOUND',
   },
-  // Party summary: own.
+  // Party summary: only the party itself.
   [`GET ${MC}:summary`]: { may: consumerOwn },
   [`GET ${DP}:summary`]: { may: providerOwn },
   'GET duchies/*:summary': { may: { duchy: 'own' } },
-  // DataProviders list: MC, operator.
+  // List of data providers: consumers and the operator.
   'GET dataProviders': { may: { measurementConsumer: 'any', operator: 'any' } },
-  // Own party update: own; operator any.
+  // Party update: the party itself and the operator.
   [`PATCH ${MC}`]: {
     may: { measurementConsumer: 'own', operator: 'any' },
     absent: 'MEASUREMENT_CONSUMER_NOT_FOUND',
   },
   [`PATCH ${DP}`]: { may: { dataProvider: 'own', operator: 'any' }, absent: 'DATA_PROVIDER_NOT_FOUND' },
   'PATCH duchies/*': { may: { duchy: 'own', operator: 'any' }, absent: 'DUCHY_NOT_FOUND' },
-  // Party create, list, suspend, resume; principals; audit; health, doctor, status: operator.
+  // Party create, list, suspend and resume; principals; audit; health, doctor and status: only the operator.
   'POST measurementConsumers': { may: operator },
   'POST dataProviders': { may: operator },
   'POST duchies': { may: operator },

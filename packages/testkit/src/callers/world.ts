@@ -1,4 +1,4 @@
-/** Callers of every kind, and two owners of each kind with something to call for. */
+/** Callers of every kind, and two owners of each kind with resources to call for. */
 
 import type { Config } from '@measurement-exchange/exchange/config';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -21,13 +21,13 @@ export type Kind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator'
 export interface Caller {
   title: string;
   token: string | undefined;
-  /** Absent: nobody the exchange knows, or nobody it lets in; `error` is what it gets. */
+  /** Absent if the exchange does not know or does not admit the caller. `error` is the expected error in that case. */
   kind?: Kind;
   id?: string;
   error?: string;
 }
 
-/** The resources of one owner: the IDs that go into paths, and bodies that its own calls may carry. */
+/** The resources of one owner: IDs for paths, and bodies for the owner's own calls. */
 export interface Holdings {
   ids: Record<string, string>;
   bodies: Record<string, object>;
@@ -36,9 +36,9 @@ export interface Holdings {
 export interface World {
   exchange: TestExchange;
   callers: Caller[];
-  /** By the name of the owner, the first two of each collection. */
+  /** The resources by owner name. The first two owners of each collection have resources. */
   holdings: Record<string, Holdings>;
-  /** Bodies that do not depend on the owner. */
+  /** Request bodies that do not depend on the owner. */
   bodies: Record<string, object>;
   mint: (name: string) => Promise<string>;
 }
@@ -46,9 +46,9 @@ export interface World {
 const POPULATION = { vidRanges: [{ start: 1, end: 1000 }] };
 export const DESCRIPTOR_SET = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
 
-/** Parties that share an ID with a party of another kind: an ID alone must open nothing. */
+/** Parties that share an ID with a party of another kind. An ID alone must not grant access. */
 const NAMESAKES = ['measurementConsumers/streamly', 'dataProviders/acme', 'duchies/acme', 'duchies/streamly'];
-/** The first two have computations. */
+/** The first two duchies have computations. */
 const DUCHIES = ['duchies/acme', 'duchies/streamly', 'duchies/asleep'];
 const SUSPENDED = ['measurementConsumers/asleep', 'dataProviders/asleep', 'duchies/asleep'];
 
@@ -58,10 +58,11 @@ const KINDS: Record<string, Kind> = {
   duchies: 'duchy',
 };
 
-/** The options that the exchange of such a world is started with. */
+/** The exchange configuration that such a world needs. */
 export const WORLD_CONFIG: Partial<Config> = {
   rate: UNLIMITED,
-  // Callers without a good token say they come from somewhere else each time: they are limited by address.
+  // Callers without a valid token send a new X-Forwarded-For address each time, because the exchange limits them per
+  // address.
   trustedProxies: ['127.0.0.1/32'],
 };
 
@@ -69,7 +70,7 @@ export async function startWorld(): Promise<World> {
   return fillWorld(await startExchange(WORLD_CONFIG));
 }
 
-/** Puts the cast and their holdings into an exchange, which may run elsewhere. */
+/** Adds the callers and their resources to an exchange, which may run in another process. */
 export async function fillWorld(exchange: TestExchange): Promise<World> {
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   const mint = (name: string) => issuer.mint(name);
@@ -101,7 +102,7 @@ export async function fillWorld(exchange: TestExchange): Promise<World> {
   return { exchange, callers: await castCallers(exchange, mint), holdings, bodies: await bodies(), mint };
 }
 
-/** Bindings, roots and populations under the IDs `first` and `second`. */
+/** Adds principal bindings, trusted roots and populations with the IDs `first` and `second`. */
 async function addOperatorsThings(exchange: TestExchange): Promise<void> {
   const { database } = exchange;
   for (const id of ['first', 'second']) {
@@ -142,7 +143,7 @@ async function bodies(): Promise<World['bodies']> {
 async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<Caller[]> {
   const parties = [
     ...dev.measurementConsumers.slice(0, 2).map((party) => party.name),
-    // The third takes part in none of the measurements.
+    // The third data provider takes part in none of the measurements.
     ...dev.dataProviders.map((party) => party.name),
     ...NAMESAKES,
   ];
@@ -233,7 +234,7 @@ async function providerHoldings(
   };
 }
 
-/** Three computations: one in which the duchy sets parameters, one in which it takes data, one in which it aggregates. */
+/** Creates one computation for each step of a duchy: setting parameters, taking data, confirming and aggregating. */
 async function duchyHoldings(
   exchange: TestExchange,
   duchy: string,
@@ -278,7 +279,7 @@ async function duchyHoldings(
   };
 }
 
-/** An event group with metadata that can be read, and the descriptor that explains it. */
+/** Creates an event group with readable metadata, and the descriptor of that metadata. */
 async function describeTo(exchange: TestExchange, provider: DevParty, measurementConsumer: string) {
   const collection = `${provider.name}/eventGroupMetadataDescriptors`;
   const { name } = await ok(post(exchange, provider, collection, { descriptorSet: DESCRIPTOR_SET }));
@@ -287,7 +288,7 @@ async function describeTo(exchange: TestExchange, provider: DevParty, measuremen
   return ok(post(exchange, provider, `${provider.name}/eventGroups`, body));
 }
 
-/** In the database only, and paused: nobody sends anything to it. */
+/** Adds a paused webhook directly to the database, so that the exchange sends nothing to its URL. */
 async function addWebhook({ database }: TestExchange, party: string): Promise<string> {
   const id = `hook-${party.replace('/', '-')}`;
   await database.query(

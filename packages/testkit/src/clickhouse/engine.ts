@@ -1,6 +1,6 @@
 /**
- * chDB, which is ClickHouse as a library. It has 543 MB, so it is not part of the install: npm installs it into a cache when
- * it is needed for the first time, with the versions and checksums of the lockfile in `chdb/`.
+ * chDB, which is ClickHouse as a library. It is not part of the install because it has 543 MB: npm installs it into a
+ * cache when it is first needed, with the versions and checksums of the lockfile in `chdb/`.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** As much of the library as the tests use. */
+/** The parts of the library's API that the tests use. */
 export interface Chdb {
   Session: new (
     folder: string,
@@ -49,7 +49,7 @@ export async function installedChdb(): Promise<{ folder: string } | { reason: st
 
 export const loadChdb = (folder: string): Chdb => createRequire(join(folder, 'package.json'))('chdb');
 
-/** Installs into another folder first, so that a folder of this name is complete. */
+/** Installs into another folder and then renames it, so that a folder with the final name is always complete. */
 async function install(folder: string): Promise<boolean> {
   console.warn('Installing chDB (543 MB) for the tests of ClickHouse, once.');
   const partial = `${folder}.partial`;
@@ -58,13 +58,13 @@ async function install(folder: string): Promise<boolean> {
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'];
   const npm = spawn('npm', args, { cwd: partial, stdio: 'ignore' });
   await once(npm, 'close').catch(() => {});
-  // npm succeeds without a library that it could not load, because the library is optional.
+  // The library is optional, so npm succeeds even if the download of the library failed.
   if (!existsSync(join(partial, LIBRARY))) return false;
   await rename(partial, folder);
   return true;
 }
 
-/** Runs `work` in one process at a time. The lock of a process that is killed ends with it. */
+/** Runs `work` in one process at a time. If a process is killed, its lock ends with it. */
 async function alone<T>(work: () => T | Promise<T>): Promise<T> {
   const lock = new DatabaseSync(join(CACHE, 'lock'));
   try {

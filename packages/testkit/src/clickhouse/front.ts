@@ -1,6 +1,7 @@
 /**
- * ClickHouse in a process of its own: chDB behind as much of ClickHouse's HTTP interface as `@clickhouse/client` needs.
- * chDB runs one statement at a time and ends a statement only between two parts of its response.
+ * A ClickHouse server in a separate process: chDB behind the parts of ClickHouse's HTTP interface that
+ * `@clickhouse/client` needs. chDB runs one statement at a time, and can stop a statement only between two chunks of
+ * its response.
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -8,14 +9,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type ChdbQueryStream, loadChdb } from './engine.ts';
 
-/** Accounts by name. A reader cannot change data. */
+/** The accounts by name. A reader cannot change data. */
 const ACCOUNTS: Record<string, { password: string; isReader: boolean }> = {
   default: { password: '', isReader: false },
   reader: { password: 'reads/only?&', isReader: true },
 };
 const TAG = 'exceptiontag0000';
 const MAX_HEADERS = 4 * 1024 * 1024;
-/** The parameters of a request that the front takes itself. The others are settings. */
+/** The request parameters that this server handles itself. All others are settings of the statement. */
 const OWN = new Set(['query', 'query_id', 'database', 'session_id', 'role', 'default_format']);
 
 interface Statement {
@@ -27,7 +28,7 @@ interface Statement {
 
 const [, , folder, library] = process.argv as [string, string, string, string];
 const session = new (loadChdb(library).Session)(folder);
-/** The statements that wait or run. */
+/** The statements that wait or run, by query ID. */
 const open = new Map<string, { killed: boolean; stream?: ChdbQueryStream }>();
 let last: Promise<unknown> = Promise.resolve();
 
@@ -65,7 +66,10 @@ function accountOf({ headers }: IncomingMessage) {
   throw new Error(`Code: 516. DB::Exception: ${user}: Authentication failed. (AUTHENTICATION_FAILED)`);
 }
 
-/** chDB has one account. The front keeps the others, which can read every table. */
+/**
+ * Handles statements about accounts, because chDB has only one account. This server keeps the others, which can read
+ * every table.
+ */
 function addAccount(sql: string): boolean {
   const [, user, password] = /^\s*CREATE USER (\w+) IDENTIFIED BY '([^']*)'/.exec(sql) ?? [];
   if (user !== undefined) ACCOUNTS[user] = { password: password!, isReader: true };
@@ -108,7 +112,7 @@ async function run(
   for (const [name, value] of parameters) session.query(`SET ${name} = ${quoted(value)}`);
   const all = isReader ? [...settings, ['readonly', '2']] : settings;
   const list = all.map(([name, value]) => `${name} = ${settingText(value!)}`).join(', ');
-  // chDB streams SELECT only.
+  // chDB can stream only SELECT statements.
   if (select.trimStart().startsWith('SHOW')) return void response.end(session.query(select, format));
   const stream = session.queryStream(list === '' ? select : `${select}\nSETTINGS ${list}`, {
     format: format!,
@@ -129,7 +133,7 @@ async function run(
 }
 
 const quoted = (text: string) => `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
-/** The engine takes the number of a setting only as a number. */
+/** The engine accepts a numeric setting only without quotes. */
 const settingText = (text: string) => (/^\d+$/.test(text) ? text : quoted(text));
 
 function kill({ parameters }: Statement, response: ServerResponse): void {
@@ -138,7 +142,7 @@ function kill({ parameters }: Statement, response: ServerResponse): void {
   response.end();
 }
 
-/** The statements that run or wait, as the server's table of them. */
+/** Answers a query of system.processes with the statements that wait or run. */
 function processes(response: ServerResponse): void {
   const data = [...open.keys()].map((id) => [id]);
   response.end(JSON.stringify({ meta: [{ name: 'query_id', type: 'String' }], data, rows: data.length }));
@@ -150,7 +154,7 @@ function fail(response: ServerResponse, { message }: Error): void {
     response.writeHead(500, { 'X-ClickHouse-Exception-Code': code }).end(message);
     return;
   }
-  // After a 200, the server writes the exception into the body.
+  // After a status of 200, ClickHouse writes the exception into the body.
   const length = Buffer.byteLength(message);
   response.end(`\r\n__exception__\r\n${TAG}\r\n${message}\r\n${length} ${TAG}\r\n__exception__\r\n`);
 }

@@ -1,4 +1,4 @@
-/** A ClickHouse for tests: the server that CLICKHOUSE_URL names, or chDB in a process of its own. */
+/** Starts a ClickHouse for tests: the server that CLICKHOUSE_URL names, or chDB in a separate process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { installedChdb } from './engine.ts';
 
 export interface TestServer {
   url: string;
-  /** Credentials of an account that can only read, and of one that can do everything. */
+  /** The credentials of an account that can only read, and of an account that can do everything. */
   reader: { user: string; password: string };
   writer: { user: string; password: string };
   stop(): Promise<void>;
@@ -17,7 +17,7 @@ export interface TestServer {
 
 const chdb = process.env.CLICKHOUSE_URL ? undefined : await installedChdb();
 
-/** Why no ClickHouse can run here, or undefined. */
+/** The reason that ClickHouse cannot run on this machine, or undefined if it can. */
 export const skipped: string | undefined =
   chdb && 'reason' in chdb
     ? `ClickHouse was not tested: CLICKHOUSE_URL is not set, and ${chdb.reason}.`

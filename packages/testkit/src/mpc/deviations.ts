@@ -1,18 +1,21 @@
-/** Figures with noise, compared with the truth: each deviation is divided by the standard deviation that is stated of it. */
+/** Compares noisy figures with the true values. Each deviation is divided by the stated standard deviation. */
 
 import { expect } from 'vitest';
 import { isStress } from '../rounds.ts';
 
-/** For a standardized figure: the variance of its square, and how often it is beyond five standard deviations. */
+/**
+ * For a standardized figure with this noise: the variance of its square, and the probability of more than five standard
+ * deviations.
+ */
 const SHAPES = {
   DISCRETE_GAUSSIAN: { squareVariance: 2, tail: 0 },
   GEOMETRIC: { squareVariance: 5, tail: 0.0012 },
 } as const;
 
 /**
- * They are unbiased, no more often beyond five standard deviations than their noise is, and have the stated variance within
- * 5 %. Where they are too few to tell, the variance is within 3.5 of its standard errors. Stress runs print how far off
- * they are.
+ * Expects that the deviations are unbiased, that outliers beyond five standard deviations are no more frequent than the
+ * noise allows, and that the variance is within 5 % of the stated variance. With few deviations, 3.5 standard errors
+ * are allowed. Stress runs print the figures.
  */
 export function expectStated(deviations: number[], noise: keyof typeof SHAPES): void {
   const { squareVariance, tail } = SHAPES[noise];

@@ -1,4 +1,7 @@
-/** Does in this thread what threads do: small computations wait for none to start, and planted bugs are in what they run. */
+/**
+ * Runs operations in this thread instead of worker threads. Small computations do not wait for threads to start, and
+ * planted bugs take effect.
+ */
 import {
   type Input,
   type OperationName,

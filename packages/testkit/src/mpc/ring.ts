@@ -1,4 +1,4 @@
-/** Sketches of a few providers, and a ring of duchies that hold a key each. */
+/** Sketches of a few providers, and a ring of duchies that each hold a key. */
 
 import {
   NOISE_KINDS,
@@ -23,14 +23,14 @@ import { rounds } from '../rounds.ts';
 import { InProcess } from './inProcess.ts';
 import { Dice } from './world.ts';
 
-/** Events by VID. */
+/** The number of events of each VID. */
 export type Events = Map<number, number>;
 
-/** Workers in the order of the ring, then the aggregator. */
+/** The workers come in the order of the ring, and the aggregator comes last. */
 export class Ring {
   readonly curve = new Curve(512);
   readonly duchies: ElGamalKeyPair[];
-  /** As each duchy has them. */
+  /** The keys that each duchy holds. */
   readonly keys: RingKeys[];
   private readonly encrypter: SketchEncrypter;
 
@@ -65,8 +65,8 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
 }
 
 /**
- * Counts in the union of the sketches: registers with somebody, and registers with one person by how often that
- * person was reached.
+ * Counts in the union of the sketches: all registers that contain people, and by frequency the registers that contain
+ * exactly one person.
  */
 export function unionOf(
   spec: FrequencySketchParams & { maximumFrequency: number },
@@ -87,11 +87,14 @@ export function unionOf(
   return { registers, frequencies };
 }
 
-/** How many random worlds and computations with noise are run, and how many registers their sketches have at most. */
+/** The number of random worlds to test, and the maximum number of registers of their sketches. */
 export const WORLDS = rounds(300, 1);
 const MOST_REGISTERS = WORLDS > 1 ? 2000 : 60;
 
-/** One to five providers that have some people in common, some of them nobody at all; small sketches more often than large. */
+/**
+ * One to five providers that share some people; a provider may have no people. Small sketches are more frequent than
+ * large ones.
+ */
 export function randomWorld(dice: Dice): { maxSize: number; events: Events[] } {
   const maxSize = 2 + Math.round(MOST_REGISTERS ** ((dice.between(0, 1000) / 1000) ** 2));
   const people = Math.ceil(maxSize * dice.oneOf([0.2, 0.5, 2]));
@@ -104,7 +107,7 @@ export function randomWorld(dice: Dice): { maxSize: number; events: Events[] } {
   return { maxSize, events };
 }
 
-/** How many noise registers are of this kind. */
+/** Counts the noise registers of this kind. */
 export function noiseCount(drawn: Uint8Array[], kind: NoiseKind): number {
   const registers = Buffer.concat(drawn);
   let count = 0;
@@ -114,7 +117,7 @@ export function noiseCount(drawn: Uint8Array[], kind: NoiseKind): number {
   return count;
 }
 
-/** A ring of two workers and an aggregator, with the dice of this name. */
+/** A ring of two workers and an aggregator. `name` seeds the random numbers. */
 export function ringOfThree(name: string) {
   const dice = new Dice(name);
   const ring = new Ring(dice, 3);
@@ -122,7 +125,7 @@ export function ringOfThree(name: string) {
   return { dice, ring, first, second, aggregator, pool: new InProcess() };
 }
 
-/** Bytes as blocks of this size, in hexadecimal. */
+/** Splits bytes into blocks of `size`, in hexadecimal. */
 export function hexBlocks(bytes: Uint8Array, size: number): string[] {
   return Array.from({ length: bytes.length / size }, (_, i) =>
     Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),

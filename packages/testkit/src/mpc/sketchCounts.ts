@@ -1,6 +1,7 @@
 /**
- * Random counts of registers, fast: how many registers people hit, and the noise that duchies add. Thousands of draws of a
- * sketch with 100,000 registers take seconds. Nothing here uses the product's formulas, which are tested with it.
+ * Draws random counts fast: occupied registers of a sketch, and the noise of duchies. Thousands of draws of a sketch
+ * with 100,000 registers take seconds. This file does not use the product's formulas, because the tests compare them
+ * with it.
  */
 import type { MpcNoise } from '@measurement-exchange/mpc/sketches';
 import type { Dice } from './world.ts';
@@ -10,12 +11,12 @@ export interface Size {
   decayRate: number;
 }
 
-/** Probability that a person hits the register at this index. */
+/** The probability that a person falls into the register at this index. */
 export function densityOf({ maxSize: m, decayRate: a }: Size, index: number): number {
   return (Math.exp((-a * index) / m) - Math.exp((-a * (index + 1)) / m)) / (1 - Math.exp(-a));
 }
 
-/** Expected registers with somebody, added up one by one. */
+/** The expected number of occupied registers, summed register by register. */
 export function registersOf(size: Size, people: number): number {
   let sum = 0;
   for (let i = 0; i < size.maxSize; i++) sum += 1 - (1 - densityOf(size, i)) ** people;
@@ -23,8 +24,8 @@ export function registersOf(size: Size, people: number): number {
 }
 
 /**
- * Variance of the registers with somebody: that of independent registers, less what comes from a fixed number of people,
- * because those that hit one register do not hit the others.
+ * The variance of the number of occupied registers: the variance of independent registers, minus a correction, because
+ * a fixed number of people is spread over all registers.
  */
 export function registersVariance(size: Size, people: number): number {
   let independent = 0;
@@ -40,7 +41,7 @@ export function registersVariance(size: Size, people: number): number {
 
 const uniform = (dice: Dice) => (dice.below(2 ** 32) + 0.5) / 2 ** 32;
 
-/** Box and Muller. */
+/** A standard normal draw by the Box–Muller method. */
 function normal(dice: Dice): number {
   return Math.sqrt(-2 * Math.log(uniform(dice))) * Math.cos(2 * Math.PI * uniform(dice));
 }
@@ -53,7 +54,7 @@ function binomial(n: number, p: number, dice: Dice): number {
   return hits;
 }
 
-/** Registers in which 35 people are expected have somebody: nobody is thrown at those. */
+/** Registers that expect at least 35 people count as occupied, so no people are drawn for them. */
 function certainRegisters(size: Size, people: number) {
   const { maxSize, decayRate } = size;
   const full = (maxSize / decayRate) * Math.log((densityOf(size, 0) * people) / 35);
@@ -61,7 +62,7 @@ function certainRegisters(size: Size, people: number) {
   return { certain, below: Math.expm1((-decayRate * certain) / maxSize) / Math.expm1(-decayRate) };
 }
 
-/** How many registers have somebody when each person is thrown at one. */
+/** Draws a register for each person, and returns the number of occupied registers. */
 export function thrown(size: Size, people: number, dice: Dice): number {
   const { maxSize, decayRate } = size;
   const { certain, below } = certainRegisters(size, people);
@@ -78,9 +79,10 @@ export function thrown(size: Size, people: number, dice: Dice): number {
 }
 
 /**
- * A normal draw instead. The count of occupied registers is asymptotically normal when its variance grows (Hwang and Janson,
- * "Local limit theorems for finite and infinite urn models", 2008), and its variance is in the hundreds where this is used.
- * Its expectation is taken as linear over the few standard deviations by which the sample varies.
+ * Draws the count from a normal distribution. The count of occupied registers is asymptotically normal when its
+ * variance grows (Hwang and Janson, "Local limit theorems for finite and infinite urn models", 2008), and its variance
+ * is in the hundreds here. Its expectation is treated as linear in the sample size, which varies by only a few standard
+ * deviations.
  */
 export function normalCounts(size: Size, people: number): (sample: number, dice: Dice) => number {
   const deviation = Math.sqrt(registersVariance(size, people));
@@ -89,7 +91,10 @@ export function normalCounts(size: Size, people: number): (sample: number, dice:
   return (sample, dice) => Math.round(expected + slope * (sample - people) + deviation * normal(dice));
 }
 
-/** Counts of registers over so many samples of this width out of these people. Few are thrown, of many the count is normal. */
+/**
+ * Draws the count of occupied registers for `draws` random samples. Small samples are simulated person by person, large
+ * samples use the normal distribution.
+ */
 export function drawCounts(size: Size, reach: number, width: number, draws: number, dice: Dice): number[] {
   const people = reach * width;
   const isMany = people * (1 - certainRegisters(size, people).below) > MAX_THROWN;
@@ -97,12 +102,12 @@ export function drawCounts(size: Size, reach: number, width: number, draws: numb
   return Array.from({ length: draws }, () => count(binomial(reach, width, dice), dice));
 }
 
-/** All sketches of 1,000 registers are thrown. */
+/** The most people that are simulated one by one. Sketches of 1,000 registers always stay below it. */
 const MAX_THROWN = 4000;
 
 /**
- * The noise of all duchies together, without their offsets. Each draws what `drawMpcNoise` draws, from a table of the same
- * distribution, cut off at the same offset.
+ * The total noise of all duchies, without their offsets. Each duchy's noise has the distribution of `drawMpcNoise` and
+ * is cut off at the same offset, but is drawn from a table.
  */
 export function noiseSource(noise: MpcNoise, duchies: number, dice: Dice): () => number {
   const part = partSource(noise, dice);
@@ -124,7 +129,8 @@ function partSource(noise: MpcNoise, dice: Dice): () => number {
       return () => draw() - offset;
     }
     case 'GEOMETRIC': {
-      // The difference of two negative binomials of shape 1/workers: each weight is the last one times q (k − 1 + shape) / k.
+      // The noise is the difference of two negative binomials of shape 1/workers. Each weight is the previous weight
+      // times q (k − 1 + shape) / k.
       const weights = [1];
       for (let k = 1; k <= offset; k++) {
         weights.push((weights[k - 1]! * Math.exp(-1 / noise.scale) * (k - 1 + 1 / noise.workers)) / k);
@@ -137,7 +143,7 @@ function partSource(noise: MpcNoise, dice: Dice): () => number {
   }
 }
 
-/** Draws indexes with these weights, by a search in their sums. */
+/** Draws indexes with these weights, by binary search in the cumulative sums. */
 function tableSource(weights: number[], dice: Dice): () => number {
   const sums = new Float64Array(weights.length);
   let sum = 0;

@@ -1,8 +1,11 @@
-/** The truth about a world, counted in the open, with big integers and sets, and without the product's arithmetic. */
+/**
+ * The true figures of a world, counted without encryption, with big integers and sets instead of the product's
+ * arithmetic.
+ */
 import { byVidHash } from '../vidHash.ts';
 import { vidsOf, type World } from './world.ts';
 
-/** The people of the sample. */
+/** The VIDs that are in the sample. */
 export function sampleOf({ ranges, interval }: World): Set<number> {
   const f = Math.fround;
   const order = byVidHash(vidsOf(ranges));
@@ -14,7 +17,10 @@ export function sampleOf({ ranges, interval }: World): Set<number> {
   return new Set(order.filter((_, index) => isSampled(index)));
 }
 
-/** People of the sample by how often all providers together reached them, each provider at most `cap` times. */
+/**
+ * The number of people in the sample by total frequency over all providers. Each provider counts a person at most `cap`
+ * times.
+ */
 export function frequenciesOf(world: World, cap: number): Map<number, number> {
   const sample = sampleOf(world);
   const people = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** Small worlds of providers and people, the figures that are true of them, and the whole protocol run on them. */
+/** Small worlds of providers and people, their true figures, and the whole protocol run on them. */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';
 import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
@@ -20,7 +20,7 @@ import {
 } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
 import { combineSeeds, Keystream, orderVids, VidIndex } from '@measurement-exchange/mpc/shares';
 
-/** The same random numbers in every run. */
+/** A random generator that draws the same numbers in every run. */
 export class Dice {
   private readonly keystream: Keystream;
   private drawn = new Uint32Array(0);
@@ -34,7 +34,7 @@ export class Dice {
     return this.keystream.bytes(48);
   }
 
-  /** From 0 to n − 1; a little uneven, which makes no difference here. */
+  /** Returns an integer from 0 to n − 1. The distribution is slightly uneven, which does not matter for tests. */
   below(n: number): number {
     if (this.used === this.drawn.length) {
       this.drawn = new Uint32Array(this.keystream.bytes(4096).buffer);
@@ -52,12 +52,12 @@ export class Dice {
   }
 }
 
-/** `Omit` on each member of a union: a world has the spec without the numbers that follow from the world. */
+/** Applies `Omit` to each member of a union. A world omits the numbers of the spec that follow from the world. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export interface World {
   ranges: VidRange[];
   interval: { start: number; width: number };
-  /** Events by VID, for each provider. */
+  /** The number of events of each VID, for each provider. */
   events: Map<number, number>[];
   spec: DistributiveOmit<ShareShuffleSpec, 'dataProviderCount' | 'registerCount'>;
 }
@@ -66,7 +66,7 @@ export function vidsOf(ranges: VidRange[]): number[] {
   return ranges.flatMap(({ start, end }) => Array.from({ length: end - start + 1 }, (_, i) => start + i));
 }
 
-/** The uploads of all providers, and the seeds that go with them. */
+/** The uploads of all providers, with their seeds. */
 export function upload(world: World, dice: Dice) {
   const index = new VidIndex(world.ranges, orderVids(world.ranges));
   const cap = world.spec.measurementType === 'REACH' ? 1 : world.spec.maximumFrequency;
@@ -88,7 +88,7 @@ export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** All parties, one after the other. */
+/** Runs the steps of all parties one after the other. */
 export async function run(
   world: World,
   dice: Dice,
