@@ -2,18 +2,19 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-// Workers, and the processes that tests start, load what another one compiled: `mex` starts in half of the time.
+// Workers and the processes that tests start share one compile cache, which halves the start time of `mex`.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url));
 
-// No test uses the profiles of the user who runs it.
+// Tests must not use the `mex` profiles of the user who runs them.
 process.env.XDG_CONFIG_HOME = fileURLToPath(new URL('node_modules/.cache/no-profiles', import.meta.url));
 delete process.env.MEX_PROFILE;
 
-// In memory where there is room for it, so that no PostgreSQL waits for a disk; its settings stay those of production.
+// Temporary files go to memory if there is enough of it, so that PostgreSQL does not wait for a disk. Its settings stay
+// those of production.
 const MEMORY = '/dev/shm';
 if (process.env.TMPDIR === undefined && existsSync(MEMORY) && freeBytes(MEMORY) > 8e9) {
   const folder = mkdtempSync(`${MEMORY}/mex-tests-`);
-  // Some tests run PostgreSQL as another account.
+  // Some tests run PostgreSQL under another account, which must be able to enter the folder.
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -30,7 +31,7 @@ const ALONE = [
   'packages/exchange/test/{hostile/descriptors,http/responseSizes}.test.ts',
   'packages/sdk/test/{browser/*,provider/hostileFilters}.test.ts',
 ];
-/** These files stub the environment or start programs, and share a process with each other only. */
+/** These files stub the environment or start programs. They share processes only with each other. */
 const PROGRAMS = [
   'packages/cli/test/**/*.test.ts',
   'packages/console/test/**/*.test.ts',
@@ -41,7 +42,10 @@ const PROGRAMS = [
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
-/** These files take long and hardly ever fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and an eighth of all. */
+/**
+ * These files take long and rarely fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and an eighth
+ * of all stress tests.
+ */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
   'packages/cli/test/{backup,clientCredentials,companion,computations,deployment,loadedModules}.test.ts',
@@ -70,7 +74,7 @@ const UNITS = [
   'packages/sdk/src/{client,consumer}/**/*.test.ts',
 ];
 
-/** No test takes a tenth of it, unless the machine has ten times as much to do as it can. */
+/** Ten times the duration of the slowest test, so that a test passes even on a machine with ten times too much load. */
 const TIMEOUT_MS = 180_000;
 
 export const tests = {
@@ -78,19 +82,19 @@ export const tests = {
   include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts', 'rig/**/*.test.ts'],
   globalSetup: ['packages/testkit/src/globalSetup.ts'],
   setupFiles: ['scripts/fastCheckSeed.ts'],
-  // Tests that repeat things (packages/testkit/src/rounds.ts), and those that start whole programs, have longer under stress.
+  // Tests that repeat something (packages/testkit/src/rounds.ts) or start whole programs get more time under stress.
   testTimeout: isStress ? 1_200_000 : TIMEOUT_MS,
   hookTimeout: isStress ? 1_200_000 : TIMEOUT_MS,
-  // Not a second: a busy machine may take longer.
+  // Vitest's default of one second is too short on a busy machine.
   expect: { poll: { timeout: 90_000 } },
 };
 
 export default defineConfig({
   test: {
-    // More than two cores can run: half of the time a test waits for a process it started, or for time to pass.
+    // There are more workers than cores, because a test spends half of its time waiting for a process or a timer.
     maxWorkers: 7,
-    // In the order of their names: the longest tests begin first. Where files share a worker they share what they
-    // import, which takes longer than most of them do.
+    // Projects run in the order of their names, so the longest tests begin first. Files that share a worker also share
+    // their imported modules, because importing takes longer than most tests.
     projects: [
       { test: { ...tests, name: 'alone', include: ALONE } },
       {

@@ -1,6 +1,7 @@
 /**
- * `npm run check` enforces this beside types and Biome: import rules, code that a browser can run, a pure domain,
- * random numbers, migrations that never change, links between documents, numbers of decisions, wording, and a line about every folder.
+ * `npm run check` checks these rules in addition to types and Biome: imports, code that a browser can run, a pure
+ * domain, random numbers, migrations that never change, links between documents, numbers of decisions, wording, and a
+ * line about every folder.
  */
 import { join } from 'node:path';
 import { decisionProblems } from './check/decisions.ts';
@@ -28,15 +29,18 @@ const CONSOLE = 'packages/console/src';
 const MPC = 'packages/mpc/src';
 const REPORTS = 'packages/reports/src';
 
-/** The folders of the mathematics in the order in which they may import each other, each with the file that exports it. */
+/** The folders of the mathematics. Each may import only the folders before it. Each has a file that exports it. */
 const MPC_LAYERS = [
   ...['privacy', 'curve', 'shares', 'shares.ts'],
   ...['elGamal', 'elGamal.ts', 'sketches', 'sketches.ts'],
 ];
 
-/** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
+/** The folders of the SDK. Each may import only the folders before it. All of them run in browsers. */
 const SDK_LAYERS = ['client', 'identity', 'onboarding', 'verification', 'refusals', 'filters', 'consumer'];
-/** The parts of the provider in the same order; `index.ts` and the other entries import what they export. */
+/**
+ * The parts of the provider. Each may import only the parts before it; `index.ts` and the other entries import what
+ * they export.
+ */
 const PROVIDER_LAYERS = [
   'filter',
   'population.ts',
@@ -62,7 +66,7 @@ const PROVIDER_LAYERS = [
 
 /** The kinds of stores that events can be in, each with its SQL dialect. */
 const EVENT_STORES = ['duckdb', 'postgres', 'clickhouse'].map((name) => `${SDK}/provider/events/${name}`);
-/** A store knows SQL and transport, and nothing of privacy, the ledger, or the protocols. */
+/** A store may import SQL and transport code, but not privacy, the ledger or the protocols. */
 const STORE_RULES: Rule[] = EVENT_STORES.map((place) => [
   place,
   [
@@ -75,7 +79,7 @@ const STORE_RULES: Rule[] = EVENT_STORES.map((place) => [
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
-/** The imports that each place may have. The longest matching place decides; `contract` stands for the package. */
+/** The allowed imports of each file or folder. The longest matching path decides; `contract` stands for the package. */
 const RULES: Rule[] = [
   [CONTRACT, [CONTRACT]],
   ...layers(
@@ -102,7 +106,7 @@ const RULES: Rule[] = [
     ['contract'],
     ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption', 'sealing'],
   ),
-  // Mathematics: it neither signs nor encrypts for anybody, and has no threads of its own.
+  // The mathematics neither signs nor encrypts messages, and starts no threads.
   [MPC, ['contract', MPC]],
   ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols', 'protocols.ts', 'charges', 'charges.ts']),
   ...layers(
@@ -113,7 +117,7 @@ const RULES: Rule[] = [
       ...['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'],
     ],
   ),
-  // Reports are computed at the consumer, in a browser too: from definitions and results to figures, without any I/O.
+  // Reports run at the consumer, also in browsers. They turn definitions and results into figures, without any I/O.
   [REPORTS, ['contract', 'mpc', REPORTS]],
   ...layers(
     REPORTS,
@@ -138,7 +142,7 @@ const RULES: Rule[] = [
       'consent',
       'server',
       'server/telemetry',
-      // The shapes of the jobs; the pipeline runs them.
+      // This file only has the types of the jobs. The pipeline runs the jobs.
       `${EXCHANGE}/compute/jobs.ts`,
       ...['domain', 'protobuf', 'database', 'feed', 'operations'].map((part) => `${EXCHANGE}/${part}`),
     ],
@@ -169,7 +173,7 @@ const RULES: Rule[] = [
       ...['auth', 'compute', 'observability', 'operations', 'serving'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
-  // A face reaches operations only through the pipeline.
+  // The HTTP and gRPC servers may reach operations only through the pipeline.
   [`${EXCHANGE}/http`, ['contract', 'server', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
   [`${EXCHANGE}/rpc`, ['contract', 'server', 'server/telemetry', `${EXCHANGE}/serving`, `${EXCHANGE}/rpc`]],
   [
@@ -177,7 +181,7 @@ const RULES: Rule[] = [
     ['contract', 'server', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],
   ],
   [`${EXCHANGE}/postgres`, [`${EXCHANGE}/postgres`]],
-  // The demo parties need keys and certificates; the rest of the exchange needs nothing of the SDK.
+  // The demo parties need keys and certificates. No other part of the exchange may import the SDK.
   [
     `${EXCHANGE}/dev`,
     [
@@ -279,9 +283,9 @@ const RULES: Rule[] = [
       'completion',
     ],
   ),
-  // The browser loads little of the SDK: keys and results are opened by the companion, which `mex console` runs.
+  // The browser loads few parts of the SDK, because the companion, which `mex console` runs, decrypts keys and results.
   [CONSOLE, ['contract', 'reports', 'sdk', CONSOLE]],
-  // Charts and views of a report need no page, so that `mex console` can compute them.
+  // The charts and views of a report need no page, so `mex console` can compute them.
   ...layers(CONSOLE, ['contract', 'mpc', 'reports'], ['format.ts', 'charts', 'reports']),
   ...layers(
     CONSOLE,
@@ -295,11 +299,11 @@ const RULES: Rule[] = [
       'packages/testkit/src',
     ],
   ],
-  // The composition root and what belongs to it.
+  // The composition root and the other top-level files of the exchange.
   [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
-/** Code that consumers run in browsers. It may not load the rest, which providers and duchies run on Node. */
+/** Code that consumers run in browsers. It may not load code that runs only on Node, at providers and duchies. */
 const IN_BROWSERS = [
   CONTRACT,
   CONSENT,
@@ -339,7 +343,7 @@ const problems = [
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Noise, nonces and jitter come from a source that cannot be predicted. */
+/** Noise, nonces and jitter must come from an unpredictable source. */
 function randomProblems(): string[] {
   const forbidden = /\bMath\s*(?:\??\.\s*|\[\s*['"`])random\b|\brandom\b[^{}]*\}\s*=\s*Math\b/;
   return files('packages/*/src/**/*.{ts,js,mjs}', '{bench,rig,scripts}/**/*.{ts,mjs}')
@@ -347,7 +351,10 @@ function randomProblems(): string[] {
     .map((file) => `${file}: the random numbers of Math can be predicted: draw from crypto.getRandomValues`);
 }
 
-/** Rules and protobuf tooling compute from their arguments: they wait for nothing, read no environment and keep no state. */
+/**
+ * Domain rules and protobuf code compute only from their arguments: they do not wait, read the environment or keep
+ * state.
+ */
 function purityProblems(): string[] {
   const impure = {
     'waits for something': /\b(?:async|await|Promise)\b/,

@@ -1,4 +1,4 @@
-/** What the documents list completely, compared with the code. */
+/** Compares the complete lists in documents with the code. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { ownImports, sources } from './check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-/** The words that are in none of the documents. */
+/** Returns the words that no document contains. */
 const missingFrom = (documents: string | string[], words: Iterable<string>) => {
   const known = new Set(
     [documents]
@@ -98,7 +98,7 @@ describe('docs/architecture.md', () => {
     );
     const between = [...new Set(imports)].filter((edge) => {
       const [from, to] = edge.split(' → ');
-      // The picture says of tests only that they use every package.
+      // The picture shows the imports of tests only in a summary: they use every package.
       return from !== to && from !== 'testkit';
     });
     expect(drawn.filter((edge) => !/testkit|rig/.test(edge)).sort()).toEqual(between.sort());
@@ -141,7 +141,7 @@ describe('the Dockerfile', () => {
   it('installs what the lockfile says, and runs nothing of it', () => {
     expect(dockerfile.match(/\bnpm (ci|install|i)\b.*/g)).toEqual([
       expect.stringMatching(/^npm ci .*--ignore-scripts/),
-      // DuckDB's binary for this platform, in the version that the lockfile has.
+      // This installs DuckDB's binary for this platform, in the version of the lockfile.
       expect.stringMatching(/^npm install --no-save .*--ignore-scripts/),
     ]);
     expect(dockerfile).not.toMatch(/\b(curl|wget|apt-get|apk|npx)\b|^ADD /m);

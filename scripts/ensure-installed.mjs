@@ -1,5 +1,6 @@
-// Runs before start, test and check: installs the packages when those in node_modules do not match the lockfile.
-// One of them is Node 24, which npm scripts find first. This file runs before that, so it is plain JavaScript for Node 20.
+// Runs before start, test and check. Installs the packages if those in node_modules do not match the lockfile.
+// One of the packages is Node 24, which npm scripts find first. This file runs before that, so it is plain JavaScript
+// for Node 20.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,14 +22,18 @@ function whyInstall() {
   if (!existsSync(runtime)) return 'node_modules/.bin/node is missing';
   const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
   if (installed === stamp()) return undefined;
-  // The user may have run "npm install", or only a version or a script in package.json has changed.
+  // The stamp may differ although the packages are current: after a plain "npm install", or a new version or script in
+  // package.json.
   const differing = differingPackage();
   if (differing !== undefined) return `${differing} is not as the lockfile has it`;
   writeFileSync(stampFile, stamp());
   return undefined;
 }
 
-/** Returns the first package that differs from the lockfile: another version, missing, or with other dependencies. */
+/**
+ * Returns the first package that differs from the lockfile: it has another version or other dependencies, or is
+ * missing.
+ */
 function differingPackage() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return 'node_modules';
@@ -39,7 +44,7 @@ function differingPackage() {
     if (!path.includes('node_modules/')) {
       if (!hasDependenciesOf(join(root, path, 'package.json'), locked)) return join(path, 'package.json');
     } else if (found[path]?.version !== locked.version) {
-      // npm leaves out the optional packages of other platforms.
+      // npm omits the optional packages of other platforms.
       if (found[path] !== undefined || isForThisPlatform(locked))
         return path.replace(/^.*node_modules\//, '');
     }
@@ -64,7 +69,10 @@ function isForThisPlatform({ optional, peer, os, cpu, libc }) {
   return allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, 'glibc');
 }
 
-/** A hash of everything that decides which packages npm installs. A folder may be shared with a container, so the platform counts too. */
+/**
+ * Hashes everything that decides which packages npm installs. The platform is included, because a container may share
+ * the folder.
+ */
 function stamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
   const packages = readdirSync(join(root, 'packages')).sort();
@@ -78,10 +86,11 @@ function stamp() {
 
 function install() {
   rmSync(stampFile, { force: true });
-  // "npm ci" would install exactly the lockfile, which may lack the optional binaries of other platforms. Dev dependencies
-  // are installed even under NODE_ENV=production, since Node is one of them.
+  // "npm ci" would install exactly the lockfile, which may lack the optional binaries of other platforms. Dev
+  // dependencies are installed even under NODE_ENV=production, because Node is one of them.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev'];
-  // The npm that started this script, with the Node that it runs on: node_modules/.bin/node may be replaced meanwhile.
+  // Use the npm that started this script, and the Node that this npm runs on, because the installation may replace
+  // node_modules/.bin/node.
   const { npm_execpath: npm, npm_node_execpath: node = process.execPath } = process.env;
   const [command, ...before] = npm !== undefined && basename(npm).startsWith('npm') ? [node, npm] : ['npm'];
   const { status, error } = spawnSync(command, [...before, ...args], { cwd: root, stdio: 'inherit' });

@@ -8,7 +8,7 @@ import manifest from '../packages/cli/package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-// Replaces npm: prints its arguments and does what FAKE_NPM says.
+// A fake npm, which prints its arguments and behaves as FAKE_NPM says.
 const fakeNpm = `
   import { mkdirSync, writeFileSync } from 'node:fs';
   console.log('npm', ...process.argv.slice(2));
@@ -111,7 +111,7 @@ it.each([
   expect(ensureInstalled()).toMatchObject({ status: 0, stdout: expect.stringContaining(installs) });
 });
 
-/** The machine's own Node, where it is older than the one that npm installs here. */
+/** The path of the machine's own Node, if it is older than the Node that npm installs here. */
 const older = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))

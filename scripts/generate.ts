@@ -1,7 +1,8 @@
 /**
- * Writes the files that are printed from the source: the lists of errors, refusals and failures, the OpenAPI document, the
- * schema of reports, the reference of the SDK, the tables of settings and of lies, the state diagrams, the protobuf code.
- * With --check it writes nothing and fails, naming those that are out of date.
+ * Writes the files that are generated from the source: the lists of errors, refusals and failures, the OpenAPI
+ * document, the schema of reports, the reference of the SDK, the tables of settings and of lies, the state diagrams,
+ * and the protobuf code.
+ * With --check it writes no file, and fails with a list of the files that are out of date.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,7 +33,7 @@ import { printLies } from './lies.ts';
 import { printSdkReference } from './sdkReference.ts';
 import { printStates } from './stateDiagrams.ts';
 
-/** Contents by path below the root. */
+/** The contents of the files, by path relative to the root. */
 export type Files = Map<string, string>;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -40,7 +41,7 @@ const BIN = join(ROOT, 'node_modules', '.bin');
 const COMMAND = 'node scripts/generate.ts';
 const PRODUCTION = 'docs/production.md';
 const DATA_MODEL = 'docs/data-model.md';
-/** Everything in it is generated: what is there besides is left over. */
+/** All files in this folder are generated. Any other file in it is stale. */
 const PROTOBUF_CODE = 'packages/contract/src/gen';
 
 if (import.meta.main) {
@@ -72,7 +73,7 @@ export function printFiles(): Files {
   ]);
 }
 
-/** The document with a new table of settings: the rows from `host` on. */
+/** Replaces the table of settings in the document: the rows from `host` on. */
 function printSettings(document: string): string {
   const code = (text: string | undefined) => (text === undefined ? '' : ` \`${text}\``);
   const rows = Object.entries(SETTINGS).map(([name, { initial, variable, meaning }]) => {
@@ -83,7 +84,7 @@ function printSettings(document: string): string {
   return document.replace(/^\| `host` [\s\S]*?\n(?=\n)/m, () => rows.join(''));
 }
 
-/** Paths that differ from what is on disk, missing and left-over ones included. */
+/** The paths whose content on disk differs, including missing and stale files. */
 export function staleFiles(root: string, files: Files): string[] {
   const leftOver = [...readTree(root, PROTOBUF_CODE).keys()].filter((path) => !files.has(path));
   const changed = [...files].filter(([path, content]) => {
@@ -93,7 +94,7 @@ export function staleFiles(root: string, files: Files): string[] {
   return [...changed.map(([path]) => path), ...leftOver].sort();
 }
 
-/** Without content the file goes away. */
+/** Writes a file, or removes it if there is no content. */
 export function write(root: string, path: string, content: string | undefined): void {
   const file = join(root, path);
   if (content === undefined) {
@@ -208,7 +209,7 @@ function readTree(root: string, directory: string): Files {
   );
 }
 
-/** The tools of this repository, and the plugins and the Node they look for. */
+/** Runs a tool of this repository. PATH begins with its folder, so that the tool finds its plugins and Node. */
 function run(tool: string, args: string[], cwd: string, input = ''): string {
   const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };
   return execFileSync(join(BIN, tool), args, { cwd, input, env, encoding: 'utf8' });

@@ -1,12 +1,12 @@
 /**
- * docs/lies.md: the lies that tests tell, and what they expect. The page has the prose; between `<!-- lies: <file> -->` and
- * `<!-- end -->` are the rows of that file, read from its syntax tree.
+ * Prints docs/lies.md, which lists the lies that tests tell and the expected reactions. The prose is in the page
+ * itself. The rows between `<!-- lies: <file> -->` and `<!-- end -->` are read from the syntax tree of that file.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'vite';
 
-/** A node of the syntax tree, as far as it is read here. */
+/** A node of the syntax tree, with only the members that are used here. */
 // biome-ignore lint/suspicious/noExplicitAny: every kind of node has other members
 type Node = any;
 
@@ -16,9 +16,9 @@ interface Lie {
 }
 
 const PLACE = /(<!-- lies: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g;
-/** A reason, a code, or a state that a test expects. */
+/** A reason, code or state that a test expects. */
 const CODE = /\b[A-Z]{3,}(?:_[A-Z]+)+\b/g;
-/** Stages and roles are named in many tests, but they are not reasons. */
+/** Names of stages and roles, which look like codes but are not. */
 const NO_CODE =
   /_(PHASE|PHASES|INPUT|INPUTS|WORKER|START|ONE|TWO|THREE|FULFILLMENT|REACH|FREQUENCY)\b|_(BYTES|URLS|RANGES|PURPOSE|INFINITY|SHUFFLE)$|^(DISCRETE|REACH|SHARE)_/;
 
@@ -39,7 +39,7 @@ function tableOf([group, lies]: [string, Lie[]]): string {
   return `| ${cell(group)} | Says |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** By the title of what they are in, in the order of the file. */
+/** Returns the lies of a file, by the title of the enclosing `describe` or table, in the order of the file. */
 export function liesIn(file: string, source: string): Map<string, Lie[]> {
   const { program, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
@@ -49,7 +49,7 @@ export function liesIn(file: string, source: string): Map<string, Lie[]> {
     found.set(key, [...(found.get(key) ?? []), lie]);
   };
   const sourceOf = (nodes: Node[]) => nodes.map(({ start, end }) => source.slice(start, end)).join();
-  /** The text that the test of a table expects in all its rows. */
+  /** The codes that the body of a table's test expects for every row. */
   let expected = '';
   const visit = (node: Node, group: string): void => {
     if (node === null || typeof node !== 'object') return;
@@ -71,7 +71,7 @@ export function liesIn(file: string, source: string): Map<string, Lie[]> {
   return found;
 }
 
-/** `describe(title, body)`, `test(title, body)`, or `test.each(rows)(title, body)`. */
+/** Parses `describe(title, body)`, `test(title, body)`, or `test.each(rows)(title, body)`. */
 function testCallOf(node: Node): { name: string; title: string; body: Node[]; rows?: Node } | undefined {
   if (node.type !== 'CallExpression') return undefined;
   const { callee, arguments: given } = node;
@@ -89,13 +89,13 @@ function testCallOf(node: Node): { name: string; title: string; body: Node[]; ro
     : { name, title, body, rows: each.arguments };
 }
 
-/** A row of a table: a title, how the truth is spoiled, and what is said then, if the row says it. */
+/** Parses a table row: a title, a function that changes the truth, and the expected reaction if the row has one. */
 function rowOf(node: Node): Lie | undefined {
   if (node.type !== 'ArrayExpression' || node.elements.length < 2) return undefined;
   const [first, ...rest] = node.elements as Node[];
   const title = textOf(first);
   const isFunction = ({ type }: Node) => type.endsWith('FunctionExpression');
-  // The function is the first thing after the title, or comes by a call or a name, or is the last.
+  // The function may be written out anywhere in the row, or be a call or a name right after the title.
   const isSpoiled = rest.some(isFunction) || (rest.length > 1 && textOf(rest[0]) === undefined);
   if (title === undefined || !isSpoiled) return undefined;
   const said = textOf(rest[0]) === undefined ? rest.slice(1) : rest;
@@ -114,7 +114,7 @@ function saidBy(node: Node): string {
   return text === undefined ? '' : `\`${text}\``;
 }
 
-/** A pattern as what it matches. */
+/** Makes a regular expression readable by replacing its wildcards. */
 function readable(pattern: string): string {
   return pattern
     .replace(/^\^|\$$/g, '')

@@ -1,9 +1,10 @@
 /**
- * Writes contract, consent, mpc, reports, sdk, server, exchange, duchy, console and cli as tarballs that npm installs, with JavaScript and types: Node
- * does not strip types under node_modules. `node scripts/pack.ts [folder]` puts them into the folder, else into .pack/.
+ * Packs contract, consent, mpc, reports, sdk, server, exchange, duchy, console and cli as tarballs with JavaScript and
+ * types, because Node does not strip types under node_modules. `node scripts/pack.ts [folder]` writes them to the
+ * folder, by default to .pack/.
  *
- * The workspace runs its TypeScript as it is, so its manifests point to src/. Each package is therefore staged
- * beside its tarball, as <folder>/<name>/, with a manifest that points to dist/. Nothing in packages/ changes.
+ * In the workspace the packages run as TypeScript, so their manifests point to src/. Each package is therefore staged
+ * beside its tarball, as <folder>/<name>/, with a manifest that points to dist/. The script does not change packages/.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -48,7 +49,7 @@ export const PACKAGES = [
   'console',
   'cli',
 ];
-/** The files that the console serves, which Vite builds. A list beside them has the SHA-256 of each. */
+/** The files that the console serves, which Vite builds. A list in the same folder has the SHA-256 of each file. */
 const WEB = join('dist', 'web');
 
 if (import.meta.main) {
@@ -60,7 +61,7 @@ if (import.meta.main) {
   }
 }
 
-/** Stages and packs them all; the paths of the tarballs, in the order of PACKAGES. */
+/** Stages and packs all packages. Returns the paths of the tarballs in the order of PACKAGES. */
 export function pack(folder: string): string[] {
   const manifests = PACKAGES.map((name) => readManifest(join(ROOT, 'packages', name)));
   const problems = manifests.flatMap((manifest) => versionProblems(manifest, manifests));
@@ -82,12 +83,9 @@ export function pack(folder: string): string[] {
   return (JSON.parse(packed) as { filename: string }[]).map(({ filename }) => join(folder, filename));
 }
 
-/**
- * Makes the form of a workspace package that npm should see: JavaScript and types in dist/ instead of TypeScript in
- * src/.
- */
+/** Converts a workspace manifest to the published form: JavaScript and types in dist/ instead of TypeScript in src/. */
 export function publishedManifest(source: Manifest): Manifest {
-  // "private" and the script that refuses to pack keep the sources from being published by mistake.
+  // "private" and the script that rejects packing only protect the sources from being published by mistake.
   const { private: _private, scripts: _scripts, ...manifest } = source;
   const built = (path: string, extension: string) =>
     path.replace(/^\.\/src\//, './dist/').replace(/\.ts$/, extension);
@@ -97,7 +95,7 @@ export function publishedManifest(source: Manifest): Manifest {
     ...manifest,
     ...(source.bin && { bin: mapped(source.bin, (path) => built(path, '.js')) }),
     ...(source.exports && {
-      // Types first: TypeScript takes the first condition that matches.
+      // `types` comes first, because TypeScript uses the first condition that matches.
       exports: mapped(withoutInternals(source.exports), (path) => ({
         types: built(path, '.d.ts'),
         default: built(path, '.js'),
@@ -106,12 +104,12 @@ export function publishedManifest(source: Manifest): Manifest {
   } as Manifest;
 }
 
-/** Tests, rig and benchmarks import files of a package as `./internal/…`; users cannot. */
+/** Removes the `./internal/…` entries, which only tests, the rig and the benchmarks use. */
 function withoutInternals(exports: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(exports).filter(([key]) => !key.startsWith('./internal/')));
 }
 
-/** Packages of ours depend on each other's very version: an older one would be another wire. */
+/** The packages must depend on exactly each other's version, because the wire format may differ between versions. */
 export function versionProblems(manifest: Manifest, ours: Manifest[]): string[] {
   return ours
     .filter(({ name, version }) => {
@@ -126,7 +124,7 @@ function stage(source: string, target: string, manifest: Manifest): void {
   const dist = join(target, 'dist');
   renameSync(join(target, 'src'), dist);
   for (const file of globSync('**/*.{js,d.ts}', { cwd: dist })) relinkTypes(join(dist, file));
-  // Styles, migrations and their sums, where import.meta.url looks for them.
+  // Assets such as styles and migrations go to the place where import.meta.url looks for them.
   const assets = globSync('src/**/*', { cwd: source, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.(tsx?|snap)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
@@ -135,7 +133,8 @@ function stage(source: string, target: string, manifest: Manifest): void {
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(file, copy);
   }
-  // Before the check: sources import it for the version, and the compiler copies it only sometimes.
+  // Write package.json before the check. The sources import it for the version, and the compiler does not always copy
+  // it.
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
   const problems = [...phantoms(dist, manifest), ...deadEnds(dist)];
   if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -146,8 +145,8 @@ function stage(source: string, target: string, manifest: Manifest): void {
 }
 
 /**
- * The compiler rewrites './x.ts' in imports of JavaScript, not in declarations, and never in other strings: those
- * would name a file that is not there.
+ * Corrects the imports of './x.ts' in declarations, because the compiler rewrites them only in JavaScript. Other
+ * strings that name a '.ts' file are errors, because that file is not packed.
  */
 function relinkTypes(file: string): void {
   const text = readFileSync(file, 'utf8');
@@ -160,7 +159,7 @@ function relinkTypes(file: string): void {
   }
 }
 
-/** In the workspace an import may find a package that happens to be there; a user has what the manifest asks for. */
+/** Finds imports that the manifest does not declare. They may work in the workspace but fail for a user. */
 function phantoms(dist: string, manifest: Manifest): string[] {
   const { name, dependencies, optionalDependencies, peerDependencies } = manifest;
   const declared = Object.keys({ [name]: '', ...dependencies, ...optionalDependencies, ...peerDependencies });
@@ -174,7 +173,7 @@ function phantoms(dist: string, manifest: Manifest): string[] {
   });
 }
 
-/** Imports of our own files that are not there. */
+/** Finds relative imports of files that do not exist. */
 function deadEnds(dist: string): string[] {
   return globSync('**/*.{js,d.ts}', { cwd: dist }).flatMap((file) => {
     const imports = readFileSync(join(dist, file), 'utf8').matchAll(
@@ -191,7 +190,7 @@ function readManifest(directory: string): Manifest {
   return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 }
 
-/** With the Node of this repository first, for npm too. Its output goes to `stdout`. */
+/** Runs a command with this repository's Node first in PATH, also for npm. Its output goes to `stdout`. */
 function run(command: string, args: string[], stdout: 'pipe' | 2 = 'pipe'): string {
   const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };
   return execFileSync(command, args, { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', stdout, 2] });

@@ -1,4 +1,7 @@
-/** A part of what would take too long in every run, chosen by the commit: as many commits as there are parts run all of it. */
+/**
+ * Selects a part of the tests that would take too long in every run. The commit chooses the part, so that all tests run
+ * over many commits.
+ */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 

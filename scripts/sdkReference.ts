@@ -1,6 +1,7 @@
 /**
- * docs/sdk.md: what the SDK exports, read from the declarations that the compiler writes. Their layout is regular
- * (a statement starts at the left edge, everything inside it is indented), so reading lines is enough.
+ * Prints docs/sdk.md, the reference of the SDK's exports, from the declarations that the compiler writes. It reads them
+ * line by line, because their layout is regular: a statement starts at the left edge, and everything inside it is
+ * indented.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,24 +10,27 @@ import { dirname, join, relative } from 'node:path';
 
 export interface Exported {
   name: string;
-  /** The comment above it, without its stars. */
+  /** The doc comment of the export, without its asterisks. */
   doc: string;
-  /** As the compiler prints it. */
+  /** The declaration as the compiler prints it. */
   text: string;
-  /** Where it is declared; for what a package declares that is not followed, the file that exports it. */
+  /**
+   * The file that declares the export. For an export of a package that is not followed, the file that re-exports it.
+   */
   file: string;
 }
 
 const DECLARATION = /^(?:export )?(?:declare )?(?:abstract )?(?:function|const|class|interface|type) (\w+)/;
 const EXPORT_ALL = /^export \*(?: as \w+)? from ['"](.+)['"];$/;
-/** Packages whose exports are documented as part of the SDK. */
+/** Other packages whose exports are documented as part of the SDK. */
 const FOLLOWED = ['consent', 'mpc'];
 const EXPORT_LIST = /^export (?:type )?\{(.*)\}(?: from ['"](.+)['"])?;$/s;
 
 export function printSdkReference(root: string, command: string): string {
   const out = mkdtempSync(join(tmpdir(), 'mex-declarations-'));
   try {
-    // Unchecked: what is to be generated must not need what is generated, and "npm run check" checks types anyway.
+    // Skip the type check, because types may depend on files that are still to be generated. "npm run check" checks the
+    // types.
     const args = ['-p', 'tsconfig.pack.json', '--noCheck', '--emitDeclarationOnly', '--outDir', out];
     execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...args], {
       cwd: root,
@@ -60,9 +64,11 @@ ${body}`;
   }
 }
 
-/** A line for each group of an entry, with links to its symbols, by the anchors that GitHub gives to headings. */
+/**
+ * Prints the contents: one line per group of an entry, with links to its symbols by the anchors that GitHub generates.
+ */
 export function contentsOf(body: string): string {
-  // The heading of the contents themselves comes first.
+  // The anchor of the heading "Contents" is already used.
   const used = new Map([['contents', 1]]);
   const anchorOf = (title: string) => {
     const slug = title
@@ -83,7 +89,9 @@ export function contentsOf(body: string): string {
     .trim();
 }
 
-/** The declarations of a package by what other packages import: `@measurement-exchange/consent/sealing`. */
+/**
+ * The declaration files of a package's entries, by import specifier such as `@measurement-exchange/consent/sealing`.
+ */
 function declaredEntries(root: string, out: string, folder: string): [specifier: string, file: string][] {
   const manifest = readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8');
   const { name, exports }: { name: string; exports: Record<string, string> } = JSON.parse(manifest);
@@ -98,8 +106,8 @@ function declaredEntries(root: string, out: string, folder: string): [specifier:
 }
 
 /**
- * The exports of a declaration file in its order, with re-exports of other files in their place. `packages` has the
- * declarations of those packages that are followed as if they were files beside it.
+ * Returns the exports of a declaration file in their order, with re-exports resolved. `packages` maps the specifiers of
+ * followed packages to their declaration files.
  */
 export function readExports(file: string, packages: Record<string, string> = {}): Exported[] {
   const statements = readStatements(file);
@@ -140,7 +148,7 @@ function readStatements(file: string): Exported[] {
   return statements;
 }
 
-/** A comment as Markdown: without its stars, with its example as code. */
+/** Converts a doc comment to Markdown: removes the asterisks, and formats the example as code. */
 function plain(comment: string): string {
   const lines = comment.replace(/^\/\*\*|\*\/$/g, '').split('\n');
   const [text, ...examples] = lines
@@ -151,9 +159,9 @@ function plain(comment: string): string {
   return [text, ...examples.map((code) => fenced(code).trimEnd())].join('\n\n').trim();
 }
 
-/** `printed` has the symbols of the entries before this one, which are named only. */
+/** `printed` contains the symbols of the entries before this one. These are only listed by name. */
 function printEntry(entry: string, exported: Exported[], base: string, printed: Set<string>): string {
-  // A folder is a group, and so is a file beside the folders.
+  // Symbols are grouped by folder, or by file if the file is at the top level.
   const groupOf = (file: string) => {
     const path = relative(base, file)
       .replace(/^sdk\/src\//, '')
@@ -175,7 +183,7 @@ function printEntry(entry: string, exported: Exported[], base: string, printed: 
       ? [`Exports of entries above: ${known.map(({ name }) => `\`${name}\``).join(', ')}.\n`]
       : []),
     ...[...groups].map(([group, symbols]) => {
-      // Overloads share a name.
+      // Overloads have the same name and are printed together.
       const named = Map.groupBy(symbols, ({ name }) => name);
       return [`### ${group}\n`, ...[...named].map(printSymbol)].join('\n');
     }),

@@ -1,4 +1,4 @@
-/** Draws the state machines of docs/data-model.md, between `<!-- states -->` and `<!-- end -->`, from their edges. */
+/** Draws the state diagrams of docs/data-model.md from EDGES, between `<!-- states -->` and `<!-- end -->`. */
 import { EDGES } from '@measurement-exchange/exchange/internal/domain/aggregate';
 
 const PLACE = /(<!-- states -->\n)[\s\S]*?(<!-- end -->)/;

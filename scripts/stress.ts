@@ -1,6 +1,6 @@
 /**
- * `npm run stress [-- --part] [file …]`: the tests that repeat something, as often as `rounds` says in full, and those that
- * `npm test` leaves out. `--part` runs an eighth of their files, chosen by the commit.
+ * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
+ * tests that `npm test` omits. `--part` runs an eighth of their files, chosen by the commit.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   options: { part: { type: 'boolean' } },
 });
 
-/** Test files that import `rounds`, themselves or by helpers beside them. */
+/** The test files that import `rounds`, directly or through their helpers. */
 function stressTests(): string[] {
   const files = globSync('packages/*/{src,test}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] });
   const imports = new Map(

@@ -1,4 +1,4 @@
-/** Pages of decisions: numbered without gaps, listed in the index, each with its date and status. */
+/** Checks the decision pages: numbered without gaps, listed in the index, each with its date and status. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 

@@ -1,12 +1,18 @@
-/** Every folder that a newcomer sees first is described in one line of docs/architecture.md, and no other is. */
+/**
+ * Checks that docs/architecture.md has one line for each folder that a newcomer sees first, and no line for other
+ * folders.
+ */
 
-/** The folders of packages, of the rig, the benchmarks and the scripts, down to one below src and test. */
+/**
+ * The folders of packages, the rig, the benchmarks and the scripts. In packages, one level below src and test counts,
+ * too.
+ */
 const DESCRIBED =
   /^(?:packages\/\w+\/(?:proto\/|(?:src|test)\/(?:\w+\/)?)|(?:bench|rig|scripts)\/(?:\w+\/)?)/;
-/** A row of a table that begins with a folder. */
+/** A table row that begins with a folder. */
 const ROW = /^\| `([^`]+\/)` \| *(\S.*?)? *\|$/gm;
 
-/** `paths` are files, from the root. */
+/** `paths` are file paths relative to the root. */
 export function folderProblems(paths: string[], architecture: string): string[] {
   const folders = new Set(paths.flatMap(foldersOf));
   const rows = [...architecture.matchAll(ROW)].map(([, folder, words = '']) => ({ folder: folder!, words }));
@@ -28,7 +34,7 @@ export function folderProblems(paths: string[], architecture: string): string[] 
   ];
 }
 
-/** `packages/sdk/src/` and `packages/sdk/src/client/` of a file in the latter or below it. */
+/** Returns the described folders above a file, for example `packages/sdk/src/` and `packages/sdk/src/client/`. */
 function foldersOf(path: string): string[] {
   const folder = DESCRIBED.exec(path)?.[0];
   if (folder === undefined) return [];

@@ -1,12 +1,12 @@
-/** Rules for imports, and for code that runs in a browser. */
+/** Checks imports between files, and code that runs in browsers. */
 import { isBuiltin } from 'node:module';
 import { circles } from './circles.ts';
 import { fileOf, files, isIn, loadedSpecifiersOf, ownImports, sources } from './sources.ts';
 
-/** A file or folder, and what its files may import: files, folders, or packages of ours by name. */
+/** A file or folder, and the files, folders or packages of this repository that it may import. */
 export type Rule = [place: string, allowed: string[]];
 
-/** The longest matching place decides. */
+/** The rule with the longest matching path decides. */
 export function importProblems(rules: Rule[]): string[] {
   return sources().flatMap((file) => {
     const rule = rules.filter(([place]) => isIn(place, file)).sort((a, b) => b[0].length - a[0].length)[0];
@@ -17,7 +17,7 @@ export function importProblems(rules: Rule[]): string[] {
   });
 }
 
-/** Each folder or file of a package may import itself, those listed before it, and these packages. */
+/** Each folder or file of a package may import itself, the parts listed before it, and these packages. */
 export function layers(place: string, packages: string[], parts: string[]): Rule[] {
   return parts.map((part, i) => [
     `${place}/${part}`,
@@ -25,12 +25,12 @@ export function layers(place: string, packages: string[], parts: string[]): Rule
   ]);
 }
 
-/** Every TypeScript file of ours, tests included. */
+/** All TypeScript files of this repository, including tests. */
 function everyFile(): string[] {
   return files('packages/*/{src,test}/**/*.{ts,tsx}', '{bench,rig,scripts}/**/*.ts');
 }
 
-/** Files of another package are imported through its exports. */
+/** Finds relative imports of another package's files, which must be imported through the package's exports. */
 export function relativeProblems(): string[] {
   const packageOf = (file: string) => /^packages\/\w+\//.exec(file)?.[0];
   return everyFile().flatMap((file) =>
@@ -42,13 +42,13 @@ export function relativeProblems(): string[] {
   );
 }
 
-/** Types count, too: files that need each other can only be read together. */
+/** Finds circular imports. Type imports count, because files that need each other can only be understood together. */
 export function circleProblems(): string[] {
   const imports = everyFile().map((file): [string, string[]] => [file, ownImports(file).map(fileOf)]);
   return circles(new Map(imports)).map((circle) => `${circle}: imports in a circle`);
 }
 
-/** No file that a browser loads, directly or through other files, may need Node. */
+/** Finds files that a browser loads, directly or through other files, and that need Node. */
 export function browserProblems(isInBrowsers: (file: string) => boolean): string[] {
   const loaded = new Set(sources().filter(isInBrowsers));
   for (const file of loaded) {

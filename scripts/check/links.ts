@@ -1,6 +1,6 @@
 /**
- * Links between our Markdown files: each must lead to a file of the repository, and to a heading that is in it. A document
- * that the sources name must exist, too.
+ * Checks the links in Markdown files: each must lead to an existing file and an existing heading. A document that the
+ * source code names must exist, too.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -48,7 +48,7 @@ function problemOf(root: string, document: string, target: string): string | und
   return `${document}: ${target} leads to no heading`;
 }
 
-/** The anchors that GitHub gives to the headings of a document; a repeated heading gets a number. */
+/** The anchors that GitHub generates for the headings of a document. A repeated heading gets a number. */
 export function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading] of markdown.replace(FENCED, '').matchAll(/^#+ +(.*)$/gm)) {

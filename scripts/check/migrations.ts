@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * While a new version migrates, replicas of the version before still serve: they read the columns that they know, and write
- * rows without the new ones.
+ * Statements that break replicas of the previous version. These still serve during a migration: they read the columns
+ * that they know, and write rows without the new columns.
  */
 const BREAKING: [pattern: RegExp, problem: string][] = [
   [/\bDROP\s+(?:TABLE|COLUMN|FUNCTION)\b/i, 'drops what the version before still uses'],
@@ -25,7 +25,7 @@ export function breakingChanges(sql: string): string[] {
   return BREAKING.filter(([pattern]) => pattern.test(statements)).map(([, problem]) => problem);
 }
 
-/** A published migration has run on databases that we do not see: its text is fixed by its sum. */
+/** A published migration has already run on other databases, so its checksum must not change. */
 export function migrationProblems(directory: string, compatibleFrom: number): string[] {
   const sums = new Map(
     readFileSync(join(directory, 'SHA256SUMS'), 'utf8')

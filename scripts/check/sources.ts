@@ -1,11 +1,11 @@
-/** Our files, and what they import. */
+/** The source files of this repository, and their imports. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The product's files, paths from the root: neither tests nor generated code. */
+/** The product's files as paths from the root, without tests and generated code. */
 export function sources(): string[] {
   return files('packages/*/src/**/*.{ts,tsx}').filter((file) => !/\.test\.tsx?$|\/gen\//.test(file));
 }
@@ -30,12 +30,14 @@ function specifiersIn(text: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
 }
 
-/** The same without imports and exports of types alone, which no program loads. */
+/** Returns the import specifiers of a file without type-only imports and exports, which are not loaded at run time. */
 export function loadedSpecifiersOf(file: string): string[] {
   return specifiersIn(textOf(file).replace(/^(?:import|export) type [^;]*;/gm, ''));
 }
 
-/** Our own modules that a file imports: paths from the root, or the name of a package of ours, `sdk/provider`. */
+/**
+ * The modules of this repository that a file imports: paths from the root, or package entries such as `sdk/provider`.
+ */
 export function ownImports(file: string, specifiers = specifiersOf(file)): string[] {
   return specifiers.flatMap((specifier) => {
     if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier))];
@@ -44,7 +46,7 @@ export function ownImports(file: string, specifiers = specifiersOf(file)): strin
   });
 }
 
-/** The file that an import of ours leads to, `packages/sdk/src/provider/index.ts` for `sdk/provider`. */
+/** The file behind a package entry, for example `packages/sdk/src/provider/index.ts` for `sdk/provider`. */
 export function fileOf(target: string): string {
   const [name, ...rest] = target.split('/');
   const manifest = `packages/${name}/package.json`;

@@ -1,13 +1,13 @@
 /**
- * Wording that readers stumble over, in comments of the product and in its documents: riddles that start with "What" or
- * "Of", a "who" that refers to nobody, and the like. `node scripts/check/words.ts packages/duchy` lists them for a folder.
+ * Finds wording in comments and documents that readers stumble over, such as sentences that start with "What" or "Of",
+ * or a "who" without a noun. `node scripts/check/words.ts packages/duchy` lists them for a folder.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SOURCES = ['packages/*/src/**/*.{ts,tsx,mjs}', '{bench,rig,scripts}/**/*.{ts,mjs}', '*.{ts,mjs}'];
 
-/** Pattern, and how to say it instead. */
+/** A pattern of awkward wording, and advice for better wording. */
 const AWKWARD: [pattern: RegExp, instead: string][] = [
   [/^(?:Of|Whose)\s/, 'begin with the subject'],
   [/^What\s(?!if\b)/, 'begin with the subject: name what it is'],
@@ -42,7 +42,7 @@ export function wordProblems(root: string, inFolder = ''): string[] {
     );
 }
 
-/** Comments of a source file as plain text; lines of `//` that follow each other are one comment. */
+/** Returns the comments of a source file as plain text. Consecutive `//` lines are one comment. */
 export function commentsOf(source: string): { line: number; text: string }[] {
   const comments: { line: number; text: string }[] = [];
   for (const match of source.matchAll(

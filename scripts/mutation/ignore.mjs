@@ -1,7 +1,7 @@
-/** Leaves the words of messages out of mutation: only people read them. */
+/** Excludes the texts of messages from mutation, because only people read them. */
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
-/** Which argument of a function, a constructor or a .method holds the words. */
+/** The index of the argument that contains the text, by function, constructor or `.method`. */
 const WORDS_AT = {
   ...{ Error: 0, BadCertificate: 0, Fault: 0, fault: 0, refuse: 0, tokenInvalid: 0 },
   ...{ ExchangeError: 1, report: 1, finding: 2, '.add': 2, '.differs': 2, '.fault': -1 },

@@ -1,5 +1,5 @@
 /**
- * Writes the figures and the survivors of the last complete `npm run mutate` into docs/mutation.md:
+ * Writes the figures and the surviving mutants of the last complete `npm run mutate` into docs/mutation.md:
  * node scripts/mutation/report.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ interface Mutant {
   location: { start: Position; end: Position };
 }
 
-/** The part of Stryker's JSON report that is read here. */
+/** The parts of Stryker's JSON report that are used here. */
 export interface MutationReport {
   files: Record<string, { source: string; mutants: Mutant[] }>;
 }

@@ -1,13 +1,13 @@
 /**
- * Shortens tests that would take seconds against each of thousands of mutants and kill hardly any that no other test
- * kills.
+ * Shortens or skips slow tests during mutation testing. They would take seconds for each of thousands of mutants, and
+ * other tests kill almost all of those mutants.
  */
 import fc from 'fast-check';
 import { beforeEach } from 'vitest';
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), interruptAfterTimeLimit: 100 });
 
-/** Tests of how long the largest inputs may take. */
+/** The titles of tests that measure how long the largest inputs take. */
 const AT_SCALE = [
   'a megabyte that would print as hundreds is refused',
   'a large proto2 enum named a hundred thousand times does not hold the exchange up',

@@ -1,4 +1,4 @@
-/** The tests that mutants are run against: fast, and without a database. */
+/** The tests that run against each mutant: fast tests that need no database. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -6,7 +6,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** The first failure ends a mutant: the tests beside it come first, then small files, last those that run a compiler. */
+/**
+ * Sorts the files so that a mutant fails early: first the test beside the mutated file, then small files, then tests
+ * that run a compiler.
+ */
 class LikelyFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const beside = this.ctx.config.related?.map((file) => file.replace(/\.ts$/, '.test.ts')) ?? [];
@@ -31,7 +34,7 @@ export default defineConfig({
     setupFiles: ['scripts/fastCheckSeed.ts', 'scripts/mutation/shortRuns.ts'],
     testTimeout: 20_000,
     sequence: { sequencer: LikelyFirst },
-    // Each mutant has a worker of its own, in which its test files share what they import.
+    // Each mutant has a separate worker, so its test files can share the modules that they import.
     isolate: false,
   },
 });
