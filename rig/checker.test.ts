@@ -6,7 +6,7 @@ import { Random } from './random.ts';
 
 const HISTORIES = 500;
 
-/** A history that happened: every operation takes effect at one moment between its call and its return. */
+/** Generates a valid history: every operation takes effect at one moment between its call and its return. */
 function happened(random: Random, length: number, requisitions: number): Operation[] {
   let state: State = created(requisitions);
   const operations: Operation[] = [];
@@ -14,7 +14,7 @@ function happened(random: Random, length: number, requisitions: number): Operati
     const input = anyInput(random, requisitions);
     const [call, end] = [moment - random.int(80) / 10 - 0.1, moment + random.int(80) / 10 + 0.1];
     if (random.chance(0.1)) {
-      // The outcome is unknown: half of them took effect.
+      // The outcome is unknown to the client. Half of these operations took effect.
       if (random.chance(0.5)) state = apply(state, input)[0];
       operations.push({ input, output: undefined, call, return: end });
       continue;
@@ -26,7 +26,10 @@ function happened(random: Random, length: number, requisitions: number): Operati
   return operations.sort((a, b) => a.call - b.call);
 }
 
-/** The definition itself, for histories short enough: every order of every choice of the unknown ones. */
+/**
+ * Checks linearizability by its definition, for short histories: tries every order, with and without each unknown
+ * operation.
+ */
 function byDefinition(operations: Operation[], state: State): boolean {
   if (operations.every(({ output }) => output === undefined)) return true;
   return operations.some((first) => {
@@ -59,7 +62,7 @@ const acknowledged = (operations: Operation[]) =>
     (o) => (o.input.kind === 'fulfill' || o.input.kind === 'refuse') && o.output?.startsWith('OK'),
   ) as (Operation & { input: { i: number } })[];
 
-/** Each makes a history that cannot have happened, whatever the order; undefined where it has nothing to change. */
+/** Each mutation makes a history that no order can explain. It returns undefined if the history has no place for it. */
 const MUTATIONS: Record<string, Mutation> = {
   'an acknowledged change is gone at the end': (operations, random) => {
     const lost = acknowledged(operations);
@@ -123,7 +126,7 @@ const MUTATIONS: Record<string, Mutation> = {
   },
 };
 
-/** Reads of a measurement that nothing had changed yet. */
+/** Returns a filter for reads that show a measurement without any changes. */
 function unchanged(requisitions: number): (operation: Operation) => boolean {
   return ({ input, output }) => apply(created(requisitions), input)[1] === output;
 }
@@ -143,7 +146,7 @@ describe('the checker', () => {
       let rejected = 0;
       for (let seed = 0; rejected < HISTORIES / 5; seed++) {
         const random = new Random(1_000_000 + seed);
-        // With one requisition a cascade cannot be half done.
+        // At least two requisitions are needed for a cascade that is half done.
         const requisitions = 2 + random.int(2);
         const mutated = mutate(happened(random, 5 + random.int(40), requisitions), random, requisitions);
         if (mutated === undefined) continue;
@@ -158,7 +161,7 @@ describe('the checker', () => {
     for (let seed = 0; seed < 3_000; seed++) {
       const random = new Random(2_000_000 + seed);
       const operations = happened(random, 2 + random.int(5), 2);
-      // One response in three is another operation's, or late.
+      // Some responses are replaced by those of other operations, and some calls are later.
       for (const operation of operations) {
         if (known(operation) && random.chance(0.1))
           operation.output = random.pick(operations.filter(known)).output;

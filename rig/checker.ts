@@ -1,21 +1,22 @@
 /**
- * Is there an order of these operations, each between its call and its return, in which every response is the
- * model's? The search of Wing and Gong (1993) with Lowe's memory (2017): a set of operations done and the state they
- * led to are looked at once. An operation that changes nothing and agrees with the state is taken at once, because it
- * cannot conflict with another one; so only the few operations that change something are tried in different orders.
+ * Checks linearizability: is there an order of the operations, each between its call and its return, in which the model
+ * gives every response? The search is that of Wing and Gong (1993) with Lowe's memory (2017): each pair of completed
+ * operations and resulting state is searched only once. A read that agrees with the current state is placed
+ * immediately, because it cannot conflict with other operations. Only the few operations that change the state are
+ * tried in different orders.
  */
 import { apply, type Input, type Output, type State } from './model.ts';
 
 export interface Operation {
   input: Input;
-  /** Undefined: unknown. It took effect at some time after its call, or never. */
+  /** Undefined if the outcome is unknown: the operation took effect at some time after its call, or never. */
   output: Output | undefined;
   call: number;
-  /** Where the output is undefined it is not looked at. */
+  /** Ignored if the output is undefined. */
   return: number;
 }
 
-/** How many changes were acknowledged that the last read of the requisitions does not show. */
+/** Counts the acknowledged changes that are missing from the last read of the requisitions. */
 export function lostWrites(operations: readonly Operation[], lastRead: Output): number {
   const [, states = '', measurement] = /^OK (.*) of (\w+)$/.exec(lastRead) ?? [];
   const requisitions = states.split(' ');
@@ -31,7 +32,7 @@ export function isLinearizable(operations: readonly Operation[], initial: State)
   const all = operations.map((operation, i) => ({ ...operation, bit: 1n << BigInt(i) }));
   const tried = new Set<string>();
 
-  /** Those that may come next: called before any of the rest has returned. */
+  /** The operations that may come next: those that were called before any remaining operation returned. */
   const candidates = (done: bigint) => {
     const rest = all.filter(({ bit }) => (done & bit) === 0n);
     const returned = rest.filter(({ output }) => output !== undefined);

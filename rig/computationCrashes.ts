@@ -1,4 +1,7 @@
-/** H19, H19L: kill -9 of exchange, duchies, mills and PostgreSQL at every stage of computations: each ends, with one result. */
+/**
+ * H19, H19L: kill -9 of the exchange, duchies, mills and PostgreSQL at every stage of computations. Every computation
+ * must end with one result.
+ */
 import { type Coverage, DUCHY_KINDS, type Kind, OTHER_KINDS } from './computations/coverage.ts';
 import { RING, SHUFFLE } from './computations/family.ts';
 import { Kills } from './computations/kills.ts';
@@ -12,9 +15,12 @@ import type { Counted } from './world.ts';
 
 const KILLS = { slice: 2, short: 12, long: 300 };
 const KILLS_OF_RINGS = { slice: 2, short: 6, long: 100 };
-/** However slow the machine is, it ends. */
+/** A time limit, so that the harness ends even on a slow machine. */
 const SECONDS = { slice: 60, short: 900, long: 2 * 3600 };
-/** How many stages, and kinds at a stage, may be missing at the end: 14 and 84 are all, 27 and 162 those of rings. */
+/**
+ * How many stages, and how many pairs of process kind and stage (cells), may remain without a kill. 14 stages and 84
+ * cells are all of them; for rings, 27 and 162.
+ */
 const MISSING = {
   slice: { stages: 14, cells: 84 },
   short: { stages: 12, cells: 82 },
@@ -25,7 +31,7 @@ const MISSING_OF_RINGS = {
   short: { stages: 27, cells: 162 },
   long: { stages: 4, cells: 120 },
 };
-/** One kill of this many comes at a random moment. */
+/** Every fourth kill comes at a random moment. */
 const RANDOM_EVERY = 4;
 
 export const h19: Harness = {
@@ -67,7 +73,7 @@ async function crash(
     }
   };
   try {
-    // Duchies and what they depend on, so that two may be down at once.
+    // Duchies and the processes that they depend on are killed in parallel, so that two may be down at the same time.
     await Promise.all([keepKilling(DUCHY_KINDS), keepKilling(OTHER_KINDS)]);
   } finally {
     await traffic.stop({ atOnce: isDone() });

@@ -1,4 +1,7 @@
-/** The frame of H5 and H6: traffic, one crash after the other, and after each the measurements left are read again. */
+/**
+ * The common part of H5 and H6: traffic and repeated crashes. After each crash, finished measurements are read again
+ * and checked.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Scale } from './harness.ts';
 import { Traffic } from './traffic.ts';
@@ -6,13 +9,13 @@ import type { World } from './world.ts';
 
 export interface Crashes {
   kills: Record<Scale, number>;
-  /** From the last recovery to the next kill. */
+  /** Milliseconds from the last recovery to the next kill. */
   momentMs: () => number;
-  /** Kills, and resolves when what was killed serves again. Returns how many it killed. */
+  /** Kills processes, and resolves when the service works again. Returns the number of killed processes. */
   crash: (n: number) => Promise<number>;
 }
 
-/** However slow the machine is, it ends. */
+/** A time limit, so that the harness ends even on a slow machine. */
 const SECONDS = { slice: 60, short: 900, long: 4 * 3600 };
 
 export async function underCrashes(context: Context, world: World, { kills, momentMs, crash }: Crashes) {

@@ -1,4 +1,7 @@
-/** H5: kill -9 of exchanges at any moment, one or all but one, under eight writers; what was acknowledged stays. */
+/**
+ * H5: kill -9 of exchanges at random moments, one or all but one, under eight writers. Acknowledged writes must
+ * survive.
+ */
 import { underCrashes } from './crashes.ts';
 import type { Harness } from './harness.ts';
 import type { Random } from './random.ts';
@@ -43,7 +46,7 @@ export const h5: Harness = {
     }),
 };
 
-/** Somebody is left to serve. */
+/** Draws the victims. At least one exchange survives. */
 function draw(random: Random, exchanges: number): { survivors: number[]; victims: number[] } {
   const all = Array.from({ length: exchanges }, (_, i) => i);
   const chosen = random.int(exchanges);

@@ -31,7 +31,7 @@ import type { Scale, Tally } from './tally.ts';
 export type { Scale } from './tally.ts';
 
 export interface Harness {
-  /** `H2` */
+  /** For example `H2`. */
   id: string;
   title: string;
   run(context: Context): Promise<Outcome>;
@@ -41,35 +41,35 @@ export interface Context {
   seed: number;
   random: Random;
   scale: Scale;
-  /** The bug that the exchanges are started with; the harness is expected to find it. */
+  /** The bug that the exchanges are started with. The harness is expected to find it. */
   planted: PlantedBug | undefined;
   progress(done: number, total: number): void;
-  /** Saves what explains a violation as `rig/out/<harness>-<seed>/<file>`. */
+  /** Saves data that explains a violation as `rig/out/<harness>-<seed>/<file>`. */
   save(file: string, value: unknown): void;
 }
 
 export interface Outcome {
-  /** Checked ones only. */
+  /** The number of checked operations. */
   operations: number;
   faults: number;
-  /** One sentence each; none in a healthy exchange. */
+  /** One sentence per violation. The list is empty for a healthy exchange. */
   violations: string[];
   tally: Tally;
-  /** How often the doctor looked at the database. */
+  /** How often the doctor checked the database. */
   doctorRuns?: number;
-  /** Figures worth a line below the table. */
+  /** Notes for the user, which are printed below the table. */
   notes?: string[];
 }
 
-/** The figure for the scale that is run. */
+/** Returns the figure for the scale of the run. */
 export function atScale<T>(context: Pick<Context, 'scale'>, figures: Record<Scale, T>): T {
   return figures[context.scale];
 }
 
-/** A thousand sentences say no more than the first of them. */
+/** The maximum number of violations that are kept, because further ones add no information. */
 const MAX_VIOLATIONS = 50;
 
-/** The violations so far; the same sentence counts once. */
+/** The violations so far. Identical sentences are stored once. */
 export class Violations {
   readonly found: string[] = [];
   private readonly seen = new Set<string>();

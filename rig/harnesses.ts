@@ -1,4 +1,7 @@
-/** Every harness, in the order they start, two at a time: the longest first, one that computes beside one that waits. */
+/**
+ * Every harness in the order of their start, two in parallel: the longest first, and one that computes beside one that
+ * waits.
+ */
 import { h16 } from './callers/canaries.ts';
 import { h13 } from './callers/fuzz.ts';
 import { h11 } from './callers/matrix.ts';

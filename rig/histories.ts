@@ -1,6 +1,6 @@
 /**
- * H2: sixteen clients through three exchanges on eight hot measurements. Each request is by REST or by gRPC at random, and
- * every history must be linearizable.
+ * H2: sixteen clients send requests through three exchanges to eight hot measurements. Each request uses REST or gRPC
+ * at random, and every history must be linearizable.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Harness } from './harness.ts';

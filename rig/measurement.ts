@@ -1,4 +1,4 @@
-/** One measurement as its callers see it: how it is opened and acted on, and what a response says to the model. */
+/** One measurement as its callers see it: how it is opened and changed, and how responses translate to the model. */
 import { SIGNATURE_ALGORITHMS } from '@measurement-exchange/contract';
 import {
   type DevParty,
@@ -42,7 +42,8 @@ export function draft(world: World, random: Random): Draft {
   );
   const nonces = providers.map(() => random.uint64());
   const body = measurementRequest(consumer, providers, nonces);
-  // gRPC names algorithms by their OIDs, and a requestId stands for the same text by both faces.
+  // gRPC names algorithms by their OIDs. A requestId must have the same content through REST and gRPC, so REST uses the
+  // OID, too.
   body.measurementSpec.signatureAlgorithm = SIGNATURE_ALGORITHMS.ECDSA_P256_SHA256.oid;
   return { consumer, providers, nonces, requestId: random.id(20), body };
 }
@@ -59,15 +60,15 @@ export function sendCreate(world: World, at: number, made: Draft, face: Face): P
   return world.call(at, consumer.name, 'POST', createPath(made), body);
 }
 
-/** The measurement of a draft, once its name and requisitions are known. */
+/** A created measurement, with its draft, its name and its requisitions. */
 export class Subject {
   readonly name: string;
   readonly draft: Draft;
-  /** IDs, in the order of the providers. */
+  /** The IDs of the requisitions, in the order of the providers. */
   private readonly ids: string[] = [];
-  /** By position: the etag it was created with, and the one after its change, once seen. */
+  /** For each requisition, the etag of its creation, and the etag after its change if a response has shown it. */
   private readonly etags: [first: string, second: string | undefined][] = [];
-  /** The fields that never change, as first read by each face. */
+  /** The fields that never change, as each API first showed them. */
   private readonly immutable = new Map<Face, string>();
 
   constructor(draft: Draft, name: string, listed: HttpResponse) {
@@ -82,7 +83,7 @@ export class Subject {
     }
   }
 
-  /** The same with a version whose etag is known: the one as created, until another one was seen. */
+  /** Replaces an etag that is not known yet: version 2 becomes version 1 until a response has shown version 2. */
   possible(input: Input): Input {
     if (!('etag' in input) || input.etag !== 2 || this.etags[input.i]![1] !== undefined) return input;
     return { ...input, etag: 1 };
@@ -93,7 +94,7 @@ export class Subject {
     return etag === 0 ? '0123456789abcdef0123' : this.etags[i]![etag - 1]!;
   }
 
-  /** The input must be possible. */
+  /** Sends an input that `possible` returned. */
   send(world: World, at: number, input: Input): Promise<Reply> {
     return input.face === 'grpc' ? this.sendRpc(world, at, input) : this.sendRest(world, at, input);
   }
@@ -155,7 +156,10 @@ export class Subject {
     return certificate === 'own' ? own.certificate : world.providers.find((p) => p !== own)!.certificate;
   }
 
-  /** Reads a response. A response that no state of the model could produce is a violation by itself. */
+  /**
+   * Translates a response to an output of the model. Adds a violation if no state of the model could produce the
+   * response.
+   */
   read(input: Input, response: HttpResponse, violations: Violations): Output {
     if (response.status !== 200) return response.reason;
     const { json } = response;
@@ -178,7 +182,7 @@ export class Subject {
         if (input.kind === 'fulfill' && input.face === 'grpc') return showFulfilled(json.state);
         const version = this.readRequisition(json, input.i, violations);
         const { nonces } = this.draft;
-        // JSON.parse rounds integers of 64 bits.
+        // JSON.parse rounds 64-bit integers, so compare the text.
         if (json.state === 'FULFILLED' && !response.text.includes(`"nonce":${nonces[input.i]}`)) {
           violations.add(`${json.name} is FULFILLED with another nonce than ${nonces[input.i]}`);
         }
@@ -199,7 +203,7 @@ export class Subject {
     return showMeasurement(state, failed, results.length);
   }
 
-  /** One etag as created, another one after its change, and no third. */
+  /** Checks the etag. A requisition has one etag at its creation, another after its change, and no third. */
   private readRequisition(r: Requisition, i: number, violations: Violations): EtagVersion {
     const etags = this.etags[i]!;
     const isFirst = r.etag === etags[0];

@@ -1,4 +1,4 @@
-/** Sends the operations on a measurement by gRPC, and gives their responses the fields of REST. */
+/** Sends the operations on a measurement by gRPC, and translates the responses to the fields of REST. */
 import { randomBytes } from 'node:crypto';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
 import {
@@ -49,7 +49,7 @@ export async function fulfill({ requisitions }: Rpcs, fulfillment: Fulfillment) 
   return { state: stateOf(state) };
 }
 
-/** The rest never changes, so it is only compared with itself. */
+/** The other fields never change, so each is compared only with its first value. */
 function toMeasurement({ name, state, results, failure, updateTime: _time, ...rest }: specs.Measurement) {
   return {
     name,

@@ -1,28 +1,30 @@
 /**
- * The behavior of a measurement, written from the contract and not from the code: its states, and the response to
- * every operation. Pure. The sequential harness compares each response with it; the checker searches an order in
- * which concurrent responses agree with it.
+ * A model of a measurement's behavior, written from the contract and not from the code: its states, and the response to
+ * every operation. It is pure. The sequential harness compares each response with it. The checker searches for an order
+ * in which concurrent responses agree with it.
  */
 
 export type MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 export type RequisitionState = 'UNFULFILLED' | 'FULFILLED' | 'REFUSED' | 'WITHDRAWN';
 
-/** A measurement by direct results. One requisition each, by position. */
+/** A measurement with direct results. The requisitions are identified by their position. */
 export interface State {
   measurement: MeasurementState;
   requisitions: readonly RequisitionState[];
 }
 
-/** 1 as it was created, 2 after its only change; 0 is an etag that never was. */
+/**
+ * Version 1 is the etag at creation, version 2 the etag after the only change. Version 0 is an etag that never existed.
+ */
 export type EtagVersion = 0 | 1 | 2;
 
-/** Only gRPC takes an empty etag, which means the current one. */
+/** Only gRPC accepts an empty etag, which means the current version. */
 export type SentEtag = EtagVersion | 'empty';
 
-/** Both show one world, so most responses are the same. */
+/** Both APIs show the same resources, so most responses are equal. */
 export type Face = 'rest' | 'grpc';
 
-/** By REST unless it has a face. */
+/** The input uses REST unless `face` is set. */
 export type Input = { face?: Face } & (
   | { kind: 'getMeasurement' }
   | { kind: 'listRequisitions' }
@@ -38,7 +40,7 @@ export type Input = { face?: Face } & (
   | { kind: 'cancel' }
 );
 
-/** A response in one line: the reason of an error, or the state that it shows. */
+/** A response in one line: the reason of the error, or the state that the response shows. */
 export type Output = string;
 
 export const CREATED: MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT';
@@ -51,7 +53,10 @@ export function versionOf(state: RequisitionState): EtagVersion {
   return state === 'UNFULFILLED' ? 1 : 2;
 }
 
-/** `failed` is the position of the requisition whose refusal failed it, or −1; `results` are counted. */
+/**
+ * `failed` is the position of the requisition whose refusal failed the measurement, or −1. `results` is the number of
+ * results.
+ */
 export function showMeasurement(state: string, failed: number, results: number): Output {
   return `OK ${state} failed by ${failed}, ${results} results`;
 }
@@ -64,7 +69,7 @@ export function showRequisitions(states: readonly string[], measurement: string)
   return `OK ${states.join(' ')} of ${measurement}`;
 }
 
-/** The response of gRPC to a fulfillment has nothing but the state. */
+/** The gRPC response to a fulfillment contains only the state. */
 export function showFulfilled(state: string): Output {
   return `OK ${state}`;
 }
@@ -82,7 +87,7 @@ export function apply(state: State, input: Input): [State, Output] {
     case 'refuse':
       return change(state, input, refused);
     case 'fulfill':
-      // From the names alone, before anything is looked up.
+      // The exchange rejects a foreign certificate by its name alone, before it reads the requisition.
       if (input.certificate === 'foreign') return [state, 'INVALID_FIELD_VALUE'];
       return change(state, input, (before, i) => {
         if (input.nonce === 'wrong') return [before, 'NONCE_MISMATCH'];
@@ -92,7 +97,7 @@ export function apply(state: State, input: Input): [State, Output] {
   }
 }
 
-/** The etag comes before the state: a stale one is rejected as stale even where the requisition is closed. */
+/** The etag is checked before the state, so a stale etag is reported as stale even if the requisition is closed. */
 function change(
   state: State,
   { i, etag }: { i: number; etag: SentEtag },
@@ -121,7 +126,7 @@ function cancelled(before: State): [State, Output] {
   return [after, measurementOf(after)];
 }
 
-/** Once the cascade is through: a certificate it rests on was revoked. */
+/** The state after a certificate that the measurement depends on was revoked and the cascade has ended. */
 export function revoked(before: State): State {
   return before.measurement === CREATED ? { measurement: 'FAILED', requisitions: withdrawn(before) } : before;
 }

@@ -11,10 +11,10 @@ export interface Options {
   scale: Scale;
   seed: number;
   only: string[] | undefined;
-  /** Which bugs to plant; undefined: run the exchange as it is. */
+  /** The bugs to plant. If undefined, the exchange runs without a bug. */
   planted: readonly PlantedBug[] | undefined;
   json: boolean;
-  /** Nothing is run: the saved rows of earlier runs are shown together. */
+  /** Runs no harness, and prints the saved rows of earlier runs. */
   table: boolean;
 }
 
@@ -64,7 +64,7 @@ function bugsOf(planted: boolean, names: string[]): readonly PlantedBug[] | unde
   return names.length > 0 ? names.map(bugNamed) : PLANTED_BUGS;
 }
 
-/** A third of the bugs, chosen by the commit. */
+/** A third of the bugs. The commit decides which third. */
 export function thirdOf(bugs: readonly PlantedBug[], commit: string): PlantedBug[] {
   return bugs.filter(({ name }) => isInPart(name, commit, 3));
 }

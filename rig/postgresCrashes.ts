@@ -1,4 +1,4 @@
-/** H6: kill -9 of PostgreSQL, its first process, one backend or all of them; what was acknowledged stays. */
+/** H6: kill -9 of PostgreSQL: its postmaster, one backend, or all processes. Acknowledged writes must survive. */
 import { underCrashes } from './crashes.ts';
 import type { Harness } from './harness.ts';
 import { describeTimes, firstSuccess } from './recovery.ts';
@@ -22,7 +22,7 @@ export const h6: Harness = {
         kills: { slice: 2, short: 10, long: 150 },
         momentMs: () => 300 + random.int(MOMENT_MS),
         async crash(n) {
-          // In turn, so that even two kills are of two kinds.
+          // The victims come in turn, so that even two kills are of two kinds.
           const victim = VICTIMS[n % VICTIMS.length]!;
           const started = performance.now();
           world.postgres.kill(victim, (pids) => random.pick(pids));

@@ -1,4 +1,4 @@
-/** How far harnesses have come, on standard error: a bar for each on a terminal, a line per quarter in a pipe. */
+/** Shows the progress of harnesses on stderr: a bar for each on a terminal, a line per quarter in a pipe. */
 export interface Progress {
   update: (done: number, total: number) => void;
   end: () => void;
@@ -7,7 +7,7 @@ export interface Progress {
 const WIDTH = 20;
 const REPAINT_MS = 100;
 
-/** By label, of all that run now. */
+/** The bars of all running harnesses, by label. */
 const bars = new Map<string, string>();
 
 export function startProgress(label: string): Progress {

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats: for what the rig does, never for anything secret. */
+/** A pseudorandom generator that repeats with a seed. The rig uses it for its own choices and never for secrets. */
 export class Random {
   private state: number;
   readonly seed: number;
@@ -8,14 +8,17 @@ export class Random {
     this.state = this.seed;
   }
 
-  /** A stream of its own, the same one for the same label however much was drawn here. */
+  /**
+   * Returns an independent generator. The same label gives the same stream, regardless of how many numbers were drawn
+   * here.
+   */
   fork(label: string): Random {
     let hash = this.seed ^ 0x811c9dc5;
     for (const char of label) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
     return new Random(hash);
   }
 
-  /** 32 bits, by the mixing of splitmix32. */
+  /** Returns 32 bits, mixed as in splitmix32. */
   bits(): number {
     this.state = (this.state + 0x9e3779b9) >>> 0;
     let z = this.state;
@@ -24,7 +27,7 @@ export class Random {
     return (z ^ (z >>> 16)) >>> 0;
   }
 
-  /** 0 to `below` − 1. */
+  /** Returns an integer from 0 to `below` − 1. */
   int(below: number): number {
     return Math.floor((this.bits() / 2 ** 32) * below);
   }
@@ -37,7 +40,7 @@ export class Random {
     return list[this.int(list.length)]!;
   }
 
-  /** A key of `weights`, as often as its weight says. */
+  /** Returns a key of `weights` with a probability proportional to its weight. */
   weighted<K extends string>(weights: Record<K, number>): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.int(entries.reduce((sum, [, weight]) => sum + weight, 0));
@@ -48,7 +51,7 @@ export class Random {
     throw new Error('weights are positive integers');
   }
 
-  /** An unsigned integer of 64 bits. */
+  /** Returns an unsigned 64-bit integer. */
   uint64(): bigint {
     return (BigInt(this.bits()) << 32n) | BigInt(this.bits());
   }

@@ -1,4 +1,4 @@
-/** After a fault clears, the first write succeeds within 5 s, without anybody's help. */
+/** After a fault ends, the first write must succeed within 5 s without intervention. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPath, draft } from './measurement.ts';
 import type { Random } from './random.ts';
@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const LIMIT_MS = 5_000;
 
-/** Milliseconds until a write succeeded at each of these exchanges; more than 5 s is a violation. */
+/** Returns the milliseconds until a write succeeded at all of these exchanges. More than 5 s is a violation. */
 export async function firstSuccess(
   world: World,
   random: Random,
@@ -32,7 +32,7 @@ export async function firstSuccess(
   return longest;
 }
 
-/** `median 120 ms, longest 800 ms` */
+/** For example `median 120 ms, longest 800 ms`. */
 export function describeTimes(times: number[]): string {
   if (times.length === 0) return 'none';
   const sorted = times.toSorted((a, b) => a - b);

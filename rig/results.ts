@@ -1,6 +1,7 @@
 /**
- * The rows of a run, written to `rig/out/<scale>.json` as they come, so that a long run that is stopped loses none.
- * A whole run begins anew; `--only` adds to what is there, and replaces the row of the same harness.
+ * The rows of a run. Each row is written to `rig/out/<scale>.json` as soon as it is complete, so that a stopped run
+ * keeps its rows. A whole run starts a new file. `--only` adds to the existing file, and replaces the rows of the same
+ * harnesses.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +9,13 @@ import type { Outcome, Scale } from './harness.ts';
 import { addTallies, type Total } from './tally.ts';
 
 export interface Row extends Outcome {
-  /** `H2`, or with a bug planted `H2 no-parent-lock` or `test nonce-unchecked`. */
+  /** For example `H2`, or with a planted bug `H2 no-parent-lock` or `test nonce-unchecked`. */
   name: string;
   title: string;
   seed: number;
   seconds: number;
   endedAt: string;
-  /** With a bug planted: what it was found by. */
+  /** With a planted bug: the violation or test that found it. */
   found?: string | undefined;
 }
 
@@ -29,7 +30,7 @@ export class Results {
     this.file = join(folder, `${scale}${planted ? '-planted' : ''}.json`);
   }
 
-  /** Results of earlier runs, in the order of these names. */
+  /** Loads the rows of earlier runs. */
   load(): this {
     try {
       this.rows = JSON.parse(readFileSync(this.file, 'utf8')).rows;
@@ -39,13 +40,13 @@ export class Results {
     return this;
   }
 
-  /** Nothing of earlier runs. */
+  /** Removes the rows of earlier runs. */
   clear(): void {
     rmSync(this.file, { force: true });
   }
 
   add(row: Row): void {
-    // Another rig, of other harnesses, may have added to it meanwhile.
+    // Load again, because another rig process may have added rows.
     this.load();
     this.rows = [...this.rows.filter(({ name }) => name !== row.name), row];
     this.rows.sort((a, b) => numberOf(a) - numberOf(b));
@@ -53,7 +54,7 @@ export class Results {
   }
 }
 
-/** The order of a table: tests come after the harnesses. */
+/** The sort order of a row. Tests come after the harnesses. */
 export function numberOf({ name }: Row): number {
   return Number.parseInt(name.slice(1), 10) || Number.MAX_SAFE_INTEGER;
 }

@@ -1,6 +1,8 @@
 /**
- * `npm run rig -- [--slice|--short|--long] [--seed N] [--only H2,H5] [--planted [name] [--third]] [--json] [--table]`
- * `--table` runs nothing and shows the saved rows of the last runs of that scale together.
+ * `npm run rig -- [--slice
+ * --short
+ * --long] [--seed N] [--only H2,H5] [--planted [name] [--third]] [--json] [--table]`
+ * `--table` runs no harness, and prints the saved rows of the last runs of that scale.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +18,10 @@ import { numberOf, Results, type Row, toText, totalOf } from './results.ts';
 import { printPlanted, printTable } from './table.ts';
 import { emptyTally, shortfalls, TARGETS } from './tally.ts';
 
-/** Harnesses often wait for what they killed, which leaves a core to another one. The figures of a long run are its own. */
+/**
+ * The number of harnesses that run in parallel. Harnesses often wait for killed processes, so two can share the cores.
+ * In a long run each runs alone, so that its figures are not affected.
+ */
 const AT_ONCE = { slice: 1, short: 2, long: 1 };
 const HARNESS_FAILED = 'The harness itself failed';
 const OUT = fileURLToPath(new URL('out', import.meta.url));
@@ -57,7 +62,7 @@ function folderOf({ name, seed }: Pick<Row, 'name' | 'seed'>): string {
   return `${name.replace(' ', '-')}-${seed}`;
 }
 
-/** With a bug planted, a run without a violation is the failure. */
+/** With a planted bug, a run without a violation is a failure. */
 async function runPlanted(bug: PlantedBug, options: RunOptions, session: TestSession): Promise<Row> {
   const row = await runOne(finderOf(bug, session), options, bug);
   const found = row.violations.find((violation) => !violation.startsWith(HARNESS_FAILED));
@@ -89,7 +94,8 @@ async function runAll({ planted, ...options }: Options, results: Results): Promi
   }
   const ofHarnesses = planted.filter(({ foundBy }) => typeof foundBy === 'string' && isWanted(foundBy));
   const ofTests = isWanted('test') ? planted.filter(({ foundBy }) => typeof foundBy !== 'string') : [];
-  // Two at a time: a test run is mostly its start, on one core. Beside a harness there is never another one.
+  // Two lanes run in parallel, because a test run is mostly startup on one core. Only one lane runs harnesses, so two
+  // harnesses never run in parallel.
   const remaining = ofTests.values();
   const lane = async (...lists: Iterable<PlantedBug>[]) => {
     const session = new TestSession();
@@ -109,7 +115,7 @@ function explain({ name, violations, seed }: Row, { scale }: Options): void {
   );
 }
 
-// Stopping halfway ends what was started: worlds end their processes when this one exits.
+// On an interrupt, exit normally, so that worlds end their processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 let options: Options;
@@ -126,7 +132,7 @@ else results.clear();
 if (!table) process.stderr.write(`rig: ${scale}, seed ${seed}\n`);
 const rows = table ? results.rows : await runAll(options, results);
 
-// A part of the harnesses need not reach what all of them do.
+// The targets apply only to a run of all harnesses.
 const missed = planted === undefined && (table || only === undefined) ? shortfalls(scale, totalOf(rows)) : [];
 if (json) console.log(toText({ scale, rows, total: totalOf(rows), targets: TARGETS[scale], missed }));
 else if (planted === undefined) printTable(rows, scale);

@@ -1,17 +1,20 @@
-/** H1: one caller, any sequence of operations, each response compared with the model; what fails is shrunk. */
+/**
+ * H1: one caller sends random sequences of operations, and each response is compared with the model. Failing sequences
+ * are shrunk.
+ */
 import fc from 'fast-check';
 import { atScale, type Context, type Harness } from './harness.ts';
 import { commandsOf } from './sequential/commands.ts';
 import type { Real } from './sequential/steps.ts';
 import { type World, withWorld } from './world.ts';
 
-/** A failure is shrunk for so long at most. */
+/** The longest time for shrinking a failure. */
 const SHRINK_MS = 60_000;
 
 export const h1: Harness = {
   id: 'H1',
   title: 'every sequence gets the responses of the model',
-  // Everything is logged: no line may hold a token.
+  // Log at level info, because the rig checks that no log line contains a token.
   run: (context) =>
     withWorld(context, { config: { logLevel: 'info' } }, (world) => sequences(context, world)),
 };
@@ -24,12 +27,12 @@ async function sequences(context: Context, world: World) {
   const property = fc.asyncProperty(
     fc.commands(commandsOf(world.exchanges.length), { maxCommands, size: 'max' }),
     async (commands) => {
-      // To the search for a shorter sequence, whatever comes too late looks healthy.
+      // After the time for shrinking, report success immediately, so that fast-check stops.
       if (Date.now() > failedAt + SHRINK_MS) return;
       context.progress(Math.min(++done, runs), runs);
       try {
         await fc.asyncModelRun(() => ({ model: { known: [] }, real }), commands);
-        // A finding in the log or of the doctor ends it, too.
+        // A finding in the log or by the doctor also fails the sequence.
         if (world.violations.any) throw new Error(world.violations.found[0]);
       } catch (error) {
         failedAt = Math.min(failedAt, Date.now());

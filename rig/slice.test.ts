@@ -1,4 +1,4 @@
-/** A slice of the rig in every test run, for seconds; the other harnesses take too long here. */
+/** Runs a slice of one harness as a test. The other harnesses take too long here. */
 import { describe, expect, it } from 'vitest';
 import { HARNESSES } from './harnesses.ts';
 import { Random } from './random.ts';

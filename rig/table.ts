@@ -1,9 +1,9 @@
-/** The closing table, in a form that can be put into a Markdown page as it is. */
+/** The closing table, in Markdown. */
 import type { Scale } from './harness.ts';
 import { type Row, totalOf } from './results.ts';
 import { TARGETS, type Total } from './tally.ts';
 
-/** Empty where it does not apply. */
+/** A cell is empty if the figure does not apply. */
 type Figures = Total & { faults: number; doctorRuns: number; violations: number; seconds: number };
 
 const COLUMNS: [title: string, key: keyof Figures][] = [
@@ -21,7 +21,7 @@ const COLUMNS: [title: string, key: keyof Figures][] = [
   ['violations', 'violations'],
   ['seconds', 'seconds'],
 ];
-/** A 0 of these says something. */
+/** Columns whose zero is meaningful and is printed. */
 const ALWAYS: (keyof Figures)[] = [
   'operations',
   'lostAcknowledgements',

@@ -1,19 +1,19 @@
-/** Counts of a run beside its checked operations, and the minimum of each. */
-/** How much is done: a slice of seconds for `npm test`, minutes before a change lands, or hours. */
+/** Counts of a run in addition to its checked operations, and their minimums. */
+/** How much a run does: a slice takes seconds, a short run minutes, a long run hours. */
 export type Scale = 'slice' | 'short' | 'long';
 
 export interface Tally {
   exchangeKills: number;
   postgresKills: number;
-  /** Processes of duchies. */
+  /** The number of killed duchy processes. */
   duchyKills: number;
   failovers: number;
   fuzzRequests: number;
-  /** Writes that were acknowledged and are not there. */
+  /** Acknowledged writes that are missing. */
   lostAcknowledgements: number;
-  /** Responses with 5xx other than 503 and 504. */
+  /** 5xx responses other than 503 and 504. */
   serverErrors: number;
-  /** The longest from the end of a fault to the next success; 0 where there was no fault. */
+  /** The longest time from the end of a fault to the next success; 0 if there was no fault. */
   firstSuccessMs: number;
 }
 
@@ -41,12 +41,12 @@ export function addTallies(tallies: readonly Tally[]): Tally {
   return total;
 }
 
-/** Counts of a whole run, summed over all harnesses. */
+/** The counts of a whole run, summed over all harnesses. */
 export type Total = Tally & { operations: number };
 
 type Wanted = Partial<Record<keyof Total, number>>;
 
-/** At least so many; a slice is only to show that everything runs. */
+/** The minimum counts of a whole run. A slice has none, because it only shows that everything runs. */
 export const TARGETS: Record<Scale, Wanted> = {
   slice: {},
   short: { operations: 30_000, exchangeKills: 30, postgresKills: 10, duchyKills: 6, fuzzRequests: 20_000 },
@@ -60,7 +60,7 @@ export const TARGETS: Record<Scale, Wanted> = {
   },
 };
 
-/** `12 of 30 exchangeKills`, for whatever a whole run should have reached and did not. */
+/** Returns a line such as `12 of 30 exchangeKills` for each target that the run missed. */
 export function shortfalls(scale: Scale, total: Total): string[] {
   return (Object.entries(TARGETS[scale]) as [keyof Total, number][])
     .filter(([key, wanted]) => total[key] < wanted)

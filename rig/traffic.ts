@@ -1,7 +1,7 @@
 /**
- * Clients on hot measurements through every exchange. Each measurement has a history of at most `operationsEach`, is
- * then left alone, and settles: it is read once more and its history is checked. Under faults it settles only after the
- * next recovery, so that an acknowledged write that did not survive the fault is seen to be missing.
+ * Clients that act on hot measurements through every exchange. After at most `operationsEach` operations a measurement
+ * is retired and then settled: it is read once more, and its history is checked. Under faults it is settled only after
+ * the next recovery, so that the final read shows whether acknowledged writes survived the fault.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLinearizable, lostWrites, type Operation } from './checker.ts';
@@ -15,14 +15,14 @@ import type { World } from './world.ts';
 
 export interface TrafficOptions {
   clients: number;
-  /** Faults are being made: no response, 503 and 504 are unknown outcomes, and nothing worse. */
+  /** Whether faults are injected. If so, a missing response, 503 and 504 count as unknown outcomes. */
   faults: boolean;
-  /** Each request is sent by any of them. */
+  /** Each request uses a random one of these APIs. */
   faces?: Face[];
-  /** So many measurements are acted on at a time. */
+  /** The number of measurements that are active at the same time. */
   hot?: number;
   operationsEach?: number;
-  /** Between two requests of a client: what crashes needs some of the machine to start again. */
+  /** The average pause between two requests of a client. It leaves processor time for crashed processes to restart. */
   pauseMs?: number;
 }
 
@@ -33,13 +33,13 @@ interface History {
   inFlight: number;
 }
 
-/** After a fault something must succeed well before this. */
+/** After a fault a request must succeed well before this time. */
 const PATIENCE_MS = 30_000;
 
 export class Traffic {
-  /** Operations whose responses are checked. */
+  /** The number of operations whose responses were checked. */
   operations = 0;
-  /** Unknown outcomes. */
+  /** The number of unknown outcomes. */
   unknown = 0;
   private readonly world: World;
   private readonly context: Context;
@@ -61,11 +61,11 @@ export class Traffic {
     this.clients = Array.from({ length: clients }, (_, i) =>
       this.client(this.context.random.fork(`client ${i}`)),
     );
-    // `stop` reports it; until then it must not count as an unhandled rejection.
+    // `stop` reports the error of a client. Until then it must not count as an unhandled rejection.
     for (const client of this.clients) client.catch(() => {});
   }
 
-  /** Every measurement is left, read again and checked. */
+  /** Stops the clients, and settles every measurement. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.clients);
@@ -75,7 +75,7 @@ export class Traffic {
     await this.settle();
   }
 
-  /** Reads and checks what was left before; call it after a recovery. */
+  /** Reads and checks the retired measurements. Call it after a recovery. */
   async settle(): Promise<void> {
     const settling = this.left.filter(({ inFlight }) => inFlight === 0);
     this.left = this.left.filter(({ inFlight }) => inFlight > 0);
@@ -95,7 +95,7 @@ export class Traffic {
       if (history === 'opening') {
         await sleep(1);
       } else if (history === undefined) {
-        // The first client opens it; the others find another one meanwhile.
+        // This client opens the measurement. Meanwhile the other clients use other slots.
         this.slots[slot] = 'opening';
         this.slots[slot] = await this.open(random);
       } else if (history.issued >= this.options.operationsEach) {
@@ -109,7 +109,7 @@ export class Traffic {
     }
   }
 
-  /** A planted bug need be found only once. */
+  /** With a planted bug, the first violation is enough. */
   private enough(): boolean {
     return this.context.planted !== undefined && this.world.violations.any;
   }
@@ -138,7 +138,7 @@ export class Traffic {
     } else {
       this.unknown++;
       this.blame(reasonOf(reply));
-      // A read that told nothing is nothing to check.
+      // A read with an unknown outcome has no effect and no result, so it need not be checked.
       const isRead = ['getMeasurement', 'listRequisitions', 'getRequisition'].includes(input.kind);
       if (!isRead) history.operations.push({ ...operation, output: undefined });
     }
@@ -149,7 +149,10 @@ export class Traffic {
     else if (why.startsWith('no response within')) this.world.violations.add(`A request got ${why}`);
   }
 
-  /** Up to three creates at once with one requestId, each at another exchange: one measurement. */
+  /**
+   * Sends up to three creates in parallel with one requestId, each to another exchange. They must create one
+   * measurement.
+   */
   private async open(random: Random): Promise<History | undefined> {
     const { world } = this;
     const made = draft(world, random);
@@ -162,7 +165,7 @@ export class Traffic {
     );
     for (const reply of replies) this.created(reply, names);
     if (names.size === 0) {
-      // Whether it exists is unknown: the same request again tells.
+      // It is unknown whether the measurement exists. Sending the same request again returns it.
       const response = await this.insist(random, create);
       if (response === undefined) return undefined;
       this.created(response, names);
@@ -203,7 +206,10 @@ export class Traffic {
     return undefined;
   }
 
-  /** The same requestId with another content is rejected, and the error names what it made before. */
+  /**
+   * Reuses a requestId with other content. The exchange must reject it, and the error must name the existing
+   * measurement.
+   */
   private async reuse(made: Draft, random: Random, names: Set<string>): Promise<void> {
     const { world } = this;
     const other = { ...made, body: { ...made.body, measurementReferenceId: 'another' } };
@@ -216,7 +222,7 @@ export class Traffic {
     world.violations.add(`Another content under requestId ${made.requestId} got ${reply.text}`);
   }
 
-  /** Asks one exchange after the other until one responds; what takes too long is a violation. */
+  /** Asks random exchanges until one responds. It is a violation if this takes too long. */
   private async insist(
     random: Random,
     ask: (at: number) => Promise<Reply>,
@@ -261,7 +267,7 @@ export class Traffic {
   }
 }
 
-/** 503 and 504 leave open what became of a write. */
+/** Whether the outcome is known. After 503 and 504, a write may or may not have taken effect. */
 function isKnown(reply: Reply): reply is HttpResponse {
   return reply.kind === 'response' && reply.status !== 503 && reply.status !== 504;
 }

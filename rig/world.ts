@@ -1,4 +1,4 @@
-/** Where a harness does its work: a PostgreSQL server, exchanges over it, callers, and the doctor all the while. */
+/** The environment of a harness: a PostgreSQL server, exchanges, callers, and a doctor that runs continuously. */
 import { rmSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,41 +15,47 @@ import { Postgres } from './world/postgres.ts';
 import { RpcClients, type Rpcs, replyOf } from './world/rpc.ts';
 
 export interface WorldOptions {
-  /** Default: three, and two in a slice. */
+  /** The number of exchanges. The default is three, and two in a slice. */
   replicas?: number;
-  /** Over what every exchange of the rig has: no rate limits, and warnings only in the log. */
+  /** Overrides the configuration of the rig's exchanges, which have no rate limits and log only warnings. */
   config?: Partial<Config>;
   env?: Record<string, string>;
-  /** Before the first exchange starts, on an empty database. */
+  /** Runs on an empty database before the first exchange starts. */
   prepare?: (postgres: Postgres) => Promise<void>;
-  /** How the exchanges reach the database, where something stands between them. */
+  /** Maps the direct URL of the database to the URL that the exchanges use, for example through a proxy. */
   databaseUrl?: (direct: string) => string | Promise<string>;
-  /** How callers reach the nth exchange, likewise. Asked at every call: it may change. */
+  /**
+   * Maps the direct URL of the nth exchange to the URL that callers use. It is called for every request, so it may
+   * change.
+   */
   exchangeUrl?: (direct: string, n: number) => string;
-  /** All that any exchange writes. */
+  /** Receives all output of the exchanges. */
   onOutput?: (text: string) => void;
 }
 
 export interface World {
-  /** A folder that goes with the world. */
+  /** A temporary folder that is removed with the world. */
   home: string;
   postgres: Postgres;
   exchanges: ExchangeProcess[];
-  /** The demo parties, the same ones at every exchange. Their tokens differ: `call` takes the right one. */
+  /** The demo parties, which are the same at every exchange. Their tokens differ, and `call` uses the right token. */
   consumers: DevParty[];
   providers: DevParty[];
   violations: Violations;
-  /** For the harness to count in. */
+  /** Counts that the harness updates. */
   tally: Tally;
-  /** `who` is a party's name or `operator`; `path` begins after `/v2alpha/`. A 500 is a violation. */
+  /**
+   * Sends a request. `who` is a party's name or `operator`, and `path` is relative to `/v2alpha/`. A response with
+   * status 500 is a violation.
+   */
   call(at: number, who: string, method: string, path: string, body?: unknown): Promise<Reply>;
-  /** Likewise by gRPC. `work` returns what REST would respond. */
+  /** Does the same by gRPC. `work` must return the response in the form of REST. */
   rpc(at: number, who: string, work: (rpcs: Rpcs) => Promise<object>): Promise<Reply>;
-  /** Rows that explain a measurement, by its name or that of a requisition of it. */
+  /** Reads the rows of a measurement, given its name or the name of one of its requisitions. */
   facts(measurement: string): Promise<unknown>;
 }
 
-/** Facts are read for at most this many measurements that violations name. */
+/** The rows are saved for at most this many measurements that violations name. */
 const MAX_FACTS = 20;
 const CONFIG: Partial<Config> = {
   logLevel: 'warn',
@@ -58,7 +64,7 @@ const CONFIG: Partial<Config> = {
   webhooks: { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 },
 };
 
-/** Counts of a harness; the world adds its own. */
+/** The counts that a harness returns. The world adds its own. */
 export type Counted = Pick<Outcome, 'operations' | 'faults' | 'notes'>;
 
 export async function withWorld(
@@ -77,7 +83,8 @@ export async function withWorld(
     undo.push(() => client.close());
     const secrets = new Secrets(violations);
     const exchanges = await startExchanges(context, options, { home, postgres, violations, secrets, undo });
-    // A rig that is stopped halfway leaves nothing: processes end first, as they were started first.
+    // Remove the folder even if the rig is stopped early. The exit handlers of the processes run before this one,
+    // because they were registered earlier.
     const removeHome = () => rmSync(home, { recursive: true, force: true });
     process.once('exit', removeHome);
     undo.push(() => process.off('exit', removeHome));
@@ -98,7 +105,7 @@ export async function withWorld(
   }
 }
 
-/** Saves the violations, the logs and the rows of the measurements that are named. */
+/** Saves the violations, the logs, and the rows of the measurements that the violations name. */
 async function saveAll({ save }: Context, { violations, exchanges, facts }: World): Promise<void> {
   const said = violations.found.join('\n');
   save('violations.txt', said);
@@ -144,7 +151,7 @@ async function startExchanges(
   const [first, ...others] = exchanges;
   await mkdir(dirs[0]!);
   await first!.start();
-  // The others find the parties that the first one made, with their keys.
+  // The other exchanges use the parties and keys that the first exchange created.
   for (const dir of dirs.slice(1)) {
     await mkdir(dir);
     for (const file of ['dev.json', 'dev-root.json']) await copyFile(join(dirs[0]!, file), join(dir, file));
@@ -166,7 +173,7 @@ function worldOf(
   const tokens = exchanges.map(({ dev }) => tokensOf(dev));
   const rpcs = exchanges.map(() => new RpcClients());
   const tally = emptyTally();
-  /** The exchange must never be at fault. */
+  /** Adds a violation for every 5xx response other than 503 and 504. */
   const checked = (reply: Reply, what: string) => {
     if (reply.kind === 'response' && reply.status >= 500 && reply.status !== 503 && reply.status !== 504) {
       tally.serverErrors++;
@@ -220,7 +227,7 @@ function tokensOf({ operator, measurementConsumers, dataProviders }: DevJson): M
   return new Map([['operator', operator.token], ...parties]);
 }
 
-/** No exchange may write a token, or the part of it that proves anything, wherever its output goes. */
+/** Checks that no exchange writes a token, or a token's signature, to its output. */
 class Secrets {
   private readonly violations: Violations;
   private signatures: string[] = [];
@@ -239,7 +246,7 @@ class Secrets {
     if (this.signatures.some((signature) => seen.includes(signature))) {
       this.violations.add('An exchange wrote a bearer token to its log.');
     }
-    // A token may be cut in two.
+    // A token may be split between two chunks, so keep the end of this one.
     this.before = text.slice(-500);
   }
 }

@@ -1,4 +1,4 @@
-/** The instruments: whatever they would miss, the harnesses would miss. */
+/** Tests of the harnesses' own instruments: an error that an instrument misses, the harnesses miss too. */
 import { openApiDocument } from '@measurement-exchange/contract';
 import { makeKey } from '@measurement-exchange/testkit/issuer';
 import fc from 'fast-check';

@@ -1,4 +1,7 @@
-/** H16: a mark in every secret, much traffic, and then a search for the marks wherever they do not belong. */
+/**
+ * H16: puts a mark into every secret, sends much traffic, and then searches for the marks in all places where they must
+ * not be.
+ */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +34,7 @@ function lookForCanaries(context: Context): Promise<Outcome> {
   const outputs: string[] = [];
   const options: WorldOptions = {
     replicas: atScale(context, { slice: 1, short: 2, long: 2 }),
-    // Everything that an exchange can say.
+    // Log at the highest level, so that every possible log line is searched.
     config: { ...WORLD_CONFIG, logLevel: 'trace' },
     databaseUrl: (direct) => withPassword(direct, password),
     onOutput: (text) => outputs.push(text),
@@ -43,20 +46,20 @@ function lookForCanaries(context: Context): Promise<Outcome> {
   });
 }
 
-/** The server asks for none, and the URL would give it away. */
+/** Adds a password to the URL of the database. The server does not ask for it, but the exchange could leak the URL. */
 function withPassword(direct: string, password: string): string {
   const url = new URL(direct);
   url.password = password;
   return url.toString();
 }
 
-/** The traffic: all secrets that there are pass through the exchange. */
+/** Runs the traffic, in which every kind of secret passes through the exchange. */
 async function bear(context: Context, world: World, secrets: Secrets): Promise<Counted> {
   const { random } = context;
   await learnKeys(world, secrets);
   const story = await tellStory(world, secrets, random);
   const listener = (sent: Sent, response: Reply) => story.listen(sent, response);
-  // The slices of the others, whatever the scale: more of the same finds nothing more here.
+  // The other harnesses run as slices at any scale, because more of their traffic does not reveal more leaks.
   const slice: Context = { ...context, scale: 'slice' };
   const parts = [
     await tryTokens(slice, world, { canary: secrets.make('a claim of a token', random), listener }),
@@ -67,7 +70,7 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
       listener,
     }),
   ];
-  // Last: what it puts into the tables by hand is not all as the exchange would have it.
+  // The matrix runs last, because it writes rows to the tables that the exchange itself would not write.
   await untilCascadesEnd(world);
   parts.push(await askEverybody(slice, world, listener));
   story.report(world.violations);
@@ -78,7 +81,9 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
   };
 }
 
-/** The matrix wants tables that nobody else changes. */
+/**
+ * Waits for the end of revocation cascades, because the matrix requires that the tables do not change by themselves.
+ */
 async function untilCascadesEnd({ postgres }: World): Promise<void> {
   for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(100)) {
     const [row] = await postgres.query('SELECT count(*)::int AS pending FROM revocation_cascades');
@@ -86,7 +91,7 @@ async function untilCascadesEnd({ postgres }: World): Promise<void> {
   }
 }
 
-/** Keys and tokens are unlike anything else already: they are their own marks. */
+/** Registers keys and tokens as marks. They are already unique, so they need no added mark. */
 async function learnKeys(world: World, secrets: Secrets): Promise<void> {
   for (const [i, { dev, dataDir }] of world.exchanges.entries()) {
     const parties = [...dev.measurementConsumers, ...dev.dataProviders];
@@ -108,7 +113,9 @@ async function learnKeys(world: World, secrets: Secrets): Promise<void> {
   secrets.addBytes('the page token key', Buffer.from(String(row!.value), 'base64'));
 }
 
-/** The middle of a PKCS#8 file of P-256 is the key itself; the beginning is the same for all. */
+/**
+ * The bytes of a PEM file. In PKCS#8 with P-256 the key is in the middle, and the beginning is the same in all files.
+ */
 function pemBytes(pem: string): Buffer {
   return Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
 }
@@ -118,7 +125,7 @@ interface Story {
   report(violations: Violations): void;
 }
 
-/** Secrets between few: each mark may be read by those it is for, and by nobody else. */
+/** Sends data that is shared between a few parties. Each mark has a list of parties that may read it. */
 async function tellStory(world: World, secrets: Secrets, random: Random): Promise<Story> {
   const [acme] = world.consumers;
   const [streamly, chirper] = world.providers;
@@ -172,7 +179,7 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
         if (!rightful.includes(who) && text.includes(marker))
           told.add(`${who} read what is for ${rightful.join(' and ')}`);
       }
-      // An error names fields and quotes nothing of them, not even to their sender.
+      // An error names fields but must not quote their content, not even to the sender.
       if (status !== 200)
         for (const title of secrets.within(text)) told.add(`an error (${status}) quotes ${title}`);
     },
@@ -191,7 +198,7 @@ function principalOf(token: string): string {
   }
 }
 
-/** Files that hold secrets because that is what they are for. */
+/** Files whose purpose is to hold secrets, so they are not searched. */
 const KEEPERS = ['dev.json', 'dev-root.json', 'dev-issuer.json', 'pg'];
 
 async function search(world: World, secrets: Secrets, outputs: string[]): Promise<void> {
@@ -207,7 +214,7 @@ async function search(world: World, secrets: Secrets, outputs: string[]): Promis
       look(`the file ${file.slice(dataDir.length + 1)}`, readFileSync(file, 'latin1'));
     if (process.platform === 'linux') look('a command line', readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
   }
-  // PostgreSQL's own log stands beside its cluster; what it was asked last is seen by every role.
+  // PostgreSQL's log file is beside its data directory. pg_stat_activity shows the last query to every role.
   const home = join(world.exchanges[0]!.dataDir, '..', 'database');
   for (const file of filesIn(home))
     look(`the file ${file.slice(home.length + 1)}`, readFileSync(file, 'latin1'));

@@ -1,4 +1,6 @@
-/** Z4 and Z5: children through other parents, and names of others inside bodies and page tokens. */
+/**
+ * Z4 and Z5: requests for children through another parent, and names of other parties inside bodies and page tokens.
+ */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { World as Cast } from '@measurement-exchange/testkit/callers/world';
 import { errorModelProblems } from '@measurement-exchange/testkit/errorModel';
@@ -10,7 +12,7 @@ import type { Line } from './http.ts';
 
 type Attempt = [title: string, party: DevParty, method: string, path: string, body: unknown, wanted: string];
 
-/** Returns how many requests it took. None of them may succeed. */
+/** Returns the number of requests. All of them must be rejected. */
 export async function askWithForeignNames(cast: Cast, line: Line, violations: Violations): Promise<number> {
   let requests = 0;
   const ask = (party: DevParty, method: string, path: string, body?: unknown) => {

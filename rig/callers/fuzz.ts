@@ -1,4 +1,7 @@
-/** H13: requests drawn from the OpenAPI document: valid, wrong in one thing, hostile; with what earlier ones made. */
+/**
+ * H13: requests drawn from the OpenAPI document: valid, wrong in one respect, or hostile. They use resources that
+ * earlier requests created.
+ */
 import { openApiDocument } from '@measurement-exchange/contract';
 import { DESCRIPTOR_SET, WORLD_CONFIG } from '@measurement-exchange/testkit/callers/world';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
@@ -26,14 +29,14 @@ export const h13: Harness = {
 };
 
 const CONNECTIONS = 16;
-/** Requests spent on making one finding smaller. */
+/** The maximum number of requests for shrinking one finding. */
 const SHRINKS = 60;
 const SHRUNK_FINDINGS = 5;
 
 interface FuzzOptions {
-  /** How many requests, where it is not for the scale to say. */
+  /** The number of requests. By default the scale decides. */
   requests?: number;
-  /** Stands in all bytes that are secret. */
+  /** This text is put into all bytes that are secret. */
   canary?: string;
   onNonce?: (nonce: bigint) => void;
   listener?: Listener;
@@ -82,7 +85,7 @@ export async function fuzz(context: Context, world: World, options: FuzzOptions 
 class Fuzzer {
   requests = 0;
   private cases = 0;
-  /** Nobody listens any more: the world tells why, and more requests would tell nothing. */
+  /** True when the exchange no longer listens. The world reports the reason, so the fuzzer stops. */
   private gone = false;
   private readonly context: Context;
   private readonly world: World;
@@ -119,7 +122,7 @@ class Fuzzer {
     const one = async () => {
       while (!enough()) {
         const number = this.cases++;
-        // Each case has a stream of its own: a seed and a number repeat it.
+        // Each case has its own random stream, so a seed and a case number reproduce it.
         const value = this.arbitrary.generate(draws(this.context.random.fork(`case ${number}`)), undefined);
         const played = await this.play(value.value);
         if (played.problems.length > 0) await this.report(number, value, played);
@@ -129,7 +132,7 @@ class Fuzzer {
     await Promise.all(Array.from({ length: CONNECTIONS }, one));
   }
 
-  /** The request of a plan, and whatever it leads to. */
+  /** Sends the request of a plan, and the requests that follow from it. */
   private async play(plan: Plan): Promise<Played> {
     const sent = build(plan, this.state, this.material);
     const { response, problems } = await this.send(sent);
@@ -178,7 +181,7 @@ class Fuzzer {
     });
   }
 
-  /** Smaller plans that go wrong in the same way, as long as they do. */
+  /** Tries smaller plans as long as they fail in the same way. */
   private async shrink(value: Value<Plan>, first: Played, kind: string): Promise<Played> {
     let smallest = first;
     let candidates = this.arbitrary.shrink(value.value_, value.context);
@@ -200,7 +203,7 @@ interface Played {
   problems: string[];
 }
 
-/** Findings that differ only in names and numbers are one. */
+/** The kind of a finding. Findings that differ only in names and numbers are of the same kind. */
 function kindOf({ sent, problems }: Played): string {
   const [first = ''] = problems;
   return `${sent.plan.operation.route.operation} ${first.replace(/\w+\/[\w/-]+|\d+/g, '…').slice(0, 80)}`;
@@ -214,13 +217,15 @@ function text(body: unknown): string {
       : toJson(body);
 }
 
-/** Our chance in the form that fast-check takes. */
+/** Adapts the rig's random generator to the interface of fast-check. */
 function draws(random: Random): Draws {
   const generator = { next: () => random.bits() | 0, clone: () => generator, getState: () => [] };
   return new Draws(generator);
 }
 
-/** Keys that are harmless: an error names the field that it is about and nothing else. */
+/**
+ * Harmless keys for arbitrary JSON. The name of a rejected field may appear in an error, so keys carry no secret mark.
+ */
 const keys = fc.constantFrom(
   'file',
   'name',
@@ -252,7 +257,7 @@ function vocabularyOf(canary: string): Vocabulary {
   };
 }
 
-/** Good in every way, of somebody whom the exchange does not know. */
+/** A valid token of a party that the exchange does not know. */
 function unmappedToken(world: World): string {
   const { key, issuer, audience } = issuerOf(world);
   const now = Math.floor(Date.now() / 1000);

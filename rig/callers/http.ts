@@ -1,4 +1,4 @@
-/** Requests over keep-alive connections, with all of each response. */
+/** Sends requests over keep-alive connections and returns complete responses. */
 import { Agent, request } from 'node:http';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { toJson } from '@measurement-exchange/testkit/requests';
@@ -8,20 +8,20 @@ const LONGEST_MS = 30_000;
 
 export interface Sent {
   method: string;
-  /** From the first slash. */
+  /** The request target: the path and the query. */
   target: string;
   headers?: Record<string, string>;
-  /** Text and bytes go as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, any other value as JSON. */
   body?: unknown;
   token?: string | undefined;
 }
 
-/** Status 0: the connection ended, or 30 s passed, without a response; `text` says why. */
+/** Status 0 means that the connection ended, or 30 s passed, without a response. `text` says why. */
 export class Line {
   private readonly agent: Agent;
   private readonly url: string;
   private readonly onResponse: (sent: Sent, response: Reply) => void;
-  /** Responses with 5xx other than 503 and 504. */
+  /** The number of 5xx responses other than 503 and 504. */
   serverErrors = 0;
 
   constructor(
@@ -36,7 +36,8 @@ export class Line {
 
   async send(sent: Sent): Promise<Reply> {
     let response = await this.once(sent);
-    // The exchange may close a keep-alive connection just when it is used again: nothing was read of the request then.
+    // The exchange may close an idle connection at the moment it is reused. It has not read the request then, so send
+    // it again.
     if (response.text === RESET) response = await this.once(sent);
     if (response.status >= 500 && response.status !== 503 && response.status !== 504) this.serverErrors++;
     this.onResponse(sent, response);
@@ -74,7 +75,7 @@ export class Line {
         failed(sending.reusedSocket && isReset(error) ? new Error(RESET) : error);
       });
       sending.on('response', (response) => {
-        // A stream of events has no end.
+        // An event stream has no end.
         if (response.headers['content-type'] === 'text/event-stream') {
           clearTimeout(timer);
           resolve(responseOf(response.statusCode!, response.rawHeaders, ''));
@@ -109,13 +110,13 @@ function responseOf(status: number, raw: string[], text: string): Reply {
     try {
       json = JSON.parse(text);
     } catch {
-      json = undefined; // the caller notices that it is not a response
+      json = undefined; // the caller reports that the response is not JSON
     }
   }
   return { status, headers, text, json };
 }
 
-/** Runs `work` for each item, so many at a time. */
+/** Runs `work` for each item, with this many items in parallel. */
 export async function inParallel<T>(
   items: Iterable<T>,
   width: number,
@@ -129,7 +130,7 @@ export async function inParallel<T>(
   );
 }
 
-/** `p` of 0 to 1 of the values, in milliseconds with one digit. */
+/** Returns a percentile (`p` from 0 to 1) in milliseconds, rounded to one decimal. */
 export function percentile(values: number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? 0;

@@ -1,4 +1,6 @@
-/** H11: every operation × every kind of caller × every kind of target, with names in the body that say otherwise. */
+/**
+ * H11: every operation × every kind of caller × every kind of target, and bodies whose names disagree with the path.
+ */
 import { API_PREFIX, ROUTES, type Route } from '@measurement-exchange/contract';
 import {
   bindingOf,
@@ -40,7 +42,7 @@ interface Cell {
   target: Target;
 }
 
-/** The parties that may read what is sent, for a harness that also looks at the responses. */
+/** Receives each request and response, for a harness that also inspects the responses. */
 export type Listener = (sent: Sent, response: Reply) => void;
 
 export async function askEverybody(context: Context, world: World, listener?: Listener): Promise<Counted> {
@@ -49,7 +51,7 @@ export async function askEverybody(context: Context, world: World, listener?: Li
   const before = await stored(cast.exchange);
   const matrix = new Matrix(cast, line, world, context.random);
   const routes = ROUTES as readonly Route[];
-  // Other tests ask every operation: here a few routes show that the harness works.
+  // Other tests cover every operation. In a slice, a few routes show that the harness works.
   const few = atScale(context, { slice: 6, short: routes.length, long: routes.length });
   const chosen = routes.filter((_, i) => i % Math.ceil(routes.length / few) === 0);
   const cells = chosen.flatMap((route) => cellsOf(route, cast));
@@ -71,7 +73,7 @@ export async function askEverybody(context: Context, world: World, listener?: Li
   }
 }
 
-/** The first exchange of a world in the form that the steps of the tests take. */
+/** Converts the first exchange of a world to the form that the test steps need. */
 function asTestExchange(world: World): TestExchange {
   const { url, dev, dataDir } = world.exchanges[0]!;
   return {
@@ -101,7 +103,7 @@ class Matrix {
   private readonly line: Line;
   private readonly world: World;
   private readonly random: Random;
-  /** The response that each denied caller received, by operation. */
+  /** The distinct denials by operation and caller. */
   private readonly denials = new Map<string, Set<string>>();
 
   constructor(cast: Cast, line: Line, world: World, random: Random) {
@@ -128,14 +130,14 @@ class Matrix {
       const variant = { ...sent, ...this.otherBody(cell), headers: elsewhere() };
       this.judge(cell, variant, wanted, await this.send(variant));
     } else if (wanted === '200') {
-      // The name in a body must agree with the path.
+      // A name in the body must agree with the path.
       const field = route.body.form === 'message' ? route.body.also : route.body.create ? 'parent' : 'name';
       const variant = { ...sent, body: { ...(knock.body ?? {}), [field]: 'dataProviders/elsewhere' } };
       this.judge(cell, variant, '400 INVALID_FIELD_VALUE', await this.send(variant));
     }
   }
 
-  /** A denial may not depend on any of these. */
+  /** Other bodies. A denial must not depend on the body. */
   private otherBody({ caller }: Cell): Pick<Sent, 'body'> {
     const own = caller.kind === undefined ? 'operator' : `${caller.kind}s/${caller.id}`;
     return {
@@ -161,7 +163,7 @@ class Matrix {
     this.denials.set(key, (this.denials.get(key) ?? new Set()).add(fingerprint(response)));
   }
 
-  /** Z3: nobody learns from a denial whether what was asked for exists, or what was wrong with the body. */
+  /** Z3: a denial must not reveal whether the target exists or whether the body was wrong. */
   compareDenials(): void {
     for (const [key, responses] of this.denials) {
       if (responses.size > 1) {
@@ -172,7 +174,7 @@ class Matrix {
     }
   }
 
-  /** Requests of those who may write only validate. */
+  /** Checks that the tables are unchanged. Denied requests change no rows, and allowed writes use validateOnly. */
   async requireUntouched(before: Record<string, unknown>): Promise<void> {
     const after = await stored(this.cast.exchange);
     for (const table of Object.keys(before)) {
@@ -188,14 +190,14 @@ class Matrix {
   }
 }
 
-/** Reported and not judged: on a busy machine times differ for reasons of their own. */
+/** Compares response times. The result is only reported, because times vary on a busy machine. */
 async function compareTimes({ callers, holdings }: Cast, line: Line, pairs: number): Promise<string> {
   const stranger = callers.find(({ title }) => title === 'measurementConsumers/globex')!;
   const existing = holdings['measurementConsumers/acme']!.ids.measurement!;
   const absent = `z${existing.slice(1)}`;
   const times: Record<string, number[]> = { existing: [], absent: [] };
   for (let i = 0; i < pairs * 2; i++) {
-    // A, B, B, A: whatever drifts meets both.
+    // The order A, B, B, A makes a slow drift of the machine affect both cases equally.
     const [kind, id] =
       i % 4 === 0 || i % 4 === 3 ? (['existing', existing] as const) : (['absent', absent] as const);
     const began = performance.now();

@@ -1,4 +1,7 @@
-/** The healthy client of H14, in a thread of its own: what the nuisances cost our own process is not its concern. */
+/**
+ * The healthy client of H14. It runs in a separate thread, so that the work of the nuisance clients in this process
+ * does not delay it.
+ */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,9 +9,9 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { Line } from './http.ts';
 
 export interface Probed {
-  /** Milliseconds of each request since the last look. */
+  /** Milliseconds of each request since the last call of `look`. */
   times: number[];
-  /** Responses other than 200. */
+  /** The responses other than 200. */
   failures: string[];
 }
 
@@ -20,7 +23,7 @@ interface Errand {
 
 const EVERY_MS = 20;
 
-/** Asks all the while, on one keep-alive connection. */
+/** Sends requests continuously on one keep-alive connection. */
 export class Probe {
   private readonly worker: Worker;
 
@@ -43,7 +46,7 @@ export class Probe {
 async function probe({ url, target, token }: Errand): Promise<void> {
   const line = new Line(url, 1);
   let probed: Probed = { times: [], failures: [] };
-  // The first one opens the connection.
+  // The first request only opens the connection, so it is not measured.
   await line.send({ method: 'GET', target, token });
   parentPort!.on('message', () => {
     parentPort!.postMessage(probed);

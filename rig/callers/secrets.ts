@@ -1,4 +1,4 @@
-/** Secrets, and every form in which one of them may have been written. */
+/** Secrets, and all encodings in which a secret may appear in a text. */
 import type { Random } from '../random.ts';
 
 export class Secrets {
@@ -13,7 +13,7 @@ export class Secrets {
     return this.titles.size;
   }
 
-  /** A mark that is like nothing else. */
+  /** Makes a unique mark. */
   make(title: string, random: Random): string {
     const marker = `canary${random.id(24)}`;
     this.add(title, marker);
@@ -32,20 +32,20 @@ export class Secrets {
     for (const form of formsOf(bytes)) this.titles.set(form, title);
   }
 
-  /** Below a million million a number may be anything. */
+  /** Ignores nonces below 10^12, because such a number may appear in a text by chance. */
   addNonce(title: string, nonce: bigint): void {
     if (nonce < 1_000_000_000_000n) return;
     this.seen.add(String(nonce));
     this.titles.set(String(nonce), title);
     this.titles.set(nonce.toString(16), title);
-    // Rounded, it would still be told.
+    // A rounded nonce would also be a leak.
     this.titles.set(String(Number(nonce)), title);
     const bytes = Buffer.alloc(8);
     bytes.writeBigUInt64BE(nonce);
     this.titles.set(bytes.toString('base64').slice(0, 10), title);
   }
 
-  /** The titles of those that a text holds. */
+  /** Returns the titles of the secrets that a text contains. */
   within(text: string): string[] {
     if (text === '') return [];
     const found = new Set<string>();
@@ -54,12 +54,15 @@ export class Secrets {
   }
 }
 
-/** Hexadecimal, and base64 wherever in a longer text the bytes begin: of the three ways only the middle is its own. */
+/**
+ * Returns the bytes in hexadecimal, and in base64 for each of the three alignments that they can have inside a longer
+ * text.
+ */
 function formsOf(bytes: Buffer): string[] {
   const hex = bytes.toString('hex');
   const base64 = [0, 1, 2].flatMap((before) => {
     const padded = Buffer.concat([Buffer.alloc(before), bytes]);
-    // Without the characters that hold bits of what stands before or behind.
+    // Leave out the characters at the edges, which also contain bits of the neighboring bytes.
     const from = before === 0 ? 0 : before + 1;
     const to = Math.floor((padded.length * 8) / 6);
     return [padded.toString('base64').slice(from, to), padded.toString('base64url').slice(from, to)];

@@ -1,4 +1,6 @@
-/** H14: slow and giant clients and descriptor sets, and a client in good health that must hardly notice them. */
+/**
+ * H14: slow clients, giant requests and hostile descriptor sets, beside a healthy client that they must hardly delay.
+ */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,8 +16,8 @@ import { SMUGGLED, smuggle } from './smuggling.ts';
 export const h14: Harness = {
   id: 'H14',
   title: 'slow and giant clients and descriptor sets beside a healthy client',
-  // `packages/exchange/test/hostile` has each of them.
-  // With the limits as they are shipped: they are part of what keeps the healthy client well.
+  // `packages/exchange/test/hostile` tests each nuisance alone. Here the default limits apply, because they protect the
+  // healthy client.
   run: (context) =>
     withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>
       bother(context, world),
@@ -24,11 +26,11 @@ export const h14: Harness = {
 
 const WHO = '/v2alpha/whoami';
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** A response time of the probe above this is a violation; below, it is only reported. */
+/** A longer response time of the healthy client is a violation. A shorter time is only reported. */
 const UNBEARABLE_MS = 10_000;
 
 interface Sizes {
-  /** Seconds of each nuisance. */
+  /** The duration of each nuisance in seconds. */
   seconds: number;
   slow: number;
   idle: number;
@@ -62,7 +64,7 @@ async function bother(context: Context, world: World): Promise<Counted> {
     long: { seconds: 10, slow: 1_000, idle: 3_500, rounds: 1 },
   });
   await fill(world);
-  // It asks for something that needs the database.
+  // The healthy client's request needs the database.
   const [acme] = world.consumers;
   const target = `/v2alpha/${acme!.name}/measurements?pageSize=1`;
   const probe = new Probe({ url: world.exchanges[0]!.url, target, token: acme!.token });
@@ -88,7 +90,7 @@ async function botherBeside(probe: Probe, context: Context, world: World, sizes:
       });
       operations += seen.count;
       rss.note();
-      // Calm again between two: the machine may have become busier meanwhile.
+      // Measure a calm period between two nuisances, because the load of the machine may have changed.
       const after = (await calmly()).p99;
       const ratio = (seen.p99 / Math.max(0.1, (calm + after) / 2)).toFixed(1);
       notes.push(
@@ -105,10 +107,10 @@ async function botherBeside(probe: Probe, context: Context, world: World, sizes:
   };
 }
 
-/** The nuisance is another consumer than the healthy client. */
+/** The nuisances use another consumer than the healthy client. */
 const nuisanceOf = ({ consumers }: World) => consumers[1]!;
 
-/** Enough for responses that fill the buffers of a connection. */
+/** Creates enough measurements that a list response fills the buffers of a connection. */
 async function fill(world: World): Promise<void> {
   const { name } = nuisanceOf(world);
   await inParallel(Array.from({ length: 100 }), 8, async () => {
@@ -144,7 +146,7 @@ function slowBody(world: World): string {
   return bytesOf('POST', target, { token, headers }).toString('latin1');
 }
 
-/** So many connections, each with something half said and a little more of it every half second. */
+/** Opens this many connections. Each sends the first part of a request, and a little more every half second. */
 async function hold(
   world: World,
   { seconds }: Sizes,
@@ -160,7 +162,7 @@ async function hold(
   return count;
 }
 
-/** They ask for much, one after the other, and read none of it. */
+/** Opens connections that request large responses and do not read them. */
 async function slowReaders(world: World, { seconds, slow }: Sizes): Promise<number> {
   const { name, token } = nuisanceOf(world);
   const count = Math.ceil(slow / 25);
@@ -179,7 +181,7 @@ async function open(world: World, count: number, first: string | Buffer, deaf = 
   const sockets: Socket[] = [];
   await inParallel(Array.from({ length: count }), 50, async () => {
     const socket = connect({ host: hostname, port: Number(port) });
-    socket.on('error', () => {}); // sent away, as it should be
+    socket.on('error', () => {}); // the exchange may end the connection
     if (deaf) socket.pause();
     else socket.resume();
     await new Promise<void>((done) => socket.once('connect', done).once('close', () => done()));
@@ -192,7 +194,7 @@ async function open(world: World, count: number, first: string | Buffer, deaf = 
 const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
-/** None of it may be read to its end, or be kept. */
+/** Sends giant requests. The exchange must not read them to their end or hold their connection. */
 async function giants(world: World, { seconds }: Sizes): Promise<number> {
   const { url } = world.exchanges[0]!;
   const { name, token } = nuisanceOf(world);
@@ -240,7 +242,7 @@ async function giants(world: World, { seconds }: Sizes): Promise<number> {
   );
   for (const [i, { status, sent, ms }] of responses.entries()) {
     const [title, good] = wanted[i]!;
-    // The response may be lost: the connection ends while the giant still writes.
+    // The client may miss the response, because the exchange closes the connection while the client still writes.
     if (status !== good && status !== 0) world.violations.add(`${title} got ${status} instead of ${good}`);
     if (sent >= bytes && wanted[i]![3] !== undefined) world.violations.add(`${title} was read to its end`);
     if (ms > 30_000) world.violations.add(`${title} was held for ${Math.round(ms / 1000)} s`);
@@ -248,7 +250,9 @@ async function giants(world: World, { seconds }: Sizes): Promise<number> {
   return wanted.length;
 }
 
-/** Many requests at once on one connection: each gets a response, in order, or is rejected as one too many. */
+/**
+ * Sends many requests at once on one connection. Each must get its response in order, or be rejected by the rate limit.
+ */
 async function pipelines(world: World, { slow }: Sizes): Promise<number> {
   const { name, token } = nuisanceOf(world);
   const DEPTH = 100;
@@ -277,10 +281,7 @@ async function smuggling(world: World, _sizes: Sizes): Promise<number> {
   return SMUGGLED.length;
 }
 
-/**
- * Descriptor sets of one provider and one consumer, large ones and small ones that print as far more, through every
- * operation that reads them.
- */
+/** Sends large descriptor sets, and small ones that expand to large JSON, through every operation that reads them. */
 async function descriptorSets(world: World, { seconds }: Sizes): Promise<number> {
   const [provider] = world.providers;
   const consumer = nuisanceOf(world).name;
@@ -294,12 +295,12 @@ async function descriptorSets(world: World, { seconds }: Sizes): Promise<number>
     base64(chain(8_000)),
   ];
   let count = 0;
-  /** The response, unless the exchange rejected the request, which it may do. */
+  /** Returns the response, or undefined if the exchange rejected the request, which it may do. */
   const send = async (who: string, method: string, path: string, descriptorSet?: string, wanted = [200]) => {
     count++;
     const reply = await world.call(0, who, method, path, descriptorSet && { descriptorSet });
     if (reply.kind !== 'response') world.violations.add(`${method} ${path}: ${reply.why}`);
-    // On a busy machine, requests may wait for their turn too long, and are asked to come again.
+    // On a busy machine, a request may wait too long and get a 503.
     else if (![...wanted, 429, 503].includes(reply.status)) {
       world.violations.add(`${method} ${path} got ${reply.status} ${reply.reason}`);
     } else if (Buffer.byteLength(reply.text) > MAX_PAGE_BYTES) {
@@ -351,7 +352,7 @@ async function statusesOf(world: World, bytes: Buffer, count: number): Promise<n
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
 }
 
-/** How large the exchange is, over time. */
+/** The resident memory of the exchange over time. */
 class Rss {
   private readonly world: World;
   private readonly began = performance.now();
@@ -368,7 +369,7 @@ class Rss {
     this.seen.push({ minutes: (performance.now() - this.began) / 60_000, mb });
   }
 
-  /** The slope is that of the least squares. */
+  /** Reports the sizes and a growth rate, which is the slope of a least-squares line. */
   report(): string {
     if (this.seen.length < 2) return 'resident memory: not known here';
     const mean = (of: (one: { minutes: number; mb: number }) => number) =>

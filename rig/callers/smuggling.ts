@@ -1,14 +1,17 @@
-/** Requests whose end is where the reader wants it to be: a proxy in front may have seen another one. */
+/**
+ * Requests with an ambiguous end, so that the exchange and a proxy in front of it could disagree about where the next
+ * request starts.
+ */
 import { connect } from 'node:net';
 
 const HEAD =
   'POST /v2alpha/measurementConsumers/globex/measurements HTTP/1.1\r\nHost: exchange\r\nContent-Type: application/json\r\n';
-/** Recognisable by its response, which no request before it can get. */
+/** The hidden request. Its response is recognizable, because no other request here gets it. */
 const HIDDEN = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\n\r\n';
 const framed = (...headers: string[]) => `${HEAD}${headers.join('\r\n')}\r\n\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-/** None may make the exchange respond to the hidden request. */
+/** The exchange must not respond to the hidden request in any of these. */
 export const SMUGGLED: [title: string, bytes: string][] = [
   ['a length and chunks', `${framed('Content-Length: 4', CHUNKED)}0\r\n\r\n${HIDDEN}`],
   ['chunks and a length', `${framed(CHUNKED, 'Content-Length: 4')}0\r\n\r\n${HIDDEN}`],
@@ -54,7 +57,8 @@ export const SMUGGLED: [title: string, bytes: string][] = [
 const PATIENCE_MS = 5_000;
 
 /**
- * The violation: the hidden request got a response, or the connection stayed open. `token` is given to the first one.
+ * Returns a violation if the hidden request got a response or the connection stayed open. `token` is added to the first
+ * request.
  */
 export function smuggle(url: string, bytes: string, token: string): Promise<string | undefined> {
   const { hostname, port } = new URL(url);

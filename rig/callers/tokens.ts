@@ -1,4 +1,4 @@
-/** H12: tokens that are bad in every way we know, at three endpoints, and mutations of a good one. */
+/** H12: tokens that are invalid in every known way, at three endpoints, and random mutations of a valid token. */
 import { createPrivateKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -25,7 +25,10 @@ export const h12: Harness = {
 
 const CONNECTIONS = 8;
 
-/** The response to a valid token: the exchange reads a body only after it accepted the token. */
+/**
+ * `good` is the response to a valid token. It is 400 for the POST, whose body is empty: the exchange reads a body only
+ * after it accepted the token.
+ */
 const ENDPOINTS = [
   { method: 'GET', path: 'whoami', good: 200 },
   { method: 'GET', path: 'measurementConsumers/acme/measurements?pageSize=1', good: 200 },
@@ -53,7 +56,7 @@ export async function tryTokens(
     if (response.status !== 200)
       for (const problem of errorModelProblems(response)) world.violations.add(`${at}: ${problem}`);
     if (wanted !== 401) return;
-    // One response to all of them, header by header.
+    // All invalid tokens must get the same response, including headers.
     one ??= fingerprint(response);
     if (fingerprint(response) !== one)
       world.violations.add(`${at} gets another response: ${fingerprint(response)}`);
@@ -87,7 +90,10 @@ export async function tryTokens(
   };
 }
 
-/** Node's own client refuses to send what is not Latin-1 or has control characters: then the bytes go by hand. */
+/**
+ * Node's HTTP client rejects headers with control characters or non-Latin-1 text, so such requests are sent on a raw
+ * socket.
+ */
 async function ask(line: Line, url: string, sent: Sent): Promise<Reply> {
   const { authorization, ...others } = sent.headers as Record<string, string>;
   if (/^[\t\x20-\x7e]*$/.test(authorization!)) return line.send(sent);
@@ -157,7 +163,9 @@ function good(issuer: Issuer, canary?: string): string {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=~+/';
 
-/** Lazily: 30,000 tokens need not be in memory. Tokens are renewed at intervals, so that no token expires. */
+/**
+ * A generator, because 30,000 tokens need not be in memory. The valid token is renewed at intervals before it expires.
+ */
 function* mutated(issuer: Issuer, count: number, random: Random, canary?: string) {
   let token = good(issuer, canary);
   for (let i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
-/** The people that each provider reached and how often, and the true figures of all providers together. */
+/** The people that each provider reached, with frequencies, and the true figures of all providers together. */
 import type { Random } from '../random.ts';
 
-/** VIDs 1 to this many. */
+/** The population has the VIDs from 1 to this number. */
 export const PEOPLE = 3_000;
 export const DAY = '2026-07-01';
 export const INTERVAL = { start: `${DAY}T00:00:00Z`, end: '2026-07-02T00:00:00Z' };
@@ -11,13 +11,13 @@ export const MAXIMUM_FREQUENCY = 5;
 /** How often a provider reached each VID. */
 export type Audience = Map<number, number>;
 
-/** A part of the population that overlaps with those of the others. */
+/** Draws a part of the population that overlaps with the other providers' parts. */
 export function drawAudience(random: Random): Audience {
   const [first, size] = [1 + random.int(PEOPLE / 3), 500 + random.int(PEOPLE / 3)];
   return new Map(Array.from({ length: size }, (_, i) => [first + i, 1 + random.int(4)]));
 }
 
-/** As the provider has it on its disk. */
+/** Formats the events as a CSV file, as a provider stores them. */
 export function eventsCsv(audience: Audience): string {
   const rows = [...audience].flatMap(([vid, times]) =>
     Array.from({ length: times }, () => `${vid},${DAY}T12:00:00Z,${REFERENCE}`),
@@ -27,11 +27,11 @@ export function eventsCsv(audience: Audience): string {
 
 export interface Truth {
   reach: number;
-  /** The part of them that was reached 1, 2, … times; the last one this often or more. */
+  /** The fraction of the reached people with frequency 1, 2, … The last entry includes higher frequencies. */
   shares: number[];
 }
 
-/** Everybody counted once. */
+/** Counts each person once over all providers. */
 export function truthOf(audiences: Audience[]): Truth {
   const total = new Map<number, number>();
   for (const audience of audiences) {

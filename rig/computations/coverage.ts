@@ -1,8 +1,8 @@
-/** Counts kills by process and by the place that a computation had reached. */
+/** Counts the kills by kind of process and by the stage that a computation had reached. */
 import type { Random } from '../random.ts';
 import { nameOf, type Place } from './places.ts';
 
-/** A whole duchy is its face and its mills at once. */
+/** The kind `duchy` kills the face and all mills of a duchy together. */
 export const DUCHY_KINDS = ['face', 'mill', 'duchy'] as const;
 export const OTHER_KINDS = ['exchange', 'postmaster', 'backend'] as const;
 const KINDS = [...DUCHY_KINDS, ...OTHER_KINDS];
@@ -18,13 +18,16 @@ export class Coverage {
     this.places = places;
   }
 
-  /** Something was killed, while a computation was here; anywhere, where it was not aimed. */
+  /**
+   * Counts one kill. `place` is the stage that the computation was in, or undefined if the kill was not aimed at a
+   * stage.
+   */
   add(kind: Kind, place: Pick<Place, 'role' | 'stage'> | undefined): void {
     this.kills.set(kind, (this.kills.get(kind) ?? 0) + 1);
     if (place !== undefined) this.count(this.hits, kind, place);
   }
 
-  /** The place where this kind was tried and hit the least. */
+  /** Returns the place with the fewest hits of this kind, and among these the one with the fewest tries. */
   next(kind: Kind, random: Random): Place {
     const cost = (place: Place) => 100 * this.of(this.hits, kind, place) + this.of(this.tries, kind, place);
     const least = Math.min(...this.places.map(cost));
@@ -37,7 +40,10 @@ export class Coverage {
     return this.kills.get(kind) ?? 0;
   }
 
-  /** The kinds of which nothing was killed, and how many stages, and kinds at a stage, are missing. */
+  /**
+   * The kinds that were never killed, the number of stages without a kill, and the number of pairs of kind and stage
+   * without one.
+   */
   get missing(): { kinds: Kind[]; stages: number; cells: number } {
     const isMissed = (kind: Kind, place: Place) => this.of(this.hits, kind, place) === 0;
     return {
@@ -47,7 +53,7 @@ export class Coverage {
     };
   }
 
-  /** In a form that can be put into a Markdown page. */
+  /** Formats the counts as a Markdown table. */
   table(): string {
     const rows = this.places.map((place) => [
       nameOf(place),

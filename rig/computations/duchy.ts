@@ -1,36 +1,36 @@
-/** One duchy: a process with its face and herald, and others with nothing but mills, on a database of their own. */
+/** One duchy: a process with its face and herald, and processes with only mills, on a database of their own. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuchyRole } from '@measurement-exchange/contract';
 import { Database, Secrets } from '@measurement-exchange/duchy/internal/database/index';
 import { MexProcess, type ProcessOptions } from '../world/process.ts';
 
-/** The shortest that the settings allow. */
+/** The shortest lease that the settings allow. */
 export const LEASE_SECONDS = 3;
 
 export interface DuchyOptions extends Omit<ProcessOptions, 'what'> {
-  /** `duchies/alpha` */
+  /** For example `duchies/alpha`. */
   name: string;
   role: DuchyRole;
-  /** Where its settings and keys are, as `identity`. */
+  /** The folder with the duchy's settings, and its keys in `identity`. */
   folder: string;
   endpoint: string;
   databaseUrl: string;
   exchangeUrl: string;
   token: string;
-  /** `dataProviders/streamly=root.pem` */
+  /** For example `dataProviders/streamly=root.pem`. */
   roots: string[];
-  /** Processes with mills. */
+  /** The number of processes that run mills. */
   mills: number;
 }
 
 export class Duchy {
   readonly name: string;
   readonly role: DuchyRole;
-  /** Takes uploads and messages, and follows the computations at the exchange. */
+  /** The process that receives uploads and messages, and follows the computations at the exchange. */
   readonly face: DuchyProcess;
   readonly mills: DuchyProcess[];
-  /** Connections of the rig; the duchy's processes have their own. */
+  /** The rig's own connections to the duchy's database. */
   private opened: Database | undefined;
   private readonly options: DuchyOptions;
 
@@ -52,7 +52,7 @@ export class Duchy {
 
   async start(): Promise<void> {
     await this.configure();
-    // One of them makes the tables.
+    // The first process to start creates the tables.
     await Promise.all(this.processes.map((each) => each.start()));
     this.opened = new Database({
       connection: this.connection,
@@ -70,7 +70,7 @@ export class Duchy {
     return Buffer.from(await readFile(join(this.options.folder, 'secrets.key'), 'utf8'), 'base64');
   }
 
-  /** To look into its database. */
+  /** The duchy's database, for inspection by the rig. */
   get db(): Database {
     return this.opened!;
   }
@@ -100,7 +100,7 @@ export class Duchy {
       secretsKeyFile: 'secrets.key',
       mills: { count: 1, leaseSeconds: LEASE_SECONDS },
       noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'],
-      // Sent messages are compared after the end.
+      // Keep blobs after the end of a computation, because the witness compares sent messages then.
       keepBlobsForHours: 24,
       limits: { uploads: 100, uploadsPerParty: 100, rejectedPerMinute: 1_000_000 },
       pollSeconds: 0.5,
@@ -127,7 +127,7 @@ export class DuchyProcess {
     this.process = new MexProcess({ ...options, what });
   }
 
-  /** Resolves when it is at work. */
+  /** Resolves when the process reports that it runs. */
   async start(): Promise<void> {
     const { folder, endpoint } = this.options;
     const args = ['duchy', 'run', '--config', settingsFile(folder), '--only', this.only];

@@ -1,4 +1,4 @@
-/** The rows of the databases about computations that must never change or must agree with each other. */
+/** Database rows about computations that must never change or must agree with rows of other parties. */
 import type { DuchyRole } from '@measurement-exchange/contract';
 import type { Postgres } from '../world/postgres.ts';
 import { type Duchy, LEASE_SECONDS } from './duchy.ts';
@@ -7,15 +7,15 @@ import { type Duchy, LEASE_SECONDS } from './duchy.ts';
 export interface StoredFact {
   computation: string;
   kind: 'IN' | 'OUT' | 'upload' | 'secret';
-  /** The message or the secret, or the requisition. */
+  /** The stage of a message, the column of a secret, or the requisition of an upload. */
   what: string;
-  /** The sender or the receiver of a message. */
+  /** The other duchy: the sender or the receiver of a message. */
   peer: string;
-  /** Digest of what the sender signed, and of the data that goes with it. */
+  /** A digest of the signed bytes and their data. */
   content: string;
-  /** Digest of all that is stored of it, as it is stored. */
+  /** A digest of the stored row and its chunks. */
   bytes: string;
-  /** Whether the receiver has a message that was sent. */
+  /** Whether the receiver acknowledged a sent message. */
   acknowledged: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface ComputationFact {
   role: DuchyRole;
   stage: string;
   outcome: string | null;
-  /** Its lease ends later than a lease may. */
+  /** True if the lease ends later than the longest allowed lease. */
   isTooLong: boolean;
-  /** Since when nobody has the stage whose lease ended. */
+  /** Milliseconds since the lease ended without a new owner. */
   abandonedMs: number;
 }
 
@@ -57,7 +57,7 @@ const COMPUTATIONS = `
          coalesce(extract(epoch FROM clock_timestamp() - lease_until) * 1000, 0)::float8 AS "abandonedMs"
     FROM computations`;
 
-/** All but these computations. */
+/** Reads the facts of a duchy, except about the computations in `except`. */
 export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyFacts> {
   const [stored, computations] = await Promise.all([
     duchy.query(`${STORED} WHERE computation <> ALL($1)`, [except]),
@@ -66,7 +66,7 @@ export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyF
   return { stored, computations };
 }
 
-/** Only rows of this computation. */
+/** Reads the facts of one computation. */
 export async function storedOf(duchy: Duchy, computation: string): Promise<StoredFact[]> {
   return duchy.query(`${STORED} WHERE computation = $1`, [computation]);
 }
@@ -77,7 +77,7 @@ export interface FulfilledFact {
   duchy: string;
 }
 
-/** Requisitions that the exchange says are fulfilled. */
+/** Reads the requisitions that are fulfilled according to the exchange. */
 export async function fulfilledFacts(postgres: Postgres, except: string[]): Promise<FulfilledFact[]> {
   const rows = await postgres.query(
     `SELECT measurement AS computation, provider || '/requisitions/' || id AS requisition, fulfilling_duchy AS duchy

@@ -1,4 +1,4 @@
-/** The protocols that a run computes with, and what the three duchies are in them. */
+/** The protocols that a run uses, and the roles of the three duchies in them. */
 import type { DuchyRole, MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { Config } from '@measurement-exchange/exchange/config';
 import { PROTOCOL_MATH } from '@measurement-exchange/mpc/protocols';
@@ -7,11 +7,11 @@ import { type Place, placesOf } from './places.ts';
 export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'] as const;
 
 export interface Family {
-  /** By duchy. */
+  /** The role of each duchy. */
   roles: Record<string, DuchyRole>;
-  /** Where a computation can be. */
+  /** The stages that a computation can be in. */
   places: Place[];
-  /** The setting with this noise. */
+  /** The configuration of the protocols with this noise. */
   protocolsWith(noiseMechanism: MpcNoiseMechanism): Pick<Config, 'protocols'>;
 }
 
@@ -28,10 +28,10 @@ export const SHUFFLE: Family = {
   }),
 };
 
-/** Little noise on the way, and small sketches, so that a stage takes no longer than it must. */
+/** Little noise and small sketches, so that stages are short. */
 const HIDING = { epsilon: 1, delta: 1e-5 };
 
-/** Reach goes to one of the two protocols, frequencies to the other one. */
+/** The reach-only protocol computes reach, and the full protocol computes frequencies. */
 export const RING: Family = {
   roles: { [ALPHA]: 'WORKER', [BETA]: 'WORKER', [GAMMA]: 'AGGREGATOR' },
   places: placesOf([PROTOCOL_MATH.reachOnlyLiquidLegionsV2.stages, PROTOCOL_MATH.liquidLegionsV2.stages]),

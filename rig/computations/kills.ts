@@ -1,4 +1,4 @@
-/** kill -9 at a random moment, or when a computation has come to a certain stage. */
+/** kill -9 at a random moment, or when a computation has reached a certain stage. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.ts';
 import { Coverage, type Kind } from './coverage.ts';
@@ -6,26 +6,28 @@ import type { Duchy, DuchyProcess } from './duchy.ts';
 import type { Place } from './places.ts';
 import type { ComputationWorld } from './world.ts';
 
-/** From the last recovery to the next kill, or until its aim is looked for. */
+/** The maximum pause between the last recovery and the next kill, or the search for its target. */
 const MOMENT_MS = 800;
-/** A computation passes every stage within this, unless the machine is very busy. */
+/** Some computation reaches every stage within this time, unless the machine is very busy. */
 const AIM_MS = 30_000;
-/** A process that is down for long is sent something within this time. */
+/** Another duchy has a message for a process that is down within this time. */
 const OWED_MS = 30_000;
-/** A stage may take no more than some hundredths of a second. */
+/**
+ * The poll interval while looking for a target. It is short, because a stage may last only some hundredths of a second.
+ */
 const LOOK_MS = 10;
 
-/** A computation that is where something is to be killed. */
+/** A computation that has reached the stage of the next kill. */
 interface Target {
   id: string;
   duchy: Duchy;
-  /** The process that works on it. */
+  /** The lease owner: the mill that works on the computation. */
   owner: string | null;
 }
 
 export class Kills {
   readonly coverage: Coverage;
-  /** From a kill to everything being at work again. */
+  /** Milliseconds from each kill until all processes run again. */
   readonly recoveries: number[] = [];
   private readonly world: ComputationWorld;
   private readonly random: Random;
@@ -37,7 +39,7 @@ export class Kills {
     this.coverage = new Coverage(world.family.places);
   }
 
-  /** Resolves when what was killed is at work again. */
+  /** Kills a process, and resolves when it runs again. */
   async kill(kind: Kind, { isAimed }: { isAimed: boolean }): Promise<void> {
     const { random, coverage } = this;
     await sleep(random.int(MOMENT_MS));
@@ -53,7 +55,7 @@ export class Kills {
     coverage.add(kind, at);
   }
 
-  /** Kills at once; what it returns starts again what was killed. */
+  /** Kills immediately. The returned function starts the killed processes again. */
   private strike(kind: Kind, duchy: Duchy, target: Target | undefined): () => Promise<void> {
     const { world, random } = this;
     switch (kind) {
@@ -72,7 +74,7 @@ export class Kills {
         return () => world.postgres.restart();
       case 'face': {
         const restart = this.restarting([duchy.face]);
-        // Every other time somebody has to send it something meanwhile, and to send it again.
+        // Every other time, keep the face down until another duchy has a message for it, so that the sender must retry.
         const isLong = this.coverage.killed('face') % 2 === 0;
         return () => (isLong ? this.untilOwed(duchy) : Promise.resolve()).then(restart);
       }
@@ -92,7 +94,7 @@ export class Kills {
     };
   }
 
-  /** Until another duchy has stored something for it that it cannot send. */
+  /** Waits until another duchy has stored a message for this duchy that it cannot send. */
   private async untilOwed({ name }: Duchy): Promise<void> {
     const others = this.world.duchies.filter((each) => each.name !== name);
     for (const deadline = Date.now() + OWED_MS; Date.now() < deadline; await sleep(100)) {
@@ -107,7 +109,7 @@ export class Kills {
     }
   }
 
-  /** Looks until a computation is there; undefined where none comes. */
+  /** Waits for a computation at this stage. Returns undefined if none comes in time. */
   private async find({ role, stage, isWork }: Place): Promise<Target | undefined> {
     const duchies = this.world.duchies.filter((each) => each.role === role);
     for (const deadline = Date.now() + AIM_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
@@ -124,7 +126,7 @@ export class Kills {
     return undefined;
   }
 
-  /** Undefined while its database does not respond. */
+  /** Returns the stage of the target, or undefined while its database does not respond. */
   private async stageOf({ id, duchy }: Target): Promise<string | undefined> {
     if (this.world.postgres.isDown) return undefined;
     const rows = await duchy.query('SELECT stage FROM computations WHERE id = $1', [id]).catch(() => []);
@@ -132,7 +134,7 @@ export class Kills {
   }
 }
 
-/** The process whose lease it is: its name ends with the ID of the process and the number of the mill. */
+/** Returns the process that holds the lease. The lease owner ends with the process ID and the number of the mill. */
 function millOf({ mills }: Duchy, target: Target | undefined): DuchyProcess | undefined {
   const pid = /(\d+) mill \d+$/.exec(target?.owner ?? '')?.[1];
   return mills.find((mill) => String(mill.pid) === pid);

@@ -1,17 +1,17 @@
-/** Where a computation can be when something is killed: a stage of a role. */
+/** The places at which a kill can hit a computation: a stage of a duchy's role. */
 import type { DuchyRole } from '@measurement-exchange/contract';
 import { COMPLETE, type StageTable } from '@measurement-exchange/mpc/protocols/stages';
 
 export interface Place {
   role: DuchyRole;
   stage: string;
-  /** Whether a mill works there; elsewhere the computation waits. */
+  /** Whether a mill works at this stage. At other stages the computation waits. */
   isWork: boolean;
 }
 
 /**
- * In the order of the protocols; a stage that several of them have is there once. The aggregator is done only for the moment
- * in which it hears that all of it is.
+ * Lists the places in the order of the protocols. A stage that several protocols share appears once. The aggregator's
+ * last stage is left out, because the whole computation ends moments later.
  */
 export function placesOf(tables: StageTable[]): Place[] {
   const rows = tables.flat().map(({ role, stage, run }) => ({ role, stage, isWork: run !== undefined }));

@@ -1,4 +1,4 @@
-/** The agents of the providers, which verify, share and upload as they do anywhere. */
+/** The agents of the providers, which verify, share and upload as in production. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTrustStore } from '@measurement-exchange/sdk';
@@ -7,7 +7,7 @@ import type { Random } from '../random.ts';
 import { type Audience, drawAudience, eventsCsv, REFERENCE } from './audience.ts';
 import type { ComputationWorld } from './world.ts';
 
-/** Nothing here is about the budget. */
+/** A budget that no run uses up, because this harness does not test budgets. */
 const BUDGET = { epsilon: 1e6, delta: 1e-2, rho: 1e6 };
 const POLL_MS = 500;
 
@@ -59,7 +59,7 @@ export async function startProviders(
           world.violations.add(`${event.requisition} was refused: ${event.justification}, ${event.message}`);
         },
       });
-      // Those that are asked must be known to take part.
+      // A consumer can ask only providers that are known to take part, so wait for the first round of each agent.
       await agent.once();
       running.push(agent.run(stopping.signal));
       return { name, eventGroup: created.name!, audience };

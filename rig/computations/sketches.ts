@@ -1,10 +1,10 @@
-/** The figures of all providers' sketches together, computed in the clear. */
+/** Computes the figures of the union of all providers' sketches, without encryption. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
 import { DESTROYED, estimatePeople } from '@measurement-exchange/mpc/sketches';
 import { type Audience, MAXIMUM_FREQUENCY, type Truth } from './audience.ts';
 
-/** Has no effect when no frequencies are measured. */
+/** Used if the configuration has no sampling indicators. It has no effect on reach. */
 const INDICATORS = 10_000_000;
 
 export function sketchTruthOf(config: LiquidLegionsConfig, audiences: Audience[]): Truth {

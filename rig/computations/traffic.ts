@@ -1,4 +1,4 @@
-/** A consumer that always has some measurements under way, and knows what each of them must come to. */
+/** A consumer that always runs several measurements, and knows the correct result of each. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   liquidLegionsOf,
@@ -13,14 +13,16 @@ import { sketchTruthOf } from './sketches.ts';
 import type { Witness } from './witness.ts';
 import type { ComputationWorld } from './world.ts';
 
-/** At once. */
+/** The number of measurements that run in parallel. */
 const LANES = 4;
 const POLL_MS = 200;
-/** Under kills; a stage that failed waits up to 10 s, and each kill may fail it again. */
+/** The longest time for a measurement under kills. A failed stage waits up to 10 s, and each kill may fail it again. */
 const LONGEST_MS = 10 * 60_000;
-/** The tolerated deviation of a figure with noise; exceeded less than once in 10^8. */
+/**
+ * The tolerated deviation of a noisy figure in standard deviations. A correct figure exceeds it less than once in 10^8.
+ */
 const SIGMAS = 6;
-/** The one reason for which a computation may fail here: a stage was killed ten times. */
+/** The only failure that is allowed: a stage was killed ten times. */
 const ALLOWED_FAILURE = /failed 10 times/;
 
 export class ComputationTraffic {
@@ -45,7 +47,7 @@ export class ComputationTraffic {
     this.lanes = Array.from({ length: LANES }, (_, i) => this.lane(random.fork(`lane ${i}`)));
   }
 
-  /** Running computations finish first, unless the run was aborted. */
+  /** Waits for the running computations, unless `atOnce` is true. */
   async stop({ atOnce }: { atOnce: boolean }): Promise<void> {
     this.stopping.abort();
     if (atOnce) this.givingUp.abort();
@@ -62,7 +64,7 @@ export class ComputationTraffic {
     const asked = this.providers.filter((_, i) => i !== leftOut);
     const request = requestOf(asked, random);
     const started = performance.now();
-    // The same request again after an outage is the same measurement.
+    // A repeated request after an outage returns the same measurement.
     const created = await this.insist(() => world.consumer.create(request));
     if (created === undefined) return;
     const measurement = await this.insist(async () => {
@@ -75,7 +77,7 @@ export class ComputationTraffic {
     await this.insist(() => witness.conclude(measurement));
   }
 
-  /** Until it resolves to something; undefined where it never does, which is a violation. */
+  /** Repeats the attempt until it returns a value. Returns undefined and adds a violation if it never does. */
   private async insist<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     let problem = 'it does not end';
     for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await sleep(POLL_MS)) {
@@ -109,7 +111,7 @@ export class ComputationTraffic {
     const config = measurement.protocolConfig ?? {};
     const sketch = liquidLegionsOf(config)?.config;
     const isExact = (sketch ?? config.honestMajorityShareShuffle)?.noiseMechanism === 'NONE';
-    // Without noise the result is what sketches tell, which is not quite the truth.
+    // Without noise, the result of a sketch protocol is the exact estimate from the sketches, not the true count.
     const truth = isExact && sketch ? sketchTruthOf(sketch, audiences) : truthOf(audiences);
     if (isExact) this.exact++;
     const opened = await this.insist(() => world.consumer.open(measurement, { request }));

@@ -1,7 +1,7 @@
 /**
- * Looks into the databases all the while. Rows that a duchy stored stay as they are, byte for byte, and the parties
- * agree: an upload that the exchange knows of is stored, a message that was received was stored by its sender before,
- * and an acknowledged message is at its receiver.
+ * Reads the databases continuously. Rows that a duchy stored must never change, and the parties must agree: every
+ * upload that the exchange knows of is stored, every received message was stored by its sender first, and every
+ * acknowledged message is stored by its receiver.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,11 +22,11 @@ import {
 import type { ComputationWorld } from './world.ts';
 
 const PAUSE_MS = 500;
-/** A look that takes longer shows that the disk or the processors were not available. */
+/** If two looks are further apart, the disk or the processors were not available. */
 const STALL_MS = 5_000;
-/** A mill whose database was down for long looks again after half a minute. */
+/** A mill whose database was down for long may look for work again only after half a minute. */
 const TAKEN_WITHIN_MS = 35_000;
-/** In a row, while the database is not being killed. */
+/** The maximum number of failed looks in a row while PostgreSQL is not being killed. */
 const MAX_FAILURES = 20;
 
 interface Look {
@@ -36,19 +36,19 @@ interface Look {
 
 export class Witness {
   looks = 0;
-  /** Rows that were compared after the end. */
+  /** The number of rows that were compared after the end of their computation. */
   compared = 0;
   private readonly world: ComputationWorld;
   private readonly context: Context;
   private readonly stopping = new AbortController();
   private looping: Promise<void> = Promise.resolve();
   private before: Look | undefined;
-  /** PostgreSQL's crashes so far, and when the last one was seen. */
+  /** The number of crashes of PostgreSQL so far, and the time when the last crash was seen. */
   private crashes = { count: 0, time: 0 };
-  /** The end of the last look that came late: until then the whole machine was stalled, and no mill could work. */
+  /** The end of the last look that came late. Until then the whole machine was stalled, so mills could not work. */
   private stallTime = 0;
   private lookTime = performance.now();
-  /** Digests of what was stored, by duchy and row. */
+  /** Digests of stored rows, by duchy and row. */
   private readonly seen = new Map<string, { computation: string; bytes: string }>();
   private readonly concluded: string[] = [];
 
@@ -75,7 +75,7 @@ export class Witness {
         await this.look();
         failures = 0;
       } catch (error) {
-        // Nothing can be seen while the server is down, or starting again.
+        // The databases cannot be read while the server is down or starting.
         const isDisturbed = crashes !== this.world.postgres.crashes || this.world.postgres.isDown;
         failures = isDisturbed ? 0 : failures + 1;
         if (failures === MAX_FAILURES) {
@@ -89,7 +89,7 @@ export class Witness {
   private async look(): Promise<void> {
     const { postgres, duchies } = this.world;
     const except = [...this.concluded];
-    // The exchange's rows are read first, so that they must hold for rows that are read later.
+    // The exchange's rows are read first, because the uploads that they mention must be in rows that are read later.
     const fulfilled = await fulfilledFacts(postgres, except);
     const read = await Promise.all(
       duchies.map(async (duchy) => [duchy, await duchyFacts(duchy, except)] as const),
@@ -103,7 +103,7 @@ export class Witness {
     const quietMs = Math.min(sinceMs(this.crashes.time), sinceMs(this.stallTime));
     for (const [duchy, { stored, computations }] of look.facts) {
       for (const fact of stored) this.requireUnchanged(duchy, fact);
-      // Some mill was there all the time.
+      // The time that at least one mill has been running.
       const millMs = Math.max(...duchy.mills.map(({ readySince }) => sinceMs(readySince)));
       const couldTakeForMs = Math.min(quietMs, millMs);
       for (const { id, isTooLong, abandonedMs } of computations) {
@@ -113,7 +113,8 @@ export class Witness {
       }
     }
     this.requireUploads(fulfilled, look.facts);
-    // Messages were read at about the same time: what the last look saw must be answered by this one.
+    // The duchies are read at about the same time, so a message of the last look must have its counterpart in this
+    // look.
     if (this.before !== undefined) this.requireCounterparts(this.before.facts, look.facts);
     this.before = look;
     this.looks++;
@@ -141,8 +142,8 @@ export class Witness {
   }
 
   /**
-   * Messages received before this point are stored by their senders now, and acknowledged messages are at their
-   * receivers.
+   * Checks the messages of the last look: senders must have stored received messages, and receivers must have stored
+   * acknowledged messages.
    */
   private requireCounterparts(before: Map<Duchy, DuchyFacts>, now: Map<Duchy, DuchyFacts>): void {
     const isStored = (at: string, kind: string, peer: string, { computation, what, content }: StoredFact) =>
@@ -170,7 +171,7 @@ export class Witness {
     }
   }
 
-  /** When the measurement has ended: undefined until every duchy knows; then all of it is compared. */
+  /** Compares all rows of a measurement that has ended. Returns undefined until every duchy knows that it has ended. */
   async conclude(measurement: Measurement): Promise<true | undefined> {
     const { duchies } = this.world;
     const id = measurement.name!.split('/').at(-1)!;
@@ -198,7 +199,7 @@ export class Witness {
     return true;
   }
 
-  /** Secrets go with the computation, all the rest stays. */
+  /** Secrets are deleted with the computation. All other rows must remain. */
   private requireNothingLost(id: string, facts: Map<Duchy, DuchyFacts>): void {
     const stored = new Set(
       [...facts].flatMap(([{ name }, rows]) =>
@@ -212,7 +213,7 @@ export class Witness {
     }
   }
 
-  /** Every stage has its one output, and the result is the one that the aggregator stored. */
+  /** Each stage must have exactly one output, and the result must equal the one that the aggregator stored. */
   private async requireOneResult(
     id: string,
     { results = [], protocolConfig }: Measurement,
@@ -250,7 +251,7 @@ export class Witness {
     }
   }
 
-  /** Nothing may be ill in the database of a duchy; when everything has ended, not even for a while. */
+  /** The doctor must find no errors in the databases of the duchies, and no warnings when everything has ended. */
   async examine({ hasEnded }: { hasEnded: boolean }): Promise<void> {
     for (const duchy of this.world.duchies) {
       const owner = { duchy: duchy.name, secretsKey: await duchy.secretsKey() };

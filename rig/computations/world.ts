@@ -1,4 +1,4 @@
-/** An exchange, three duchies, and providers and a consumer whose people are counted once. */
+/** An exchange, three duchies, providers, and a consumer that asks for deduplicated counts. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureDatabase } from '@measurement-exchange/duchy';
@@ -30,7 +30,7 @@ export interface ComputationWorld extends World {
   consumerClient: ExchangeClient;
   consumerName: string;
   providerParties: ReturnType<typeof partiesOf>;
-  /** Root certificates by duchy, in PEM. */
+  /** The PEM root certificates by duchy. */
   roots: Record<string, string>;
   devRoot: string;
   populationFingerprint: Uint8Array;
@@ -83,7 +83,7 @@ function saveLogs({ save }: Context, { processes }: Duchy): void {
   for (const { what, output } of processes) save(`${what.replaceAll(' ', '-')}.log`, output);
 }
 
-/** They have to exist before an exchange starts that names them. */
+/** Adds the duchies to the database. They must exist before an exchange starts whose configuration names them. */
 async function registerDuchies(postgres: Postgres, endpoints: Record<string, string>): Promise<void> {
   await migrate({ connection: { connectionString: postgres.url }, mode: 'development' });
   await postgres.query(
@@ -115,7 +115,7 @@ function partiesOf({ exchanges }: World, parties: World['consumers']) {
 
 const folderOf = ({ home }: World, name: string) => join(home, name.replace('/', '-'));
 
-/** Each makes its keys, and the operator registers its certificate. Returns their roots. */
+/** Each duchy makes its keys, and the operator registers its certificate. Returns the root certificates. */
 async function makeIdentities(world: World): Promise<Record<string, string>> {
   const operator = operatorOf(world);
   const made = NAMES.map(async (name) => {

@@ -1,4 +1,4 @@
-/** Endpoints of webhooks, built with the library of Standard Webhooks: some requests are slow, and some fail once. */
+/** Webhook endpoints, built with the Standard Webhooks library. Some requests are slow, and some fail once. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,9 +11,9 @@ import type { World } from '../world.ts';
 import { changesIn, isStep, mistakeIn, type Truth } from './truth.ts';
 
 const SLOW_MS = 50;
-/** One of so many deliveries is slow, or fails. */
+/** One delivery in 20 is slow, and one in 40 fails. */
 const [SLOW_EVERY, FAIL_EVERY] = [20, 40];
-/** Longer than the lease of a webhook whose exchange was killed, and a retry. */
+/** Longer than the lease of a webhook whose exchange was killed, plus a retry. */
 const SILENCE_MS = 45_000;
 
 export class Endpoints {
@@ -23,7 +23,7 @@ export class Endpoints {
   private readonly secrets = new Map<string, string>();
   /** Accepted deliveries by party, in the order of their first arrival. */
   private readonly taken = new Map<string, Change[]>();
-  /** IDs of messages; true once it was taken. */
+  /** Message IDs; true if the message was accepted. */
   private readonly messages = new Map<string, boolean>();
   private lastAt = performance.now();
   repeats = 0;
@@ -38,7 +38,7 @@ export class Endpoints {
     });
   }
 
-  /** A webhook of each party, from now on. */
+  /** Starts the endpoints, and creates a webhook for each party. */
   static async start(world: World, random: Random, parties: string[]): Promise<Endpoints> {
     const endpoints = new Endpoints(world, random);
     const { server } = endpoints;
@@ -81,7 +81,10 @@ export class Endpoints {
     }
   }
 
-  /** Once all came, or nothing more comes: whatever is missing, or was first taken out of order. Returns how many came. */
+  /**
+   * Waits until all changes have arrived or no more arrive, and reports changes that are missing or out of order.
+   * Returns the number of deliveries.
+   */
   async compare(truths: Map<string, Truth>): Promise<number> {
     const parties = [...this.taken].map(([party, taken]) => ({
       party,

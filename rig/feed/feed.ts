@@ -1,7 +1,7 @@
 /**
- * H20: watchers of every party are disconnected and resume while exchanges and PostgreSQL are killed and fail over,
- * and transactions hold the horizon back: each watcher has seen every version of every resource of its party once, in
- * order. Webhooks of two of them got every version, in order, whatever came again.
+ * H20: watchers of every party are disconnected and resume, while exchanges and PostgreSQL are killed and fail over,
+ * and open transactions delay the feed. Each watcher must see every version of every resource of its party exactly
+ * once, in order. The webhooks of two parties must get every version in order; repeated deliveries are allowed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -21,14 +21,14 @@ const PLANS = {
   short: { watchers: 40, clients: 8, changes: 2_000, faults: 6, failovers: 1 },
   long: { watchers: 200, clients: 16, changes: 100_000, faults: 120, failovers: 10 },
 };
-/** However slow the machine is, it ends. */
+/** A time limit, so that the harness ends even on a slow machine. */
 const SECONDS = { slice: 60, short: 240, long: 3 * 3600 };
 const MOMENT_MS = 800;
 const HELD_MS = 3_000;
 const INTERRUPT_EVERY_MS = 250;
-/** For the last change to arrive, once nothing disturbs any more. */
+/** The maximum wait for the last change after all disturbances have ended. */
 const PATIENCE_MS = 60_000;
-/** Beside a bug, which may keep it away for good. */
+/** The same wait with a planted bug, which may prevent the last change from arriving at all. */
 const PLANTED_MS = 5_000;
 
 export const h20: Harness = {
@@ -39,13 +39,13 @@ export const h20: Harness = {
 
 async function watch(context: Context, world: World, pair: Pair): Promise<Counted> {
   const { random } = context;
-  // A planted bug usually shows soon; traffic continues until it does.
+  // A planted bug usually shows quickly. The traffic continues until it does.
   const isPlanted = context.planted !== undefined;
   const plan = isPlanted ? PLANS.slice : atScale(context, PLANS);
   const deadline = Date.now() + atScale(context, SECONDS) * 1000;
   const parties = [...world.consumers, ...world.providers].map(({ name }) => name);
   const watchers = Array.from({ length: plan.watchers }, (_, n) => {
-    // Each party has watchers of both ways.
+    // Each party has watchers that read pages and watchers that read a stream.
     const party = parties[Math.floor(n / 2) % parties.length]!;
     return new Watcher(world, random.fork(`watcher ${n}`), party, n);
   });
@@ -97,7 +97,7 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
   };
 }
 
-/** How many changes there are, each for one party. */
+/** The number of changes in the log. Each change belongs to one party. */
 async function logged({ postgres }: World): Promise<number> {
   return Number((await postgres.query('SELECT count(*) AS n FROM changes'))[0]!.n);
 }
@@ -125,7 +125,7 @@ async function failOver({ tally }: World, pair: Pair): Promise<void> {
   await pair.addStandby();
 }
 
-/** A transaction that has an ID and does not end: what later ones commit must wait for it. */
+/** Holds a transaction open that has an ID. The feed must delay later commits until it ends. */
 async function holdHorizon({ postgres }: World): Promise<void> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
@@ -139,7 +139,7 @@ async function holdHorizon({ postgres }: World): Promise<void> {
   }
 }
 
-/** Returns how many changes the watchers were shown, all together. */
+/** Compares what the watchers saw with the truth. Returns the total number of changes that they saw. */
 async function compare(
   { violations }: World,
   watchers: Watcher[],

@@ -1,11 +1,11 @@
 /**
- * The changes that every watcher must have seen: the transition log has every version of every measurement and
- * requisition.
+ * The changes that every watcher must see, read from the transition log, which has every version of every measurement
+ * and requisition.
  */
 import type { Change } from '@measurement-exchange/contract';
 import type { Postgres } from '../world/postgres.ts';
 
-/** The versions of each resource of a party, by its name: the first one first, each with its state. */
+/** The versions of each resource of a party in order, with their states, by the name of the resource. */
 export type Truth = Map<string, { version: number; state: string }[]>;
 
 const STEPS = `
@@ -19,7 +19,7 @@ const STEPS = `
     FROM transitions t JOIN measurements m ON m.id = t.measurement WHERE t.requisition <> ''
   ORDER BY party, name, version`;
 
-/** By party. */
+/** Reads the truth for each party. */
 export async function truthOf(postgres: Postgres): Promise<Map<string, Truth>> {
   const truths = new Map<string, Truth>();
   for (const row of await postgres.query(STEPS)) {
@@ -37,12 +37,12 @@ export function changesIn(truth: Truth): number {
   return [...truth.values()].reduce((sum, versions) => sum + versions.length, 0);
 }
 
-/** Only measurements and requisitions: other resources do not change here. */
+/** Only changes of measurements and requisitions are compared, because other resources do not change here. */
 export function isStep({ kind }: Change): boolean {
   return kind === 'MEASUREMENT' || kind === 'REQUISITION';
 }
 
-/** Whether a version did not come right behind the one before it, which shows without the truth. */
+/** Whether a version did not directly follow the previous version. This check does not need the truth. */
 export function hasLeap(seen: readonly Change[]): boolean {
   const last = new Map<string, number>();
   return seen.filter(isStep).some(({ name, version }) => {
@@ -52,7 +52,7 @@ export function hasLeap(seen: readonly Change[]): boolean {
   });
 }
 
-/** The first thing that is wrong with what was seen; undefined where every version is there once, in order. */
+/** Returns the first mistake in the seen changes, or undefined if every version was seen once and in order. */
 export function mistakeIn(seen: readonly Change[], truth: Truth): string | undefined {
   const next = new Map<string, number>();
   for (const { name, version, state } of seen.filter(isStep)) {

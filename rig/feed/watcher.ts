@@ -1,4 +1,4 @@
-/** A client that follows the changes of a party, in pages or in a stream, and resumes where it was disconnected. */
+/** A client that follows the changes of a party, in pages or in a stream, and resumes after a disconnection. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '@measurement-exchange/contract';
 import type { Random } from '../random.ts';
@@ -9,14 +9,14 @@ const WAIT_SECONDS = 3;
 const PAUSE_MS = 50;
 
 export class Watcher {
-  /** In the order they came. */
+  /** The changes that were seen, in the order of their arrival. */
   readonly seen: Change[] = [];
   readonly name: string;
   private readonly world: World;
   readonly party: string;
   private readonly way: (typeof WAYS)[number];
   private readonly random: Random;
-  /** Behind the last change that was seen; undefined before the first. */
+  /** The position after the last change that was seen. Undefined before the first change. */
   private token: string | undefined;
   private reading = new AbortController();
   private stopping = false;
@@ -35,7 +35,10 @@ export class Watcher {
     this.running.catch(() => {});
   }
 
-  /** As if its process were killed: what was on its way is lost, and it begins again behind the last change it saw. */
+  /**
+   * Acts as if the watcher's process were killed: data in transit is lost, and the watcher resumes after the last
+   * change that it saw.
+   */
   interrupt(): void {
     this.reading.abort();
   }
@@ -52,7 +55,7 @@ export class Watcher {
       try {
         await (this.way === 'pages' ? this.page() : this.stream());
       } catch {
-        // Cut off, by us or by a fault.
+        // The connection was cut by `interrupt` or by a fault.
         await sleep(this.random.int(PAUSE_MS));
       }
     }
@@ -79,7 +82,7 @@ export class Watcher {
     }
   }
 
-  /** An event of a stream; comments have no data. */
+  /** Reads one event of the stream. Comments have no data. */
   private take(event: string): void {
     const field = (name: string) =>
       event
@@ -92,7 +95,7 @@ export class Watcher {
     if (id !== undefined) this.token = id;
   }
 
-  /** Through any exchange; throws where there is no page or stream. */
+  /** Sends a request to a random exchange. Throws if the response is not a page or a stream. */
   private async get(what: string, parameters: Record<string, string>): Promise<Response> {
     const { exchanges, violations } = this.world;
     const { url, dev } = this.random.pick(exchanges);

@@ -6,7 +6,7 @@ import { type Piece, readNothing, readPostgres } from './postgresWire.ts';
 
 export interface ConnectionOptions {
   postgres: boolean;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   chance: () => number;
   onDrop: () => void;
   onClose: () => void;
@@ -21,7 +21,7 @@ export class Connection {
   private changing = new AbortController();
   private left = Number.POSITIVE_INFINITY;
   private resetTimer: NodeJS.Timeout | undefined;
-  /** One end is gone; `lost` is what the other sent since. */
+  /** Set when one end of the connection is gone. `lost` counts the bytes that the other end has sent since. */
   private half: { over: boolean; lost: number } | undefined;
 
   constructor(client: Socket, server: Socket, options: ConnectionOptions) {
@@ -39,7 +39,7 @@ export class Connection {
     }
   }
 
-  /** Aborted when the fault changes. */
+  /** A signal that is aborted when the fault changes. */
   get change(): AbortSignal {
     return this.changing.signal;
   }
@@ -57,7 +57,7 @@ export class Connection {
     this.changing = new AbortController();
   }
 
-  /** Whether what arrived goes nowhere. */
+  /** Whether the received bytes must be discarded. */
   swallows(piece: Piece | 'end'): boolean {
     if (this.half === undefined) return this.isCut;
     if (piece === 'end' || this.half.over) this.cut();
@@ -69,7 +69,7 @@ export class Connection {
     return this.fault?.kind === 'latency' ? this.fault.jitterMs * (2 * this.options.chance() - 1) : 0;
   }
 
-  /** How much may still pass. */
+  /** The number of bytes that may still pass. */
   allowance(): number {
     return this.left;
   }
@@ -78,7 +78,7 @@ export class Connection {
     this.left -= bytes;
     if (this.left > 0) return;
     this.isCut = true;
-    // Closed, and not reset: what passed arrives.
+    // Close without a reset, so that the bytes that passed are delivered.
     this.client.destroySoon();
     this.server.destroySoon();
   }
@@ -88,7 +88,7 @@ export class Connection {
     this.cut();
   }
 
-  /** Reset, where the socket can. */
+  /** Ends both sockets with a reset if they support it. */
   cut(): void {
     this.isCut = true;
     for (const socket of [this.client, this.server]) reset(socket);
@@ -99,7 +99,10 @@ export class Connection {
     reset(gone === 'client' ? this.client : this.server);
   }
 
-  /** The host of the gone end is back. A server that waits sends nothing, and learns it from its keepalive. */
+  /**
+   * The host of the gone end is back. It resets the connection if it receives data. A server that only waits sends
+   * nothing, and notices through its keepalive.
+   */
   private remember(gone: 'client' | 'server'): void {
     if (this.half === undefined) return;
     this.half.over = true;
@@ -110,7 +113,7 @@ export class Connection {
     const { client, server } = this;
     const both = client.destroyed && server.destroyed;
     if (!both) {
-      // A reset is forwarded as a reset; after a proper end the other direction may continue.
+      // Forward a reset as a reset. After an orderly end, the other direction may continue.
       const properly = !hadError && (client.readableEnded || server.readableEnded);
       if (!this.isCut && this.half === undefined && !properly) this.cut();
       return;
@@ -124,7 +127,7 @@ export class Connection {
 
 function reset(socket: Socket): void {
   if (socket.destroyed) return;
-  // A Unix socket knows no reset.
+  // A Unix socket has no reset.
   if (socket.remoteAddress === undefined) socket.destroy();
   else socket.resetAndDestroy();
 }

@@ -1,4 +1,6 @@
-/** A standby that does not respond, and what would be lost if nobody waited for it. */
+/**
+ * Tests with a standby that does not respond, and a check that writes are lost if COMMITs do not wait for the standby.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPath, type Draft, draft } from '../measurement.ts';
 import type { Random } from '../random.ts';
@@ -6,14 +8,14 @@ import type { Reply } from '../world/client.ts';
 import type { World } from '../world.ts';
 import type { Pair } from './standby.ts';
 
-/** B5: 10 s, and a little for two busy cores. */
+/** B5: the limit is 10 s; two seconds are added because the test machine has only two cores. */
 const LONGEST_MS = 12_000;
 const CANARY_WRITES = 5;
 
 /**
- * A write ends at the exchange's deadline with 503 or 504. Its connection is dropped and not cancelled: a cancelled
- * COMMIT would show what the standby does not have. When the standby is back, the write is there once.
- * Returns how long each took to end.
+ * A write must end at the exchange's deadline with 503 or 504. The exchange must drop its connection instead of
+ * canceling the COMMIT, because a canceled COMMIT becomes visible although the standby does not have it. When the
+ * standby is back, each write must exist exactly once. Returns how long each write took to end.
  */
 export async function outliveDeadStandby(
   world: World,
@@ -48,14 +50,14 @@ export async function outliveDeadStandby(
 }
 
 /**
- * An operator who cancels a COMMIT that waits for the standby makes PostgreSQL say that it is done, with a warning
- * that the standby may not have it. That must not be forwarded as an acknowledgement.
+ * If an operator cancels a COMMIT that waits for the standby, PostgreSQL reports success with a warning that the
+ * standby may not have it. The exchange must not acknowledge such a write.
  */
 export async function outliveCancel(world: World, random: Random, pair: Pair): Promise<void> {
   const made = draft(world, random);
   await pair.replication.impose({ kind: 'blackHole' });
   const writing = send(world, 0, made);
-  // One after the other until it ended, whichever of those that wait it is.
+  // Cancel all waiting COMMITs repeatedly, until the write has ended.
   for (let ended = false; !ended; ) {
     await pair.cancelWaiting();
     ended = await Promise.race([writing.then(() => true), sleep(50, false)]);
@@ -70,8 +72,8 @@ export async function outliveCancel(world: World, random: Random, pair: Pair): P
 }
 
 /**
- * The canary: without waiting for the standby, what it did not hear of is lost, and the rig must see that. If it
- * cannot, the failovers before prove nothing.
+ * Checks that the rig can detect a loss: without waiting for the standby, a failover loses writes. If the rig did not
+ * see this loss, the earlier failovers would prove nothing.
  */
 export async function loseWithoutStandby(world: World, random: Random, pair: Pair): Promise<void> {
   await pair.desynchronize();
@@ -112,7 +114,7 @@ function send(world: World, at: number, made: Draft): Promise<Reply> {
   return world.call(at, made.consumer.name, 'POST', createPath(made), made.body);
 }
 
-/** How many measurements these requests made. */
+/** Counts the measurements that these requests created. */
 async function visible(world: World, drafts: Draft[]): Promise<number> {
   const ids = drafts.map(({ requestId }) => requestId);
   const rows = await world.postgres.query('SELECT FROM measurements WHERE request_id = ANY ($1)', [ids]);

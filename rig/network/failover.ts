@@ -1,7 +1,7 @@
 /**
- * H9: failover to a synchronous standby loses nothing that was acknowledged; a COMMIT that waits for a dead
- * standby ends at the deadline as an unknown outcome; and the server that ends all connections, or has none
- * left, is only a while without service.
+ * H9: a failover to a synchronous standby loses no acknowledged write. A COMMIT that waits for a dead standby ends at
+ * the deadline with an unknown outcome. If the server ends all connections, or has no connections left, the service is
+ * interrupted only for a short time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Harness, type Outcome } from '../harness.ts';
@@ -25,7 +25,7 @@ const STORM_S = 5;
 export const h9: Harness = {
   id: 'H9',
   title: 'failover to a synchronous standby loses nothing',
-  // Most of it is the making of standbys.
+  // Most of the run time is the creation of standbys.
   run: (context) =>
     withPair(context, { replicas: atScale(context, PLANS).replicas }, (world, pair) =>
       disturb(context, world, pair),

@@ -1,23 +1,23 @@
-/** Faults that a network inflicts on a connection. The first eight are toxiproxy's. */
+/** Network faults on a connection. The first eight are those of toxiproxy. */
 export type Fault =
   | { kind: 'latency'; ms: number; jitterMs: number }
   | { kind: 'bandwidth'; bytesPerSecond: number }
   | { kind: 'slowClose'; ms: number }
-  /** Nothing passes and nothing is closed; when it is over everything that was held arrives. */
+  /** No bytes pass and the connection stays open. When the fault ends, the held bytes are delivered. */
   | { kind: 'blackHole' }
-  /** A connection is reset so long after the fault, or its own beginning, whichever is later. */
+  /** A connection is reset this long after the start of the fault or of the connection, whichever is later. */
   | { kind: 'reset'; ms: number }
   | { kind: 'slicer'; bytes: number; ms: number }
-  /** After so many bytes in both directions together it is closed. */
+  /** The connection is closed after this many bytes in both directions together. */
   | { kind: 'limitData'; bytes: number }
-  /** Connections are cut and new ones refused. */
+  /** Connections are cut and new connections are refused. */
   | { kind: 'down' }
   /**
-   * One end is gone and the other is not told: what it sends is swallowed while the fault lasts, and answered with a
-   * reset afterwards, as by a host that came back and remembers nothing. New connections are whole.
+   * One end is gone and the other end is not notified. Bytes from the other end are discarded while the fault lasts.
+   * After that they are answered with a reset, as by a host that restarted. New connections work.
    */
   | { kind: 'halfOpen'; gone: 'client' | 'server' }
-  /** PostgreSQL only. The COMMIT never arrives. */
+  /** PostgreSQL only. The COMMIT does not reach the server. */
   | { kind: 'dropBeforeCommit'; chance: () => boolean }
-  /** PostgreSQL only. The COMMIT is done, and its response never arrives. */
+  /** PostgreSQL only. The server completes the COMMIT, but its response does not arrive. */
   | { kind: 'dropAfterCommit'; chance: () => boolean };

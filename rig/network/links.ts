@@ -1,15 +1,15 @@
-/** The links that faults are made on, and how to lead them through a proxy. */
+/** Helpers that lead connections through a proxy. */
 import type { NetConnectOpts } from 'node:net';
 import type { ChaosProxy } from './proxy.ts';
 
-/** Where a server of this URL listens: a directory as host means the Unix socket in it. */
+/** The address that a URL points to. A directory as host means the Unix socket in that directory. */
 export function targetOf(url: string): NetConnectOpts {
   const { hostname, port } = new URL(url);
   const host = decodeURIComponent(hostname);
   return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port: Number(port) };
 }
 
-/** For `WorldOptions.databaseUrl`: leads to the database through the proxy. */
+/** A value for `WorldOptions.databaseUrl` that leads to the database through the proxy. */
 export function through(proxy: ChaosProxy): (direct: string) => string {
   return (direct) => {
     proxy.target = targetOf(direct);
@@ -17,7 +17,7 @@ export function through(proxy: ChaosProxy): (direct: string) => string {
   };
 }
 
-/** The same URL, through the proxy. */
+/** Replaces the host and port of a URL by those of the proxy. */
 export function proxied(url: string, proxy: ChaosProxy): string {
   const { host, port } = proxy.address;
   return url.replace(/@[^/]*\//, `@${host}:${port}/`);

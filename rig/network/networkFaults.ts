@@ -1,6 +1,6 @@
 /**
- * H8: faults of the network between callers and exchanges and between exchanges and PostgreSQL, one at a time, with
- * calm between them. The outcome of an operation is one of done, not done, or unknown.
+ * H8: network faults between callers and exchanges and between exchanges and PostgreSQL, one at a time, with calm
+ * periods between them. Every operation must be done completely, not at all, or have an unknown outcome.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Harness } from '../harness.ts';
@@ -18,14 +18,14 @@ interface Plan {
   calmMs: number;
 }
 
-/** 21 are every kind of fault on every link once. */
+/** 21 windows cover every kind of fault on every link once. */
 const PLANS = {
   slice: { replicas: 2, windows: 2, windowMs: 1_500, calmMs: 300 },
   short: { replicas: 3, windows: 21, windowMs: 2_500, calmMs: 700 },
   long: { replicas: 3, windows: 42, windowMs: 4_000, calmMs: 1_500 },
 };
 
-/** From this long after a fault on, nothing fails any more. */
+/** When a fault has lasted this long, no request may fail any more. */
 const QUIET_AFTER_MS = 10_000;
 const QUIET_MS = 3_000;
 
@@ -54,7 +54,7 @@ export const h8: Harness = {
   },
 };
 
-/** From here on callers reach every exchange through a proxy. */
+/** Makes callers reach every exchange through a proxy. */
 async function leadCallers(
   world: World,
   start: (target: { host: string; port: number }) => Promise<ChaosProxy>,
@@ -69,7 +69,10 @@ async function leadCallers(
   );
 }
 
-/** Notes the longest request that began while the database was hard to reach: there every response is the exchange's. */
+/**
+ * Measures the longest request that began during a fault of the database link. Such requests always get a response from
+ * the exchange.
+ */
 interface Timed extends World {
   disturbed: LinkName | undefined;
   longestMs: number;

@@ -1,18 +1,18 @@
-/** One direction of a connection through the proxy: bytes in order, each when the fault of the moment lets it go. */
+/** One direction of a connection through the proxy. Bytes pass in order, at the time that the current fault allows. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './faults.ts';
 import type { Piece, Reader } from './postgresWire.ts';
 
-/** So much is held before the sender is stopped. */
+/** The sender is paused when more than this many bytes are held. */
 const HELD_BYTES = 1024 * 1024;
 
 /** State that both directions of a connection share. */
 interface Shared {
   readonly fault: Fault | undefined;
   readonly isCut: boolean;
-  /** Aborts when the fault changes. */
+  /** A signal that is aborted when the fault changes. */
   readonly change: AbortSignal;
   swallows(piece: Piece | 'end'): boolean;
   jitter(): number;
@@ -88,7 +88,7 @@ export class Pipe {
       const slice = bytes.subarray(at, at + Math.min(sliceBytes(current), this.connection.allowance()));
       at += slice.length;
       this.held -= slice.length;
-      // A receiver that does not read is waited for, as long as it is there.
+      // Wait for a receiver that does not read, unless it closes.
       if (slice.length > 0 && !this.to.destroyed && !this.to.write(slice)) {
         await Promise.race([once(this.to, 'drain'), once(this.to, 'close')]).catch(() => {});
       }
@@ -98,7 +98,7 @@ export class Pipe {
     }
   }
 
-  /** Ends early when the fault changes. */
+  /** Waits, but returns early if the fault changes. */
   private async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.connection.change }).catch(() => {});
   }

@@ -1,12 +1,12 @@
 /**
- * Enough of PostgreSQL's protocol (its manual, chapter 54) to see a COMMIT go by: a simple Query, or Execute of a
- * portal that was bound to a parsed COMMIT, and the CommandComplete that says it is done.
+ * The part of PostgreSQL's protocol (its manual, chapter 54) that is needed to detect a COMMIT: a simple Query, or
+ * Execute of a portal that was bound to a parsed COMMIT, and the CommandComplete that confirms it.
  */
 
-/** Whole messages, or part of a stream that nobody looks into. */
+/** Whole messages, or a part of a stream that is not parsed. */
 export interface Piece {
   bytes: Buffer;
-  /** On the way to the server it asks for a COMMIT, on the way back it confirms one. */
+  /** To the server: whether the bytes ask for a COMMIT. To the client: whether they confirm a COMMIT. */
   commit: boolean;
 }
 
@@ -17,9 +17,9 @@ export const readNothing: Reader = (bytes) => [{ bytes, commit: false }];
 const SSL_REQUEST = 80877103;
 const GSS_REQUEST = 80877104;
 
-/** Both directions of one connection. */
+/** Returns the parsers of both directions of one connection. */
 export function readPostgres(): { toServer: Reader; toClient: Reader } {
-  // Encrypted bytes pass unread.
+  // Encrypted bytes are not parsed.
   let opaque = false;
   let started = false;
   const names = new CommitNames();
@@ -43,7 +43,7 @@ export function readPostgres(): { toServer: Reader; toClient: Reader } {
   };
 }
 
-/** `typeBytes`: a startup message has no type before its length. */
+/** `typeBytes` is 0 for the startup message, which has no type byte before its length. */
 function messages(
   opaque: () => boolean,
   typeBytes: () => number,
@@ -63,7 +63,7 @@ function messages(
       const end = at + typeBytes() + rest.readInt32BE(at + typeBytes());
       if (rest.length < end) break;
       const commit = isCommit(rest.subarray(at, end));
-      // Bytes before a COMMIT form a chunk of their own.
+      // The bytes before a COMMIT form a separate piece.
       if (commit) flush(false);
       at = end;
       if (commit) flush(true);
@@ -75,7 +75,7 @@ function messages(
   };
 }
 
-/** Which prepared statements and portals are a COMMIT. */
+/** Tracks which prepared statements and portals are a COMMIT. */
 class CommitNames {
   private readonly prepared = new Set<string>();
   private readonly portals = new Set<string>();

@@ -8,7 +8,7 @@ import { ChaosProxy } from './proxy.ts';
 
 let server: Server;
 let proxy: ChaosProxy;
-/** The server's ends, in the order they came. */
+/** The server's sockets, in the order of their connections. */
 let accepted: Socket[];
 let clients: Socket[];
 
@@ -32,7 +32,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** A client, with everything it heard and how it ended. */
+/** Connects a client that records the received bytes and how the connection ended. */
 async function dial() {
   const socket = connect(proxy.address);
   clients.push(socket);
@@ -61,7 +61,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** A connection that already works, then the fault. */
+/** Opens a connection that works, and then starts the fault. */
 async function dialThen(fault: Fault) {
   const client = await dial();
   client.socket.write('a');

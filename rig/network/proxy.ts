@@ -1,4 +1,4 @@
-/** A small TCP proxy in this process that does to connections what networks do. */
+/** A small TCP proxy in this process that applies network faults to connections. */
 import { once } from 'node:events';
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
 import type { Random } from '../random.ts';
@@ -7,14 +7,14 @@ import type { Fault } from './faults.ts';
 
 export interface ProxyOptions {
   random: Random;
-  /** Looks into the stream for COMMITs. */
+  /** Whether to parse the stream and detect COMMITs. */
   postgres?: boolean;
 }
 
 export class ChaosProxy {
-  /** Where new connections lead. */
+  /** The server that new connections are forwarded to. */
   target: NetConnectOpts | undefined;
-  /** COMMITs, or their responses, that were dropped. */
+  /** The number of dropped COMMITs and dropped responses to COMMITs. */
   drops = 0;
   private readonly random: Random;
   private readonly postgres: boolean;
@@ -37,12 +37,12 @@ export class ChaosProxy {
     return proxy;
   }
 
-  /** Instead of this server's address. */
+  /** The address of the proxy, to be used instead of the server's address. */
   get address(): { host: string; port: number } {
     return { host: '127.0.0.1', port: this.port };
   }
 
-  /** On `share` of the connections, those that begin during the fault among them. */
+  /** Starts the fault on `share` of the connections, including connections that begin during the fault. */
   async impose(fault: Fault, share = 1): Promise<void> {
     this.fault = fault;
     this.share = share;

@@ -1,4 +1,4 @@
-/** A primary with a synchronous standby, and what becomes of them. Replication goes through a proxy of its own. */
+/** A primary with a synchronous standby. Replication goes through a separate proxy. */
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,15 +13,17 @@ const NAME = 'rig_standby';
 const PATIENCE_MS = 60_000;
 
 export class Pair {
-  /** Always the server that serves: the standby's takes its place. */
+  /** The server that currently serves. After a failover it is the former standby. */
   readonly primary: Postgres;
   standby!: Postgres;
-  /** Between the exchanges and the primary, and between the primary and the standby. */
+  /**
+   * The proxy between the exchanges and the primary. `replication` is the proxy between the primary and the standby.
+   */
   private readonly database: ChaosProxy;
   readonly replication: ChaosProxy;
   private readonly home: string;
   private made = 0;
-  /** A rig that is stopped halfway leaves nothing. */
+  /** Removes the folder even if the rig is stopped early. */
   private readonly removeHome = () => rmSync(this.home, { recursive: true, force: true });
 
   private constructor(primary: Postgres, database: ChaosProxy, replication: ChaosProxy, home: string) {
@@ -34,13 +36,13 @@ export class Pair {
 
   static async make(primary: Postgres, database: ChaosProxy, replication: ChaosProxy): Promise<Pair> {
     const pair = new Pair(primary, database, replication, await mkdtemp(join(tmpdir(), 'mex-rig-')));
-    // A standby may fall behind by this before it would have to be made anew.
+    // The standby can fall behind by this much WAL and still catch up.
     await primary.query("ALTER SYSTEM SET wal_keep_size = '512MB'");
     await pair.addStandby();
     return pair;
   }
 
-  /** A copy of the primary that follows it. From here on a COMMIT waits for it. */
+  /** Adds a standby that copies and follows the primary. From then on a COMMIT waits for it. */
   async addStandby(): Promise<void> {
     this.replication.target = targetOf(this.primary.url);
     const dataDir = this.folder(this.made++);
@@ -62,24 +64,25 @@ export class Pair {
     await this.synchronize();
   }
 
-  /** kill -9 of the primary; the standby takes over, and the exchanges are led to it. */
+  /** kill -9 of the primary. The standby is promoted, and the proxy leads the exchanges to it. */
   async failOver(): Promise<void> {
     this.primary.kill('group');
     await this.standby.query('SELECT pg_promote(true, 60)');
     this.database.target = targetOf(this.standby.url);
     this.primary.become(this.standby);
-    // The files of a killed server would fill the disk in a long run; the world removes those of the first one.
+    // Remove the files of killed servers, which would fill the disk in a long run. The world removes those of the first
+    // server.
     if (this.made >= 2) await rm(this.folder(this.made - 2), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** A COMMIT waits for nobody. */
+  /** From then on a COMMIT does not wait for a standby. */
   async desynchronize(): Promise<void> {
     await this.primary.query('ALTER SYSTEM RESET synchronous_standby_names');
     await this.primary.query('SELECT pg_reload_conf()');
     await this.primary.query(COMMIT_SOMETHING);
   }
 
-  /** How many COMMITs wait for the standby. */
+  /** The number of COMMITs that wait for the standby. */
   async waiting(): Promise<number> {
     const [row] = await this.primary.query(
       "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
@@ -93,7 +96,7 @@ export class Pair {
     );
   }
 
-  /** Resolves when the standby has all that was acknowledged so far. */
+  /** Resolves when the standby has all writes that were acknowledged so far. */
   async caughtUp(): Promise<void> {
     const [now] = await this.primary.query('SELECT pg_current_wal_lsn()::text AS lsn');
     const reached = `SELECT FROM pg_stat_replication
@@ -105,11 +108,11 @@ export class Pair {
   }
 
   async stop(): Promise<void> {
-    // The one that serves is the world's to stop.
+    // The world stops the server that currently serves.
     if (this.standby.url !== this.primary.url) await this.standby.stop();
   }
 
-  /** After the primary was stopped. */
+  /** Removes the files. Call it after the primary was stopped. */
   async clean(): Promise<void> {
     process.off('exit', this.removeHome);
     await rm(this.home, { recursive: true, force: true });
@@ -123,7 +126,7 @@ export class Pair {
     await this.primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${NAME}'`);
     await this.primary.query('SELECT pg_reload_conf()');
     await this.caughtUp();
-    // The setting reaches other processes when they get to it: a COMMIT that is seen to wait proves that it has.
+    // Other server processes apply the new setting with a delay. A COMMIT that waits proves that they have applied it.
     await until('COMMITs wait for the standby', async () => {
       await this.replication.impose({ kind: 'blackHole' });
       const commit = this.primary.query(COMMIT_SOMETHING);

@@ -1,12 +1,12 @@
-/** A server that ends connections, or runs out of them. */
+/** Faults of the server: it ends all connections, or has no connections left. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { World } from '../world.ts';
 
-/** Ends the connections of the exchanges; the doctor uses another name. */
+/** Ends the exchanges' connections. The doctor's connections have another application name. */
 const END = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name ~ '^mex \\S+ \\d+$'`;
 
-/** All of the exchanges' connections, once a second. */
+/** Ends all connections of the exchanges, once a second. */
 export async function endConnections(world: World, seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i++) {
     await world.postgres.query(END);
@@ -14,7 +14,7 @@ export async function endConnections(world: World, seconds: number): Promise<voi
   }
 }
 
-/** Every connection that the server has to give, those of the exchanges first. */
+/** Takes every connection that the server has, after ending those of the exchanges. */
 export async function takeConnections(world: World, seconds: number): Promise<void> {
   await world.postgres.outOfReach(async () => {
     const taken: pg.Client[] = [];
@@ -29,7 +29,7 @@ export async function takeConnections(world: World, seconds: number): Promise<vo
   });
 }
 
-/** Takes a connection; undefined when the server has no connection left. */
+/** Takes a connection. Returns undefined if the server has no connection left. */
 async function take(world: World): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: world.postgres.url, application_name: 'rig taker' });
   client.on('error', () => {});

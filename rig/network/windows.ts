@@ -1,14 +1,14 @@
-/** Which faults there are on each link, how hard, and in which order they come. */
+/** The faults of each link, with their strength and their order. */
 import type { Random } from '../random.ts';
 import type { Fault } from './faults.ts';
 
-/** Between callers and exchanges, or between exchanges and PostgreSQL. */
+/** The link between callers and exchanges, or between exchanges and PostgreSQL. */
 export type LinkName = 'clients' | 'database';
 
 export interface Window {
   link: LinkName;
   fault: Fault;
-  /** Faults of the connections. */
+  /** The fraction of the connections that have the fault. */
   share: number;
 }
 
@@ -21,7 +21,7 @@ const MILD: ((random: Random) => Fault)[] = [
   (random) => ({ kind: 'reset', ms: random.int(300) }),
   () => ({ kind: 'down' }),
   () => ({ kind: 'blackHole' }),
-  // On the callers' side it is the exchange that is not told: a caller knows when itself is gone.
+  // On the callers' link only the caller disappears. The exchange does not notice that its caller is gone.
   () => ({ kind: 'halfOpen', gone: 'client' }),
 ];
 
@@ -35,7 +35,7 @@ const KINDS: Record<LinkName, ((random: Random) => Fault)[]> = {
   ],
 };
 
-/** A server that never responds tests a deadline only when the fault lasts longer than the deadline, which is 8 s. */
+/** A fault without any response tests the deadline of 8 s only if it lasts longer than the deadline. */
 const PAST_DEADLINE_MS = 11_000;
 
 export function lengthOf({ fault }: Window, ordinaryMs: number): number {
@@ -44,7 +44,10 @@ export function lengthOf({ fault }: Window, ordinaryMs: number): number {
     : ordinaryMs;
 }
 
-/** `count` windows: every kind on every link once in some order, then again. A dropped response to COMMIT comes first. */
+/**
+ * Draws `count` windows: every kind of fault on every link once in random order, then again. A dropped COMMIT response
+ * comes first.
+ */
 export function drawWindows(random: Random, count: number): Window[] {
   const windows: Window[] = [];
   while (windows.length < count) {
@@ -58,7 +61,7 @@ export function drawWindows(random: Random, count: number): Window[] {
   return windows.slice(0, count);
 }
 
-/** `half of the connections of the database link: halfOpen, server gone` */
+/** For example `half of the connections of the database link: halfOpen, server gone`. */
 export function describe({ link, fault, share }: Window): string {
   const figures = Object.entries(fault).filter(
     ([key, value]) => key !== 'kind' && typeof value !== 'function',

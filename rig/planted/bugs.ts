@@ -1,4 +1,4 @@
-/** Every planted bug. One that nothing finds is a hole in the rig or the tests. */
+/** All planted bugs. A bug that remains undetected shows a gap in the rig or the tests. */
 import { ACCESS_BUGS } from './bugs/access.ts';
 import { AGENT_BUGS } from './bugs/agent.ts';
 import { BACKGROUND_BUGS } from './bugs/background.ts';

@@ -1,4 +1,4 @@
-/** Functions that planted code calls where one line is not enough. Loaded into the exchange with the bug only. */
+/** Functions for planted code that needs more than one line. They are loaded into the exchange only with the bug. */
 
 import type { Queryable } from '@measurement-exchange/exchange/internal/database/db';
 import { getRequisition } from '@measurement-exchange/exchange/internal/database/requisitions';
@@ -8,7 +8,7 @@ import { etagOf } from '@measurement-exchange/exchange/internal/domain/measureme
 const CACHE_MS = 1_000;
 const cache = new Map<string, { value: unknown; until: number }>();
 
-/** A value that was read within the last second is not read again. */
+/** Caches a value for one second. */
 export async function cached<T>(key: string, read: () => Promise<T>): Promise<T> {
   const found = cache.get(key);
   if (found !== undefined && found.until > Date.now()) return found.value as T;
@@ -17,7 +17,7 @@ export async function cached<T>(key: string, read: () => Promise<T>): Promise<T>
   return value;
 }
 
-/** Compares the etag before the transaction begins: what is read here may change before the measurement is locked. */
+/** Compares the etag before the transaction begins. The requisition may change before the measurement is locked. */
 export async function checkEtagBefore(
   db: Queryable,
   { params, body }: { params: { dataProvider: string; requisition: string }; body: { etag: string } },
@@ -36,7 +36,7 @@ const SECOND_REQUISITION = {
           WHERE m.id = $1 AND r.ordinal = 0 AND r.state = 'UNFULFILLED'`,
 };
 
-/** Gives the provider of the first requisition another one. */
+/** Adds a second requisition for the provider of the first requisition. */
 export async function addSecondRequisition(tx: Queryable, measurement: string, newId: string): Promise<void> {
   await tx.query(SECOND_REQUISITION, [measurement, newId]);
 }

@@ -1,6 +1,6 @@
 /**
- * `MEX_TEST_PLANTED_BUG=<name> node --import rig/planted/hook.ts …` runs a program with a planted bug. Throws, which
- * ends the process, when there is no such bug or it does not fit the sources. Production rejects the variable.
+ * `MEX_TEST_PLANTED_BUG=<name> node --import rig/planted/hook.ts …` runs a program with a planted bug. If the bug does
+ * not exist or does not fit the sources, the hook throws and the process ends. Production rejects the variable.
  */
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { announce, fileAt, filesOf, plant, readSource } from './plant.ts';
 
 const bug = bugNamed(process.env.MEX_TEST_PLANTED_BUG);
 const files = filesOf(bug);
-// All of them now: a snippet that is gone must not wait until its file is loaded.
+// Try all edits now, so that a missing snippet fails at the start and not when its file is loaded.
 for (const file of files) plant(bug, file, readSource(file));
 
 registerHooks({

@@ -1,4 +1,4 @@
-/** A planted bug is a change to the text of a source file, made when the file is loaded; the file stays as it is. */
+/** A planted bug changes the text of a source file while the file is loaded. The file on disk stays as it is. */
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,36 +7,36 @@ const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
 export interface PlantedBug {
   name: string;
-  /** None where the bug is in the database's settings only. */
+  /** Empty if the bug is only in the database's settings. */
   edits: Edit[];
-  /** The cheapest finder: a harness by its ID, or a test. */
+  /** The cheapest way to find the bug: the ID of a harness, or a test. */
   foundBy: string | NamedTest;
   relax?: Relaxation;
 }
 
 export interface NamedTest {
-  /** `exchange/src/domain/time.test.ts`, from `packages/`. */
+  /** The path relative to `packages/`, for example `exchange/src/domain/time.test.ts`. */
   file: string;
-  /** A part of the test's title, where the whole file would take long. */
+  /** A part of the test's title, for files that take long as a whole. */
   name?: string;
 }
 
 export interface Edit {
-  /** `exchange/src/main.ts`, from `packages/`. */
+  /** The path relative to `packages/`, for example `exchange/src/main.ts`. */
   file: string;
-  /** Occurs exactly once in the file; a space matches any white space. */
+  /** A snippet that occurs exactly once in the file. A space matches any white space. */
   find: string;
   replace: string;
 }
 
-/** The tables enforce the invariants, too, so some bugs show only when a guard of the database is removed. */
+/** Removes guards of the database. The tables also enforce the invariants, so some bugs show only without a guard. */
 export interface Relaxation {
   statements: string[];
-  /** Checks of the doctor that would report the missing guard instead of its consequences. */
+  /** Checks of the doctor that would report the missing guard itself. */
   ignoredChecks: string[];
 }
 
-/** The source of `file` with the bug in it. Throws when a snippet is not there exactly once. */
+/** Returns the source of `file` with the bug in it. Throws if a snippet does not occur exactly once. */
 export function plant({ name, edits }: PlantedBug, file: string, source: string): string {
   return edits
     .filter((edit) => edit.file === file)
@@ -68,13 +68,13 @@ export function readSource(file: string): string {
   return readFileSync(pathOf(file), 'utf8');
 }
 
-/** The name that edits use for the file of this path; undefined outside the packages. */
+/** The name that edits use for the file at this path. Undefined outside of `packages/`. */
 export function fileAt(path: string): string | undefined {
   const file = relative(PACKAGES, path);
   return file.startsWith('..') ? undefined : file.replaceAll(sep, '/');
 }
 
-/** Tells those who run a program with a bug that it is there. */
+/** Prints to stderr that a bug was planted. */
 export function announce(bug: PlantedBug, file: string): void {
   process.stderr.write(`PLANTED BUG: ${bug.name} in packages/${file}\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * A process that runs tests with one planted bug after the other: `testRun.ts` starts it and sends it the names of bugs. The
- * database, and what is transformed of files without a bug, serve for all of them; each run has a process of its own.
+ * A process that runs tests with one planted bug after the other. `testRun.ts` starts it and sends it the names of
+ * bugs. All runs share the database and the transformed files without a bug. Each run has a separate worker process.
  */
 import { configDefaults } from 'vitest/config';
 import { createVitest, type TestModule } from 'vitest/node';
@@ -8,7 +8,7 @@ import { tests } from '../../vitest.config.ts';
 import { bugNamed } from './bugs.ts';
 import { fileAt, filesOf, type PlantedBug, pathOf, plant } from './plant.ts';
 
-/** How a test ended; `why` says it of one that failed. */
+/** How a test ended. `why` is the error of a failed test. */
 export interface TestOutcome {
   title: string;
   state: string;
@@ -20,32 +20,32 @@ export interface Report {
   /** The files that were loaded with the bug in them. */
   planted: string[];
   tests: TestOutcome[];
-  /** Why files could not be run. */
+  /** Errors of files that could not run. */
   errors: string[];
 }
 
 let bug: PlantedBug | undefined;
 const planted = new Set<string>();
 
-/** The file of a module, as the edits of the bug name it; undefined if they do not change it. */
+/** Returns the file of a module if the edits of the bug change it. */
 function edited(id: string): string | undefined {
   const file = fileAt(id.split('?')[0]!);
   return file !== undefined && bug !== undefined && filesOf(bug).includes(file) ? file : undefined;
 }
 
-/** A planted bug often means that an awaited event never happens; without a bug, no test waits this long for one. */
+/** The timeout for polls. A planted bug often prevents an awaited event, and without a bug no test waits this long. */
 const POLL_MS = 15_000;
 
 const vitest = await createVitest(
   {
     ...tests,
-    // The test that finds a bug may be one that only `npm run stress` runs.
+    // Include the tests that only `npm run stress` runs, because one of them may find the bug.
     exclude: configDefaults.exclude,
     expect: { poll: { timeout: POLL_MS } },
     config: false,
     watch: false,
     maxWorkers: 1,
-    // One test that fails is enough.
+    // Stop after the first failed test.
     bail: 1,
     reporters: [{}],
   },
@@ -54,7 +54,7 @@ const vitest = await createVitest(
       {
         name: 'planted-bug',
         enforce: 'pre',
-        // A source with a bug in it is not cached: no other run may use it.
+        // A source with a bug is not cached, because other runs must not use it.
         configureVitest: ({ defineCacheKeyGenerator }) =>
           defineCacheKeyGenerator(({ id }) => (edited(id) === undefined ? undefined : false)),
         transform(code, id) {
@@ -69,7 +69,7 @@ const vitest = await createVitest(
   },
 );
 await vitest.standalone();
-// The database is started without a bug.
+// Run no tests, so that the database is started without a bug.
 await vitest.runTestSpecifications([]);
 
 async function run(name: string): Promise<Report> {
@@ -95,7 +95,7 @@ async function run(name: string): Promise<Report> {
   };
 }
 
-/** The files of the bug are transformed again. */
+/** Invalidates the files of the bug, so that they are transformed again. */
 function forget(): void {
   for (const file of bug === undefined ? [] : filesOf(bug)) vitest.invalidateFile(pathOf(file));
 }

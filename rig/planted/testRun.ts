@@ -13,16 +13,19 @@ const STOP_MS = 30_000;
 
 interface TestRun {
   tests: number;
-  /** The test that failed, and why; undefined where the bug was missed. */
+  /** The failed test and its error. Undefined if no test found the bug. */
   found?: string;
 }
 
-/** A process that runs one test after the other (`session.ts`). It starts with the first, and again after one that hangs. */
+/**
+ * A process that runs one test after the other (`session.ts`). It starts with the first test, and again after a test
+ * that hangs.
+ */
 export class TestSession {
   private child: ChildProcess | undefined;
   private output = '';
 
-  /** The test of this bug as a harness of its own. */
+  /** Wraps the test of this bug as a harness. */
   harnessOf(bug: PlantedBug, title: string): Harness {
     return {
       id: 'test',
@@ -79,16 +82,16 @@ export class TestSession {
   }
 }
 
-/** A session that is disconnected stops its database first. */
+/** Disconnects the session, so that it can stop its database before it is killed. */
 function giveUp(child: ChildProcess): void {
   child.disconnect();
   setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref();
 }
 
-/** Code that cannot run is a mistake in the planted bug, which any test would find. */
+/** Errors of planted code that cannot run. Any test would find them, so they are a mistake in the planted bug. */
 const BROKEN = /ReferenceError|SyntaxError|is not a function/;
 
-/** Throws when the run says nothing about the bug: it was not planted, or no test was executed. */
+/** Throws if the run says nothing about the bug, because it was not planted or no test was executed. */
 export function judge(bug: PlantedBug, { planted, tests, errors }: Report): TestRun {
   const missing = filesOf(bug).filter((file) => !planted.includes(file));
   const messages = errors.join('\n');

@@ -1,4 +1,7 @@
-/** The commands that the single caller may run next. Each command acts, compares, and moves the model on. */
+/**
+ * The commands that the single caller may run next. Each command sends a request, compares the response, and updates
+ * the model.
+ */
 import fc from 'fast-check';
 import { Violations } from '../harness.ts';
 import { anyInput } from '../inputs.ts';
@@ -28,7 +31,7 @@ export function commandsOf(exchanges: number): fc.Arbitrary<Command>[] {
   const repeat = fc.tuple(choice, fc.boolean()).map(([chosen, same]) => repeating(chosen, same));
   return [
     fc.tuple(at, fc.nat()).map(([where, seed]) => creating(where, seed)),
-    // Most of what happens happens to measurements that exist.
+    // Most commands act on existing measurements, so these are drawn more often.
     ...[act, act, act, act, act, act],
     ...[repeat, repeat],
     choice.map(strangers),
@@ -42,7 +45,7 @@ function creating(at: number, seed: number): Command {
     check: () => true,
     toString: () => `create at ${at}`,
     async run(model, real) {
-      // IDs of requests may not repeat when a sequence is run again to shrink it.
+      // Request IDs must be new when a sequence is run again to shrink it.
       const made = { ...draft(real.world, new Random(seed)), requestId: freshId() };
       const response = await ask(real, at, made.consumer.name, 'POST', createPath(made), made.body);
       expect('create', response.reason, 'OK');
@@ -76,7 +79,7 @@ async function act(known: Known, at: number, input: Input, real: Real): Promise<
   known.state = next;
 }
 
-/** The same request again, or another one under the same requestId. */
+/** Sends the same create request again, or another one with the same requestId. */
 function repeating(choice: Choice, same: boolean): Command {
   return {
     check: someExist,

@@ -1,4 +1,7 @@
-/** Lists and batches: every row once, in one order; tokens that belong where they came from. */
+/**
+ * Lists and batches: every row appears once and in a stable order, and page tokens work only for the list that they
+ * came from.
+ */
 import fc from 'fast-check';
 import {
   ask,
@@ -25,7 +28,9 @@ export function listing(choice: fc.Arbitrary<Choice>): fc.Arbitrary<Command>[] {
 const byConsumer = (model: Model, { subject }: Known) =>
   model.known.filter((known) => known.subject.draft.consumer.name === subject.draft.consumer.name);
 
-/** From just before the oldest of this sequence, so that earlier sequences do not make it longer. */
+/**
+ * Starts just before the oldest measurement of this sequence, so that measurements of earlier sequences are not listed.
+ */
 function listPath({ consumer, since, size }: { consumer: string; since: string; size: number }): string {
   const before = new Date(Date.parse(since) - 1).toISOString();
   return `${consumer}/measurements?filter.createdAfter=${before}&pageSize=${size}`;

@@ -1,4 +1,4 @@
-/** A certificate is revoked, and the measurement that rests on it fails within 10 s. */
+/** A certificate is revoked, and the measurement that depends on it must fail within 10 s. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import type fc from 'fast-check';
@@ -56,7 +56,7 @@ async function newCertificate(real: Real, at: number, party: string): Promise<st
   return response.json.name;
 }
 
-/** It stays fulfilled when the measurement fails. */
+/** Fulfills the first requisition, which must stay fulfilled when the measurement fails. */
 async function fulfillFirst(known: Known, real: Real, at: number): Promise<void> {
   if (known.state.requisitions.length === 1) return;
   const input: Input = { kind: 'fulfill', i: 0, etag: 1, nonce: 'right', certificate: 'own' };

@@ -1,4 +1,4 @@
-/** The resources that commands act on, and the steps that commands share. */
+/** The resources that commands act on, and steps that several commands use. */
 import type fc from 'fast-check';
 import { type draft, Subject } from '../measurement.ts';
 import { created, type State } from '../model.ts';
@@ -11,7 +11,7 @@ export interface Known {
   createTime: string;
 }
 
-/** The measurements of this sequence, in the order they were made. */
+/** The measurements of this sequence in the order of their creation. */
 export interface Model {
   known: Known[];
 }
@@ -23,13 +23,13 @@ export interface Real {
 
 export type Command = fc.AsyncCommand<Model, Real>;
 
-/** The parties of a command, and the exchange that it calls. */
+/** The measurement of a command (`nth`), and the exchange that it calls (`at`). */
 export interface Choice {
   nth: number;
   at: number;
 }
 
-/** Never without a response: nobody makes faults here. */
+/** Every call gets a response, because this harness injects no faults. */
 export async function ask(real: Real, ...[at, ...request]: Parameters<World['call']>): Promise<HttpResponse> {
   return responseOf(real, await real.world.call(at, ...request));
 }
@@ -57,7 +57,7 @@ export function freshId(): string {
   return `sequence-${process.pid}-${++ids}`;
 }
 
-/** As read at the next exchange. */
+/** Reads a new measurement's requisitions at the next exchange, and adds them to the model. */
 export async function know(
   real: Real,
   next: number,

@@ -1,18 +1,18 @@
-/** H4: the doctor checks the database every second while everything else runs. */
+/** H4: the doctor checks the database every second while the harness runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import type { Violations } from '../harness.ts';
 import type { Postgres } from './postgres.ts';
 
 const PAUSE_MS = 1_000;
-/** In a row. The server lets go of its connections a moment after a kill. */
+/** The maximum number of failures in a row. After a kill, the server needs a moment to release its connections. */
 const MAX_FAILURES = 3;
 
 export class Auditor {
   runs = 0;
   private readonly postgres: Postgres;
   private readonly violations: Violations;
-  /** Checks that tell of what the rig itself took out of its database. */
+  /** Checks that would report guards that the rig itself removed from the database. */
   private readonly ignored: readonly string[];
   private readonly stopping = new AbortController();
   private failures = 0;
@@ -28,7 +28,7 @@ export class Auditor {
     this.looping = this.loop();
   }
 
-  /** After the last look. */
+  /** Stops after one last check. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.looping;
@@ -40,7 +40,7 @@ export class Auditor {
     while (!signal.aborted) {
       const started = performance.now();
       await this.look();
-      // It reads whole tables: of a long run it may take a quarter at most.
+      // The doctor reads whole tables, so it may use at most a quarter of the time.
       const pause = Math.max(PAUSE_MS, 3 * (performance.now() - started));
       await sleep(pause, undefined, { signal }).catch(() => {});
     }
@@ -57,7 +57,7 @@ export class Auditor {
         this.violations.add(`doctor: ${check}: ${examples.join(', ')}`);
       }
     } catch (error) {
-      // Nothing can be seen while the server is down, or starting again.
+      // The database cannot be read while the server is down or starting.
       const disturbed = crashes !== this.postgres.crashes || this.postgres.isDown;
       this.failures = disturbed ? 0 : this.failures + 1;
       if (this.failures >= MAX_FAILURES) {

@@ -1,4 +1,4 @@
-/** Requests over keep-alive connections, and how they end: a response, nothing sent, or an unknown outcome. */
+/** Sends requests over keep-alive connections, with three possible outcomes: a response, not sent, or unknown. */
 import { Agent, request } from 'node:http';
 import { toJson } from '@measurement-exchange/testkit/requests';
 
@@ -14,7 +14,7 @@ export interface HttpResponse {
   json: any;
 }
 
-/** Every request gets a response or is closed within 30 s under any single fault. */
+/** Under any single fault, every request must get a response or be closed within 30 s. */
 const LONGEST_MS = 30_000;
 
 export class Client {
@@ -48,7 +48,7 @@ export class Client {
         const chunks: Buffer[] = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', lost);
-        // Closed before it was whole.
+        // The connection closed before the response was complete.
         response.on('aborted', () => give({ kind: 'unknown', why: 'the response was cut off' }));
         response.on('end', () => {
           if (response.complete) give(responseOf(response.statusCode!, Buffer.concat(chunks).toString()));
@@ -68,7 +68,7 @@ function responseOf(status: number, text: string): Reply {
   try {
     json = JSON.parse(text);
   } catch {
-    json = undefined; // a page, or a response that is not JSON: its reader reports that
+    json = undefined; // not JSON, which the caller reports
   }
   const reason =
     status === 200 ? 'OK' : (json?.error?.details?.[0]?.reason ?? json?.error?.status ?? `${status}`);

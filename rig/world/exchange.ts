@@ -16,7 +16,7 @@ export class ExchangeProcess {
   private readonly options: ExchangeOptions;
   private readonly process: MexProcess;
   private config: Partial<Config>;
-  /** Chosen by the system at the first start, and used again at the next. */
+  /** The system chooses the port at the first start. Later starts use the same port. */
   private port = 0;
   url = '';
   dev!: DevJson;
@@ -27,12 +27,12 @@ export class ExchangeProcess {
     this.process = new MexProcess({ ...options, what: 'an exchange' });
   }
 
-  /** From its next start on. */
+  /** Changes the configuration from the next start on. */
   configure(changes: Partial<Config>): void {
     this.config = { ...this.config, ...changes };
   }
 
-  /** Resolves when it is ready to serve; on the same port as before. */
+  /** Starts the exchange on the same port as before, and resolves when it is ready. */
   async start(): Promise<void> {
     const { dataDir, databaseUrl, env } = this.options;
     const configFile = join(dataDir, 'config.json');
@@ -67,12 +67,12 @@ export class ExchangeProcess {
     return this.process.output;
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     return this.process.kill(signal);
   }
 
-  /** For good. */
+  /** Ends the process, which is not started again. */
   end(): Promise<void> {
     return this.process.end();
   }

@@ -1,19 +1,19 @@
-/** A PostgreSQL server that can be killed in every way a server dies, and started again. */
+/** A PostgreSQL server that can be killed in every way that a server dies, and started again. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 import pg from 'pg';
 
-/** The server's first process, one that serves a connection, or all of them at once. */
+/** The postmaster, a backend that serves a connection, or all processes. */
 export type PostgresVictim = 'postmaster' | 'backend' | 'group';
 
-/** A killed server's children leave by themselves within moments; until then no new one may start. */
+/** After a kill of the postmaster, its child processes end within moments. A new server can start only after that. */
 const RESTART_MS = 30_000;
 
 export class Postgres {
   private dataDir: string;
   private server: EmbeddedPostgres;
-  /** Rises with every kill: work that was under way can tell that it was disturbed. */
+  /** Increases with every kill, so that concurrent work can detect that it was disturbed. */
   crashes = 0;
   private running = true;
   private recovering = false;
@@ -29,7 +29,7 @@ export class Postgres {
     return new Postgres(dataDir, await startPostgres({ dataDir }));
   }
 
-  /** From a kill until it serves again. */
+  /** True from a kill until the server serves again. */
   get isDown(): boolean {
     return this.recovering;
   }
@@ -38,7 +38,7 @@ export class Postgres {
     return this.server.url;
   }
 
-  /** On a connection of its own: a pool would have to outlive crashes. */
+  /** Opens a new connection for each query, because a pool would have to survive crashes. */
   async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: this.url });
     client.on('error', () => {});
@@ -50,14 +50,14 @@ export class Postgres {
     }
   }
 
-  /** kill -9. After that of a backend the server restarts itself; after the others `restart` does. */
+  /** kill -9. After the kill of a backend the server restarts itself. After other kills, `restart` starts it. */
   kill(victim: PostgresVictim, pick: (pids: number[]) => number = (pids) => pids[0]!): void {
     this.crashes++;
     this.recovering = true;
     const children = childrenOf(this.server.pid);
     if (victim === 'backend') {
       const serving = children.filter((pid) => /^postgres: .*\[local\]/.test(commandOf(pid)));
-      // Between two connections no such process exists: then the whole server is killed.
+      // If no backend serves a connection at this moment, the whole server is killed.
       if (serving.length > 0) {
         endNow(pick(serving));
         return;
@@ -68,10 +68,10 @@ export class Postgres {
     if (victim !== 'postmaster') for (const pid of children) endNow(pid);
   }
 
-  /** Resolves when it serves again, no matter which process started it. */
+  /** Resolves when the server serves again, whether it restarted itself or is started here. */
   async restart(): Promise<void> {
     for (const deadline = Date.now() + RESTART_MS; ; ) {
-      // After the kill of a backend the server responds for a moment before it restarts itself.
+      // After the kill of a backend, the server still responds for a moment before it restarts.
       await sleep(50);
       try {
         if (!this.running) this.server = await startPostgres({ dataDir: this.dataDir });
@@ -85,7 +85,7 @@ export class Postgres {
     }
   }
 
-  /** Another server stands here from now on: a standby that was promoted when this one was killed. */
+  /** This object represents another server from now on: a standby that was promoted after this one was killed. */
   become(successor: Postgres): void {
     process.off('exit', successor.endWithUs);
     this.dataDir = successor.dataDir;
@@ -94,7 +94,9 @@ export class Postgres {
     this.recovering = false;
   }
 
-  /** While this lasts the doctor does not report that it cannot look. */
+  /**
+   * Marks the server as unavailable during `work`, so that the doctor does not report that it cannot read the database.
+   */
   async outOfReach<T>(work: () => Promise<T>): Promise<T> {
     this.crashes++;
     this.recovering = true;
@@ -121,11 +123,11 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended just now
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ESRCH: the process has already ended
   }
 }
 
-/** Each is in a session of its own, so that no signal to a group reaches them. */
+/** Lists the child processes. Each is in its own session, so a signal to a process group would not reach them. */
 function childrenOf(pid: number): number[] {
   return readProc(`${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }

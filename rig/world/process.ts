@@ -1,4 +1,4 @@
-/** One process of `mex`, started the way an operator starts it, which can be killed and started again. */
+/** A `mex` process that is started as an operator would start it, and can be killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,21 +6,21 @@ import { MEX, SURROUNDINGS } from '@measurement-exchange/testkit/process';
 import type { PlantedBug } from '../planted/plant.ts';
 
 const HOOK = new URL('../planted/hook.ts', import.meta.url).href;
-/** On two cores, with ten others that start, it may take long. */
+/** Starting may take long on two cores, if ten other processes start at the same time. */
 const START_MS = 180_000;
 const MAX_OUTPUT = 200_000;
 
 const running = new Set<ChildProcess>();
-// A rig that is stopped halfway leaves nothing.
+// Ends the child processes even if the rig is stopped early.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
 export interface ProcessOptions {
-  /** `an exchange`, for what is said about it. */
+  /** A name for messages, for example `an exchange`. */
   what: string;
   planted: PlantedBug | undefined;
-  /** It ended though nobody asked it to. */
+  /** Called if the process ends although the rig did not kill it. */
   onCrash: (why: string) => void;
   onOutput: (text: string) => void;
 }
@@ -30,7 +30,10 @@ export class MexProcess {
   private child: ChildProcess | undefined;
   private log = '';
   private isOver = false;
-  /** By the clock of `performance`; undefined while it is down, or starting. */
+  /**
+   * The time of the last successful start on the clock of `performance`. Undefined while the process is down or
+   * starting.
+   */
   readySince: number | undefined;
 
   constructor(options: ProcessOptions) {
@@ -38,8 +41,9 @@ export class MexProcess {
   }
 
   /**
-   * Resolves when `ready`, which is asked again and again with the output so far, does to something. One that ends before
-   * is started again, as a supervisor does: what it needs may be down.
+   * Starts the process, and resolves when `ready` returns a value. `ready` is called repeatedly with the output so far.
+   * If the process ends before, it is started again, as a supervisor would do, because a service that it needs may be
+   * down.
    */
   async start<T>(
     args: string[],
@@ -77,7 +81,7 @@ export class MexProcess {
     return child;
   }
 
-  /** Once it is ready, it ends only when it is killed. */
+  /** Reports a crash if a ready process ends although the rig did not kill it. */
   private watch(child: ChildProcess): void {
     const { what, onCrash } = this.options;
     child.once('exit', (code, signal) => {
@@ -94,7 +98,7 @@ export class MexProcess {
     return this.log;
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const { child } = this;
     this.readySince = undefined;
@@ -105,7 +109,7 @@ export class MexProcess {
     await once(child, 'exit');
   }
 
-  /** For good. */
+  /** Ends the process, which is not started again. */
   async end(): Promise<void> {
     this.isOver = true;
     await this.kill('SIGKILL');

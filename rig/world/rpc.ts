@@ -1,4 +1,4 @@
-/** RPCs of the demo parties, and how they end: as requests by REST do. */
+/** RPCs of the demo parties, with the same outcomes as REST requests. */
 import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
 import { ErrorInfoSchema, Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
 import { type DevJson, toJson } from '@measurement-exchange/testkit/requests';
@@ -10,9 +10,9 @@ export interface Rpcs {
   requisitions: Client<typeof Requisitions>;
 }
 
-/** As for REST. */
+/** The same limit as for REST. */
 const LONGEST_MS = 30_000;
-/** The statuses of REST that the rig tells apart. */
+/** The REST statuses that the rig distinguishes, by gRPC code. */
 const STATUSES: Partial<Record<Code, number>> = {
   [Code.Unavailable]: 503,
   [Code.DeadlineExceeded]: 504,
@@ -20,7 +20,7 @@ const STATUSES: Partial<Record<Code, number>> = {
   [Code.Unknown]: 500,
 };
 
-/** The callers of one exchange, each on connections of its own. */
+/** The clients of one exchange. Each caller has its own connections. */
 export class RpcClients {
   private readonly clients = new Map<string, Rpcs>();
 
@@ -38,7 +38,7 @@ export class RpcClients {
   }
 }
 
-/** `call` returns what REST would respond. */
+/** Converts an RPC to a reply. `call` must return the response in the form of REST. */
 export async function replyOf(call: Promise<object>): Promise<Reply> {
   try {
     const json = await call;
@@ -46,7 +46,7 @@ export async function replyOf(call: Promise<object>): Promise<Reply> {
   } catch (thrown) {
     const error = ConnectError.from(thrown);
     const [info] = error.findDetails(ErrorInfoSchema);
-    // Errors that the exchange did not write are those of the connection.
+    // An error without ErrorInfo comes from the connection and not from the exchange.
     if (info === undefined) return { kind: 'unknown', why: error.message };
     const { reason, metadata } = info;
     const json = { error: { message: error.rawMessage, details: [{ reason, metadata }] } };

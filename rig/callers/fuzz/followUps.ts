@@ -1,4 +1,7 @@
-/** Follows up on a success: keeps the names it returned for later requests, and checks that it told the truth. */
+/**
+ * Follows up on a successful request: keeps the returned names for later requests, and checks that the response was
+ * true.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import type { Built, Operation } from './plan.ts';
@@ -6,7 +9,7 @@ import type { State } from './state.ts';
 
 type Send = (next: Built) => Promise<{ response: Reply; problems: string[] }>;
 
-/** Yields what is wrong. */
+/** Yields the problems that it finds. */
 export async function* followUps(
   sent: Built,
   response: Reply,
@@ -33,7 +36,7 @@ export async function* followUps(
   yield* read.problems;
   if (read.response.status !== 200)
     yield `${json.name} was made and cannot be read: ${read.response.text.slice(0, 200)}`;
-  // A resource that nothing may change reads as it did in the response.
+  // Fields that no operation may change must read the same as in the response.
   else
     for (const field of ['name', 'createTime', 'measurementSpec', 'dataProviders', 'x509Der']) {
       if (!isDeepStrictEqual(read.response.json[field], json[field]))
@@ -41,7 +44,7 @@ export async function* followUps(
     }
 }
 
-/** Once in a while: following every list to its end would be most of the work. */
+/** The next page is fetched for one list in four. Reading every list to its end would be most of the work. */
 const FOLLOWED = 4;
 
 async function* nextPage(sent: Built, token: string, state: State, send: Send): AsyncGenerator<string> {
@@ -58,7 +61,7 @@ async function* nextPage(sent: Built, token: string, state: State, send: Send): 
   if (response.status !== 200) yield `the next page is rejected: ${response.text.slice(0, 200)}`;
 }
 
-/** The exchange shows them to the consumer at once; their providers fulfill or refuse them later. */
+/** Remembers the requisitions of a new measurement, so that later requests fulfill or refuse them. */
 async function* openRequisitions(
   sent: Built,
   name: string,
@@ -94,7 +97,7 @@ function readerOf({ plan }: Built): Operation | undefined {
   );
 }
 
-/** By the same caller, with nothing odd about it. */
+/** A GET request by the same caller, without twists. */
 function plain(sent: Built, operation: Operation): Built {
   const { body: _body, ...rest } = sent;
   const plan = { ...sent.plan, operation, twists: [], body: undefined };

@@ -1,4 +1,4 @@
-/** Values that nobody sends by accident. */
+/** Hostile values that no client sends by accident. */
 
 export const ODD_VALUES: readonly unknown[] = [
   null,
@@ -65,7 +65,7 @@ export const RAW_VALUES = [
   '1,',
   '"',
 ];
-/** Of these, none is JSON that the exchange reads. */
+/** The raw values that the exchange never accepts as JSON. */
 export const NEVER_READ = new Set(
   RAW_VALUES.filter((raw) =>
     /ud800|u0000|^01$|^\+|0x|NaN|undefined|^'|\\x|\n|\*|^\[{70}|^\{"a":\{|proto|"a":1,"a"|^[\]"]$|^1,$/.test(

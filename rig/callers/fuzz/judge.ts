@@ -1,4 +1,4 @@
-/** The rules that every response must satisfy, whatever the request was. */
+/** The rules that every response must satisfy, for any request. */
 import type { JsonSchema, OpenApiDocument, OpenApiResponse } from '@measurement-exchange/contract';
 import { isDocumented } from '@measurement-exchange/testkit/documentedErrors';
 import { errorModelProblems } from '@measurement-exchange/testkit/errorModel';
@@ -7,22 +7,22 @@ import type { Built, Operation } from './plan.ts';
 import { conformityOf } from './schemas.ts';
 import type { State } from './state.ts';
 
-/** Every documented status; 503 and 504 would need a fault, and 500 a defect. */
+/** All documented statuses except 503 and 504, which need a fault, and 500, which is a defect. */
 const STATUSES = [200, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431];
-/** These come before the caller is asked who it is. */
+/** The exchange returns these statuses before it checks the token. */
 const FRAMING = [400, 414, 431];
 
-/** A request in order may still meet what others did meanwhile, or did before. */
+/** Reasons for which a valid request may be rejected, because of other requests before it or at the same time. */
 const MEANWHILE =
   /^(?:\w+_STATE_ILLEGAL|\w+_ALREADY_EXISTS|REQUISITION_ETAG_MISMATCH|EVENT_GROUP_(?:NOT_FOUND|INVALID_ARGS)|CERTIFICATE_IS_INVALID|REQUEST_ID_REUSED)$/;
-/** Here the template knows all that is needed. */
+/** Operations whose template follows all rules, so that the exchange must accept their requests. */
 const SURE = ['createMeasurement', 'fulfillDirectRequisition', 'refuseRequisition'];
 
 export class Judge {
   private readonly state: State;
   private readonly conforms: (operation: Operation) => (value: unknown, at: string) => string | undefined;
   readonly operationCount: number;
-  /** Operations with a response of 200. */
+  /** Operations that returned 200 at least once. */
   readonly granted = new Set<string>();
   readonly statuses = new Map<number, number>();
 
@@ -67,7 +67,7 @@ export class Judge {
     const problem = this.conforms(operation)(response.json, 'the response');
     if (problem !== undefined) problems.push(`not as documented: ${problem}`);
     problems.push(...this.rightProblems(sent, operation));
-    // Changes tell of versions that are over.
+    // Changes show old states of a resource, which differ from its current state.
     const isPast = operation.route.operation === 'listChanges';
     for (const resource of isPast ? [] : resourcesIn(response.json)) {
       const changed = this.state.observe(resource, sentAt);
@@ -79,13 +79,16 @@ export class Judge {
       nonce !== undefined &&
       !sent.target.includes('validateOnly')
     ) {
-      // JSON.parse would round it.
+      // Compare the text, because JSON.parse would round the nonce.
       if (!response.text.includes(`"nonce":${nonce},`)) problems.push('the nonce came back changed');
     }
     return problems;
   }
 
-  /** Another method may have led to another operation of the same path. */
+  /**
+   * Returns the operation that the request reached. A twisted method may have reached another operation of the same
+   * path.
+   */
   private operationOf({ plan, method }: Built): Operation {
     const { route, siblings } = plan.operation;
     const other = siblings.find(
@@ -108,7 +111,7 @@ export class Judge {
     if (!isDocumented({ status, code, reason }, sent.method, sent.target.split('?')[0]))
       return [`${status} ${code} ${reason} is not documented for this operation`];
     if (status === 405) {
-      // The path of a twisted request need not be the one it began with.
+      // Twists of these kinds change the path, so the allowed methods are unknown.
       const wanted = sent.plan.twists.some(({ kind }) => kind === 'oddPath' || kind === 'oddId')
         ? undefined
         : sent.plan.operation.methods;
@@ -123,14 +126,14 @@ export class Judge {
   }
 }
 
-/** A hold is released only after what it set off has ended: until then its owner is told to come back. */
+/** Whether the exchange asked to retry a release of a hold. It does this until the effects of the hold have ended. */
 function isWaiting({ plan }: Built, { status, headers, json }: Reply): boolean {
   const { operation } = plan.operation.route;
   if (operation !== 'releaseCertificateHold' || status !== 503) return false;
   return json?.error?.status === 'UNAVAILABLE' && headers.has('retry-after');
 }
 
-/** The resources with states that a response shows. */
+/** Yields all resources in a response that have a state. */
 function* resourcesIn(json: unknown): Generator<{ name: string; state: string }> {
   const found = json as Record<string, unknown>;
   if (typeof found.name === 'string' && typeof found.state === 'string')

@@ -1,4 +1,6 @@
-/** A request as chance has it: fast-check draws a plan and shrinks it, and the state of the run makes a request of it. */
+/**
+ * A random request in two steps: fast-check draws and shrinks a plan, and the state of the run turns it into a request.
+ */
 import {
   type JsonSchema,
   type OpenApiDocument,
@@ -17,27 +19,27 @@ import { applyTwist, type Draft, type Twist, twists } from './twists.ts';
 
 export interface Plan {
   operation: Operation;
-  /** The caller: a party that may call this operation, or any party. */
+  /** How to choose the caller: a party that may call this operation (`right`), or any party. */
   speaker: { right: boolean; pick: number };
-  /** Which resource the path names: one that exists, or one that does not. */
+  /** How to choose the resource in the path: an existing resource (`known`), or an absent one. */
   target: { known: boolean; pick: number };
   query: Record<string, unknown>;
-  /** Undefined: the template of the operation, where it has one. */
+  /** If undefined, the body comes from the operation's template, if it has one. */
   body: unknown;
   salt: number;
   twists: Twist[];
 }
 
-/** A row of the routes table with what the document says of it. */
+/** A row of the routes table with its entry in the OpenAPI document. */
 export interface Operation {
   route: Route;
   row: Row;
   document: OpenApiDocument['paths'][string][string];
-  /** The entry of the OpenAPI document for this path. */
+  /** The methods that the OpenAPI document lists for this path. */
   methods: string[];
-  /** Fields of the body that a caller may send back as read: whatever they hold, it is not looked at. */
+  /** Output-only fields of the body, which a caller may send back. The exchange ignores their values. */
   ignored: Set<string>;
-  /** All of them. */
+  /** All operations. */
   siblings: readonly Operation[];
 }
 
@@ -45,14 +47,14 @@ export interface Built extends Draft {
   plan: Plan;
   speaker: Speaker;
   filled: Filled | undefined;
-  /** Nothing is wrong with it that the fuzzer knows of. */
+  /** True if the fuzzer expects the exchange to accept the request. */
   inOrder: boolean;
 }
 
 export function operationsOf(document: OpenApiDocument): Operation[] {
   const operations: Operation[] = [];
   for (const route of ROUTES as readonly Route[]) {
-    // A response without an end has tests of its own.
+    // Event streams have separate tests, because their response does not end.
     if (route.streams) continue;
     const path = document.paths[`/v2alpha/${route.path}${route.verb ? `:${route.verb}` : ''}`]!;
     operations.push({
@@ -133,7 +135,7 @@ function parameterOf(
   { name, required, schema }: OpenApiParameter,
   conforming: Conforming,
 ): Arbitrary<unknown> {
-  // Pages stay small, or responses would be most of the work; a page token that fits comes from an earlier response.
+  // Pages stay small, because large responses would be most of the work. Valid page tokens come from earlier responses.
   if (name === 'pageSize')
     return fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.constantFrom(0, 50, 1_001));
   if (name === 'pageToken') return fc.constant(undefined);
@@ -163,7 +165,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     key,
     isGuarded && key === 'validateOnly' ? 'true' : value,
   ]);
-  // A copy either way: twists change it.
+  // `resolved` makes a copy, which twists may then change.
   const body = resolved(plan.body ?? filled?.body, state, speaker);
   const built: Built = {
     plan,
@@ -173,19 +175,19 @@ export function build(plan: Plan, state: State, material: Material): Built {
     target: targetOf(route, name),
     query: guarded,
     token: speaker.token,
-    // The exchange limits unknown callers by address.
+    // The exchange limits unknown callers by address, so each of them gets a new address.
     headers: speaker.kind === undefined ? elsewhere() : {},
     mustReject: false,
     ignored: operation.ignored,
     inOrder: filled !== undefined && plan.speaker.right && plan.twists.length === 0,
     ...(body === undefined ? {} : { body }),
   };
-  // Nothing may take the guard away.
+  // Skip the twists that could remove `validateOnly` from a guarded request.
   const applied = isGuarded
     ? plan.twists.filter(({ kind }) => kind !== 'oddParameter' && kind !== 'oddPath')
     : plan.twists;
   for (const twist of applied) applyTwist(built, twist, state);
-  // The second may undo what the first did.
+  // The second twist may undo the first, so the request may be valid again.
   if (applied.length > 1) built.mustReject = false;
   if (built.query.length > 0) {
     const pairs = built.query.map(
@@ -193,7 +195,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     );
     built.target = `${built.target}?${pairs.join('&')}`;
   }
-  // The framework below takes the fragment away, and no client sends one.
+  // Node would drop a URL fragment, so encode the `#`.
   built.target = built.target.replaceAll('#', '%23');
   return built;
 }
@@ -205,7 +207,9 @@ function speakerOf({ operation, speaker }: Plan, { speakers }: State): Speaker {
   return list[speaker.pick % list.length]!;
 }
 
-/** The resource that the path names, or the parent where it names a collection; '' where it names neither. */
+/**
+ * Returns the resource that the path names, its parent if the path names a collection, or '' if the path names neither.
+ */
 function resourceOf({ operation, speaker: { right }, target }: Plan, state: State, speaker: Speaker): string {
   const parts = operation.route.path.split('/').map((part) => (part.startsWith('{') ? '*' : part));
   const shape = (parts.length % 2 === 0 ? parts : parts.slice(0, -1)).join('/');
@@ -225,7 +229,7 @@ function targetOf({ path, verb }: Route, name: string): string {
   return `/v2alpha/${[name, collection].filter((part) => part !== '').join('/')}${verb ? `:${verb}` : ''}`;
 }
 
-/** With names in the places of references. */
+/** Replaces the references in a value by names of existing resources. */
 function resolved(value: unknown, state: State, speaker: Speaker): unknown {
   const owner = speaker.name;
   if (value instanceof NameRef) return state.resolve(value, owner);

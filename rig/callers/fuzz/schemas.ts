@@ -1,8 +1,11 @@
-/** JSON Schema, as far as our OpenAPI document uses it: values that conform, and what keeps a value from conforming. */
+/**
+ * The subset of JSON Schema that the OpenAPI document uses: generates values that conform, and checks whether values
+ * conform.
+ */
 import type { JsonSchema, OpenApiDocument } from '@measurement-exchange/contract';
 import fc, { type Arbitrary } from 'fast-check';
 
-/** A name that exists, or existed, chosen when the request is sent: `pick` counts through those that fit. */
+/** A reference to a resource, which is chosen when the request is sent. `pick` is an index into the matching names. */
 export class NameRef {
   readonly pattern: string;
   readonly pick: number;
@@ -14,13 +17,13 @@ export class NameRef {
 
 export type Schemas = OpenApiDocument['components']['schemas'];
 
-/** Values of any JSON for the fields that say nothing about theirs, and bytes for those that are base64. */
+/** Generators for values that the schema does not describe: any JSON, and bytes of base64 fields. */
 export interface Vocabulary {
   anything: Arbitrary<unknown>;
   bytes: (min: number) => Arbitrary<Uint8Array>;
 }
 
-/** An optional field is there in a third of the values, an output-only one hardly ever. */
+/** An optional field is present in one value of 3, an output-only field in one of 12. */
 const PRESENT = { optional: 3, readOnly: 12 };
 
 export class Conforming {
@@ -114,7 +117,7 @@ export class Conforming {
   }
 }
 
-/** A map whose keys may be names that are chosen later. */
+/** A map whose keys may be names that are chosen when the request is sent. */
 export class MapOf {
   readonly entries: [key: unknown, value: unknown][];
   constructor(entries: [unknown, unknown][]) {
@@ -132,7 +135,7 @@ export function resolveSchema(schemas: Schemas, schema: JsonSchema): JsonSchema 
 
 type Check = (value: unknown, at: string) => string | undefined;
 
-/** Says where and why a value does not conform; undefined where it does. */
+/** Returns a check that says where and why a value does not conform, or undefined if it conforms. */
 export function conformityOf(schemas: Schemas): (schema: JsonSchema) => Check {
   const compiled = new Map<JsonSchema, Check>();
   const compile = (given: JsonSchema): Check => {
@@ -155,7 +158,7 @@ const TYPES: Record<string, (value: unknown) => boolean> = {
   integer: Number.isInteger,
   boolean: (value) => typeof value === 'boolean',
 };
-/** The format that the exchange prints: UTC with microseconds. */
+/** The time format of the exchange's responses: UTC with microseconds. */
 const PRINTED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const PRINTED_BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 

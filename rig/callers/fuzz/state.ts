@@ -1,5 +1,5 @@
 /**
- * The fuzzer's knowledge of the exchange: names that it created, open resources, and values that must never change
+ * The fuzzer's knowledge of the exchange: created names, open requisitions, and end states that must never change
  * again.
  */
 
@@ -8,7 +8,7 @@ import type { DevJson, DevParty } from '@measurement-exchange/testkit/requests';
 import type { NameRef } from './schemas.ts';
 
 export interface Speaker {
-  /** `dataProviders/streamly`, `operator`; '' for somebody whom the exchange does not know. */
+  /** For example `dataProviders/streamly` or `operator`; '' for a caller that the exchange does not know. */
   name: string;
   kind: Kind | undefined;
   id: string;
@@ -24,12 +24,12 @@ export interface OpenRequisition {
 }
 
 export interface IssuedPageToken {
-  /** The path of the list it came from. */
+  /** The path of the list that returned the token. */
   list: string;
   token: string;
 }
 
-/** Enough to choose from; a long run evicts the oldest. */
+/** A bound on the saved names and tokens. New entries replace the oldest. */
 const MAX_SAVED = 400;
 const KEPT_ENDS = 50_000;
 const ENDS: Record<string, readonly string[]> = {
@@ -48,9 +48,9 @@ export class State {
   readonly speakers: Speaker[];
   readonly open: OpenRequisition[] = [];
   readonly pageTokens: IssuedPageToken[] = [];
-  /** Resources that the demo parties depend on: no request may really suspend or revoke them. */
+  /** Resources that the demo parties need. No request may really suspend or revoke them. */
   readonly guarded = new Set<string>();
-  // By shape (`dataProviders/*/requisitions/*`), and by owner and shape.
+  // The key is the shape of a name (`dataProviders/*/requisitions/*`), or the owner and the shape.
   private readonly names = new Map<string, string[]>();
   private readonly counts = new Map<string, number>();
   private readonly ends = new Map<string, { state: string; seenAt: number }>();
@@ -88,7 +88,7 @@ export class State {
     }
   }
 
-  /** One of the names of this shape, of this owner if it must be one of its own. */
+  /** Returns a known name of this shape. If `owner` is given, the name belongs to that owner. */
   nameOf(shape: string, pick: number, owner?: string): string | undefined {
     const list = this.names.get(owner === undefined ? shape : `${owner} ${shape}`) ?? [];
     return list.length === 0 ? undefined : list[pick % list.length];
@@ -100,10 +100,13 @@ export class State {
     return found.find((name) => name !== undefined) ?? shapes[0]!.replaceAll('*', 'absent');
   }
 
-  /** Says what is wrong when something that had ended shows another state to a request sent after that was seen. */
+  /**
+   * Remembers end states. Returns a problem if a resource that had ended has another state in the response to a later
+   * request.
+   */
   observe(resource: { name: string; state: string }, sentAt: number): string | undefined {
     const parts = resource.name.split('/');
-    // The same resource has a name in each view.
+    // A resource has a different name for each party, so only the last two parts identify it.
     const key = parts.slice(-2).join('/');
     const ended = this.ends.get(key);
     if (ended !== undefined && ended.seenAt < sentAt && ended.state !== resource.state) {
@@ -121,7 +124,7 @@ export class State {
     this.open.push(requisition);
   }
 
-  /** Nobody else gets it. */
+  /** Removes an open requisition from the list, so that no other request uses it. */
   takeOpen(provider: string, pick: number): OpenRequisition | undefined {
     const fitting = this.open.filter((one) => one.provider === provider);
     const one = fitting.length === 0 ? undefined : fitting[pick % fitting.length];
@@ -142,7 +145,10 @@ export function shapeOf(name: string): string {
     .join('/');
 }
 
-/** The document says `^(?:a/[A-Za-z0-9_-]{1,63}|…)$`. */
+/**
+ * Parses a pattern of the OpenAPI document, such as `^(?:a/[A-Za-z0-9_-]{1,63}
+ * …)$`.
+ */
 function shapesOf(pattern: string): string[] {
   return pattern
     .replaceAll('[A-Za-z0-9_-]{1,63}', '*')

@@ -1,5 +1,5 @@
 /**
- * Requests that the exchange should accept; they follow rules that no schema states, such as ownership and matching
+ * Requests that the exchange should accept. They follow rules that no schema states, such as ownership and matching
  * names.
  */
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
@@ -9,23 +9,26 @@ import type { Random } from '../../random.ts';
 import type { Speaker, State } from './state.ts';
 
 export interface Filled {
-  /** The resource that the path names, where the template chose it. */
+  /** The resource in the path, if the template chose it. */
   name?: string;
   body: Record<string, unknown>;
-  /** The nonces of a create, by provider; of a fulfillment, by its own. */
+  /** The nonces by provider: all of them for a create, only the provider's own for a fulfillment. */
   nonces?: Map<string, bigint>;
 }
 
 export interface Material {
   certificates: string[];
   roots: string[];
-  /** Stands in every ciphertext. */
+  /** This text is part of every ciphertext. */
   canary: string;
-  /** Every nonce that was used, to be looked for later. */
+  /** Called with every nonce, so that H16 can search for it later. */
   onNonce: (nonce: bigint) => void;
 }
 
-/** Certificates cost milliseconds each: a few are enough, and those that exist already are rejected, as they should be. */
+/**
+ * Makes a few certificates, because each takes milliseconds. Requests that register a certificate twice are rejected,
+ * as they should be.
+ */
 export async function prepareMaterial(options: Pick<Material, 'canary' | 'onNonce'>): Promise<Material> {
   const root = await createRoot('Fuzz root', Date.now());
   const leaves = await Promise.all(

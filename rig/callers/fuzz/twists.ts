@@ -1,4 +1,4 @@
-/** One thing that is wrong with a request which would otherwise be in order, or the work of somebody hostile. */
+/** Twists: changes to a valid request that make it wrong in one respect, or hostile. */
 
 import { toJson } from '@measurement-exchange/testkit/requests';
 import fc, { type Arbitrary } from 'fast-check';
@@ -9,15 +9,15 @@ import type { State } from './state.ts';
 /** The request that a twist is applied to. */
 export interface Draft extends Sent {
   query: [name: string, value: string][];
-  /** A response of 200 is a violation from here on. */
+  /** If true, a response of 200 is a violation. */
   mustReject: boolean;
-  /** Fields that are not looked at. */
+  /** Fields that the exchange ignores. */
   ignored: ReadonlySet<string>;
 }
 
 export interface Twist {
   kind: keyof typeof TWISTS;
-  /** Which place in the request, counted through those that fit. */
+  /** An index into the places in the request that the twist can change. */
   at: number;
 }
 
@@ -32,10 +32,10 @@ export function applyTwist(draft: Draft, { kind, at }: Twist, state: State): voi
 
 type Json = Record<string, unknown>;
 
-/** Fields whose content is any JSON, and maps: what is unknown elsewhere may be known there. */
+/** Fields that hold arbitrary JSON or maps, so that unknown members are allowed in them. */
 const OPEN_FIELDS = new Set(['descriptorSet', 'metadata', 'dataProviders', 'duchies']);
 
-/** Every object of a body whose members are listed in a schema and looked at, the body itself first. */
+/** Returns all objects of a body in which unknown members must be rejected. The body itself comes first. */
 function closedObjects({ body, ignored }: Draft): Json[] {
   return closedWithin(body, ignored);
 }
@@ -55,7 +55,7 @@ function allObjects(value: unknown): Json[] {
   return Array.isArray(value) ? members : [value as Json, ...members];
 }
 
-/** Changes one member somewhere. */
+/** Changes one member of any object in the body. */
 function change(draft: Draft, at: number, to: (value: unknown) => unknown): void {
   const places = allObjects(draft.body).flatMap((object) =>
     Object.keys(object).map((key) => ({ object, key })),
@@ -65,7 +65,7 @@ function change(draft: Draft, at: number, to: (value: unknown) => unknown): void
   object[key] = to(object[key]);
 }
 
-/** JSON text that JSON.stringify would not write. */
+/** Replaces one member by raw JSON text that JSON.stringify cannot produce. */
 function rawJson(draft: Draft, at: number, raw: string): boolean {
   if (typeof draft.body !== 'object' || draft.body === null) return false;
   const mark = `@${at}@`;
@@ -101,7 +101,7 @@ function twistTable() {
       object[snakeCase(key)] = object[key];
       draft.mustReject = true;
     },
-    /** Any one member in snake_case: as good as before. */
+    /** Writes one member in snake_case, which the exchange must accept. */
     otherSpelling(draft: Draft, at: number) {
       const [object] = closedObjects(draft);
       const key = object && pick(Object.keys(object), at);
@@ -112,7 +112,7 @@ function twistTable() {
     },
     twiceTheKey(draft: Draft, at: number) {
       const [object] = closedObjects(draft);
-      // A member that is undefined is not written.
+      // JSON.stringify omits members that are undefined.
       const written = Object.keys(object ?? {}).filter((key) => object![key] !== undefined);
       if (written.length === 0) return;
       const key = pick(written, at);
@@ -231,8 +231,8 @@ function twistTable() {
       draft.mustReject = true;
     },
     /**
-     * Names of another party of the same kind: a caller may only name its own resources, or those of the party in the
-     * path.
+     * Replaces names by those of another party of the same kind. A caller may name only its own resources, or those of
+     * the party in the path.
      */
     foreignCertificate(draft: Draft, at: number, { guarded }: State) {
       const places = closedObjects(draft).flatMap((object) =>

@@ -1,4 +1,4 @@
-/** The parts that every token of the corpus is built from. */
+/** The parts that the tokens of the corpus are built from. */
 import { jws, type SigningKey } from '@measurement-exchange/testkit/issuer';
 
 export type Tokens = Record<string, string>;
@@ -11,7 +11,7 @@ export interface Issuer {
   subject: string;
 }
 
-/** Good now. `canary` stands in a claim that nobody reads. */
+/** Claims that are valid now. `canary` is in a claim that the exchange does not read. */
 export function goodClaims({ issuer, audience, subject }: Issuer, now: number, canary = 'canary'): Claims {
   const whose = { iss: issuer, aud: audience, sub: subject, mex_principal: subject };
   return { ...whose, iat: now, exp: now + 600, canary };
@@ -19,9 +19,9 @@ export function goodClaims({ issuer, audience, subject }: Issuer, now: number, c
 
 export interface Base {
   key: SigningKey;
-  /** Somebody else's, under our kid. */
+  /** A key of an attacker that uses the kid of the issuer's key. */
   mallory: SigningKey;
-  /** Good ones. */
+  /** Valid claims. */
   claims: Claims;
   now: number;
 }
@@ -29,7 +29,7 @@ export interface Base {
 /** The order of the curve P-256. */
 export const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 
-/** A good token, but for these claims. */
+/** A valid token with some claims replaced. */
 export function but({ key, claims }: Base, changes: object): string {
   return jws(key, { ...claims, ...changes });
 }

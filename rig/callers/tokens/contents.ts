@@ -1,4 +1,4 @@
-/** Tokens with a good signature over what should not be said: headers, claims, times. */
+/** Tokens with a valid signature over invalid content: headers, claims, times. */
 import { sign } from 'node:crypto';
 import { encode, jws } from '@measurement-exchange/testkit/issuer';
 import { type Base, but, type Tokens } from './base.ts';

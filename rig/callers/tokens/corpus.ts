@@ -1,4 +1,4 @@
-/** Tokens that are good, and tokens that are bad in one way each. */
+/** The corpus of tokens: valid tokens, and tokens with one defect each. */
 import { jws, makeKey } from '@measurement-exchange/testkit/issuer';
 import { type Base, but, goodClaims, type Issuer, N, type Tokens } from './base.ts';
 import { badClaims, badHeaders, badTimes } from './contents.ts';
@@ -12,7 +12,7 @@ export interface CorpusEntry {
   good: boolean;
 }
 
-/** Made afresh for each use: what is a minute old now is not later. */
+/** Makes the corpus. Call it for each use, because the times in the tokens are relative to now. */
 export function tokenCorpus(issuer: Issuer, canary?: string): CorpusEntry[] {
   const now = Math.floor(Date.now() / 1000);
   const { key } = issuer;
@@ -62,7 +62,7 @@ function goodTokens(base: Base): Tokens {
     }),
     'claims that nobody knows': but(base, { scope: 'operator', groups: ['operator'], nonce: 'n', cnf: {} }),
     'unicode in a claim': but(base, { name: 'Zoë 🦊 \u202e' }),
-    // Anyone can turn s into n − s; the signer said the same all along.
+    // For every ECDSA signature (r, s), the signature (r, n − s) is also valid for the same message.
     'the other s of the same signature': otherS(jws(key, claims)),
   };
 }

@@ -64,8 +64,8 @@ export function badSchemes(good: string): Record<string, string> {
 }
 
 /**
- * A token whose signature has letters that differ between the two base64 alphabets: one signature in twenty has no
- * such letter.
+ * A token whose signature is in standard base64. It must contain a character that differs from base64url, and one
+ * signature in twenty contains none, so the loop tries again.
  */
 function standardBase64({ key, claims }: Base): string {
   for (;;) {
@@ -76,7 +76,10 @@ function standardBase64({ key, claims }: Base): string {
   }
 }
 
-/** 64 bytes take 86 characters, of which the last carries two bits: the other four are not part of the signature. */
+/**
+ * Sets the unused bits of the last character. A signature of 64 bytes takes 86 characters, and the last one has four
+ * unused bits.
+ */
 function spareBits(token: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) | 1];

@@ -1,4 +1,4 @@
-/** Tokens that something else signed than the issuer's key, or in another way. */
+/** Tokens that were signed with another key or another algorithm than the issuer's. */
 import { createHmac, createPublicKey, type JsonWebKey, sign } from 'node:crypto';
 import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import type { Base, Claims, Tokens } from './base.ts';

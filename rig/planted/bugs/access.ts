@@ -7,7 +7,7 @@ const IDENTIFY = 'serving/identify.ts';
 
 export const ACCESS_BUGS: PlantedBug[] = [
   {
-    // A caller that may not see a resource learns whether it exists.
+    // With this bug, a caller that may not see a resource learns whether it exists.
     name: 'lookup-before-authorization',
     edits: [
       inExchange(
@@ -46,7 +46,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: 'H11',
   },
   {
-    // A token that was issued for another service, and for us, too.
+    // With this bug, the exchange accepts a token that was issued for another service as well.
     name: 'shared-audience-accepted',
     edits: [inExchange('auth/claims.ts', 'audiences.every(', 'audiences.some(')],
     foundBy: 'H12',
@@ -57,7 +57,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/auth/principals.test.ts'),
   },
   {
-    // A set of 60 KB prints as 30 MB.
+    // With this bug, a set of 60 KB prints as 30 MB of JSON.
     name: 'printed-size-not-limited',
     edits: [
       inExchange(
@@ -69,13 +69,13 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/protobuf/descriptor/options.test.ts', 'that would print to more than 8 MiB'),
   },
   {
-    // The protobuf runtime follows the types by recursion.
+    // The protobuf runtime follows types by recursion, so a long chain exhausts the stack.
     name: 'type-chains-not-limited',
     edits: [inExchange('protobuf/descriptor/typeChains.ts', 'if (longest > MAX_CHAIN)', 'if (false)')],
     foundBy: test('exchange/src/protobuf/descriptor/typeChains.test.ts'),
   },
   {
-    // A caller that replaces a descriptor fills the pages of others.
+    // With this bug, replacing a large descriptor makes other callers' pages too large.
     name: 'page-of-metadata-not-cut',
     edits: [
       inExchange(
@@ -109,7 +109,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'too many bad tokens'),
   },
   {
-    // A caller that shares an address with a forger is rejected with it.
+    // With this bug, a caller that shares an address with a forger is rejected together with the forger.
     name: 'known-subject-not-told-apart',
     edits: [inExchange(IDENTIFY, 'if (knownSubject !== undefined) {', 'if (false) {')],
     foundBy: test('exchange/src/serving/identify.test.ts', 'a new token of a known subject'),
@@ -120,7 +120,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'no principal'),
   },
   {
-    // A party that registers a certificate first blocks its owner.
+    // With this bug, a party that registers another party's certificate first blocks its owner.
     name: 'certificate-unique-across-parties',
     edits: [
       inExchange('database/certificates.ts', 'WHERE party = $1 AND sha256', "WHERE $1 <> '' AND sha256"),
@@ -179,7 +179,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/auth/claims.test.ts', 'may be issued to a configured client'),
   },
   {
-    // Another exchange could then act as the user.
+    // With this bug, another exchange could act as the user.
     name: 'login-sent-to-any-exchange',
     edits: [
       {

@@ -1,4 +1,4 @@
-/** When the agent of a data provider answers, holds and takes up requisitions, in the SDK. */
+/** The agent of a data provider in the SDK: when it answers, defers and resumes requisitions. */
 import type { PlantedBug } from '../plant.ts';
 import { inProvider, test } from './edits.ts';
 
@@ -47,7 +47,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: deferringTest('for as long as its settings say'),
   },
   {
-    // A consumer's timeline grows with every hour that it waits.
+    // With this bug, the timeline of a consumer grows by one entry for every hour of waiting.
     name: 'deferred-every-hour',
     edits: [
       inProvider(
@@ -97,7 +97,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: test(HOLDING, 'one reference of several'),
   },
   {
-    // The confirmed references are not those of the files.
+    // With this bug, a reference that the settings only list, without `served: true`, counts as served.
     name: 'listed-reference-taken-as-served',
     edits: [
       inProvider(
@@ -109,7 +109,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: test(HOLDING, 'holds it, charges nothing'),
   },
   {
-    // Held or answered would tell whether a single person is in the events.
+    // With this bug, deferring or answering would reveal whether a single person is in the events.
     name: 'served-decided-by-the-rows',
     edits: [
       inProvider(
@@ -156,7 +156,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/provider/agent/turns.test.ts'),
   },
   {
-    // Twelve questions to a slow duchy, and the agent answers nobody.
+    // With this bug, twelve uploads to a slow duchy stop the agent from answering any requisition.
     name: 'upload-holds-the-place-of-computing',
     edits: [inProvider('agent/responder.ts', 'release(); const places', 'const places')],
     foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),

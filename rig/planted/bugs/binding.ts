@@ -26,7 +26,7 @@ const agentUploads = (name: string) => test('sdk/test/provider/shareUploads.test
 
 export const BINDING_BUGS: PlantedBug[] = [
   {
-    // The exchange points a duchy at a service of the duchy's own network.
+    // With this bug, the exchange can make a duchy connect to a service in the duchy's private network.
     name: 'message-to-a-private-address',
     edits: [
       inDuchy(
@@ -59,7 +59,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: peers(),
   },
   {
-    // A name is checked by its text alone, and may stand for any address.
+    // With this bug, only the text of a host name is checked, although the name can resolve to any address.
     name: 'address-of-a-name-not-checked',
     edits: [
       inConsumer(
@@ -96,7 +96,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: agentUploads('has a private endpoint in the settings'),
   },
   {
-    // The exchange and the consumer show one duchy another specification.
+    // With this bug, the exchange and the consumer can show one duchy a different specification.
     name: 'terms-of-keys-not-compared',
     edits: [
       inConsent('binding.ts', 'if (!equalBytes(found.termsSha256, expected.termsSha256)) {', 'if (false) {'),
@@ -181,7 +181,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: seed('a seed that its provider signed for'),
   },
   {
-    // The worker that sends last chooses the seed of both.
+    // With this bug, the worker that sends last can choose the seed of both workers.
     name: 'half-not-committed',
     edits: [
       inDuchy(
@@ -222,7 +222,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: PROOF_TEST,
   },
   {
-    // Two proofs of one key would tell its secret.
+    // With this bug, two proofs of one key reveal its secret.
     name: 'proofs-share-a-commitment',
     edits: [
       inMpc(
@@ -234,7 +234,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: PROOF_TEST,
   },
   {
-    // That one could read the share and, with its seed, the vector.
+    // With this bug, the other worker could read the share and, with its own seed, the frequency vector.
     name: 'share-encrypted-for-the-other-worker',
     edits: [
       inProvider(
@@ -312,7 +312,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/coalitions/hostileMessages.test.ts', 'hostile uploads and messages'),
   },
   {
-    // A ring continues although its duchies encrypt messages for keys of other computations.
+    // With this bug, a ring continues although its duchies encrypt messages for keys of other computations.
     name: 'message-keys-not-confirmed',
     edits: [
       inDuchy(
@@ -324,7 +324,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/stages/liquidLegions.test.ts', 'key for messages to a duchy was signed for'),
   },
   {
-    // The agent tries again for hours where the computation has ended.
+    // With this bug, the agent retries an upload for hours although the computation has ended.
     name: 'ended-ring-is-unavailable',
     edits: [
       inDuchy('protocols/liquidLegions/upload.ts', 'if (fresh.outcome !== null) throw', 'if (false) throw'),
@@ -337,7 +337,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/coalitions/ringTerms.test.ts'),
   },
   {
-    // A provider has no key to encrypt its share with.
+    // With this bug, a provider has no key for the encryption of its share.
     name: 'one-worker-key-shown',
     edits: [
       inExchange(

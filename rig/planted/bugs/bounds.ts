@@ -1,4 +1,4 @@
-/** Bounds: of intervals, of waiting, and of what a page token or a filter belongs to. */
+/** Bounds on time intervals and on waiting, and the binding of page tokens and filters to their list. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, inProvider, inServer, test } from './edits.ts';
 
@@ -35,7 +35,7 @@ export const BOUND_BUGS: PlantedBug[] = [
     foundBy: timeoutsTest('a transaction'),
   },
   {
-    // A request that never ends keeps the process from ending.
+    // With this bug, a request that never ends prevents the process from stopping.
     name: 'drain-without-end',
     edits: [{ file: 'server/src/listen.ts', find: 'app.server.closeAllConnections()', replace: 'undefined' }],
     foundBy: test('exchange/test/http/stopping.test.ts'),

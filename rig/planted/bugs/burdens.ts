@@ -1,4 +1,4 @@
-/** Bounds on the load that one party may cause at another: each one removed. */
+/** Bounds on the load that one party can cause for another. Each bug removes one bound. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
@@ -23,7 +23,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
     foundBy: DEFERRALS,
   },
   {
-    // A deferral that replaces another forgets when it was made.
+    // With this bug, a deferral that replaces another keeps the time of the earlier deferral.
     name: 'deferral-time-not-kept',
     edits: [
       inExchange(
@@ -56,7 +56,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
     foundBy: BOUNDS('more than 1,000 changes again'),
   },
   {
-    // Each request is bounded, and their number is not.
+    // With this bug, each request is bounded, but the total over several requests is not.
     name: 'redelivers-any-number-of-times',
     edits: [
       inExchange('database/webhooks.ts', 'ELSE r.count END + excluded.count', 'ELSE 0 END + excluded.count'),

@@ -1,4 +1,4 @@
-/** Operations of duchies on a computation. */
+/** The operations of duchies on a computation. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
@@ -24,7 +24,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     foundBy: found('parameters', 'needs a key from a worker, signed by the certificate it names'),
   },
   {
-    // A provider sees only some of the parameters that it needs.
+    // With this bug, a provider sees only some of the parameters that it needs.
     name: 'duchies-too-early',
     edits: [
       inExchange(
@@ -90,7 +90,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     foundBy: found('deadlines', 'fails a computation whose data does not come'),
   },
   {
-    // The awaited step happened while the job waited for the lock.
+    // With this bug, the job ignores that the awaited step was done while it waited for the lock.
     name: 'deadline-judges-what-it-found',
     edits: [
       inExchange(
@@ -102,7 +102,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     foundBy: found('races', 'the last data and its deadline'),
   },
   {
-    // A position could hold what a duchy computed with.
+    // With this bug, a duchy could hide secret data in the position of a failure.
     name: 'any-position-of-a-failure',
     edits: [inExchange('domain/computation.ts', 'requirePosition(before, input.position);', '')],
     foundBy: found('results', 'takes codes of the list and positions of this computation, and no words'),

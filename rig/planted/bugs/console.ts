@@ -9,7 +9,7 @@ const inConsole = (file: string, find: string, replace: string): Edit => ({
 
 const foundBy = (name: string) => test('cli/test/console.test.ts', name);
 
-/** Bugs that would let another page, or another user of the machine, use a party's keys. */
+/** Bugs that would let another web page, or another user of the machine, use the keys of a party. */
 export const CONSOLE_BUGS: PlantedBug[] = [
   {
     name: 'console-link-works-twice',
@@ -17,7 +17,7 @@ export const CONSOLE_BUGS: PlantedBug[] = [
     foundBy: foundBy('works once, sets a cookie'),
   },
   {
-    // A name that somebody else points to 127.0.0.1 would be a page of the console.
+    // With this bug, an attacker's host name that resolves to 127.0.0.1 would act as a page of the console.
     name: 'console-answers-any-host',
     edits: [inConsole('guard.ts', 'if (host !== this.origin.host) {', 'if (host === undefined) {')],
     foundBy: foundBy('a name that stands for this machine'),
@@ -34,7 +34,7 @@ export const CONSOLE_BUGS: PlantedBug[] = [
     foundBy: foundBy('another origin'),
   },
   {
-    // The exchange would learn the secret that opens the console.
+    // With this bug, the exchange would learn the secret that opens the console.
     name: 'console-forwards-its-cookie',
     edits: [
       inConsole('forward.ts', "= ['accept', 'content-type',", "= ['cookie', 'accept', 'content-type',"),

@@ -1,4 +1,4 @@
-/** The consumer and the client of the SDK, against an exchange that lies. */
+/** The consumer and the client of the SDK, tested against an exchange that lies. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inMpc, test } from './edits.ts';
 
@@ -156,7 +156,8 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     foundBy: test('mpc/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
   },
   {
-    // A typo is then created, refused, and failed for good, and other providers were already charged.
+    // With this bug, a typo in a filter creates a measurement that providers refuse, after other providers were charged
+    // for it.
     name: 'bad-filter-sent',
     edits: [
       inConsumer(

@@ -39,7 +39,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
     relax: {
       statements: [
         'ALTER SYSTEM SET synchronous_commit = off',
-        // The longest there is between two writes of the log.
+        // The longest allowed delay between two writes of the WAL.
         "ALTER SYSTEM SET wal_writer_delay = '10s'",
         'SELECT pg_reload_conf()',
       ],
@@ -72,7 +72,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
     foundBy: 'H2',
   },
   {
-    // A certificate may be revoked between the check and the commit.
+    // With this bug, a certificate may be revoked between the check and the commit.
     name: 'certificate-not-locked',
     edits: [
       inExchange('database/certificates.ts', 'id, pg_advisory_xact_lock_shared(', 'id, abs('),
@@ -92,7 +92,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/certificates/revocation.test.ts', 'fails what names it for a provider'),
   },
   {
-    // The last row of a page is the first of the next one, too.
+    // With this bug, the last row of a page is repeated as the first row of the next page.
     name: 'page-cursor-not-strict',
     edits: [
       inExchange(

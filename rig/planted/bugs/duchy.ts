@@ -1,4 +1,4 @@
-/** Checks of a duchy before it computes, and the messages it sends. */
+/** The checks of a duchy before it computes, and the messages that it sends. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 
@@ -29,7 +29,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: accepted('its consumer did not sign it'),
   },
   {
-    // The exchange tells the provider of other duchies, or other noise, than those that compute.
+    // With this bug, the exchange can show a provider other duchies, or other noise, than the computation uses.
     name: 'terms-of-provider-ignored',
     edits: [
       inDuchy(
@@ -41,7 +41,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/face/spoiledUploads.test.ts', 'another aggregator'),
   },
   {
-    // The exchange says later that there is no noise.
+    // With this bug, the exchange can remove the noise after the duchy accepted the terms.
     name: 'changed-after-acceptance',
     edits: [
       inDuchy(
@@ -89,13 +89,13 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // The exchange reads what duchies send each other.
+    // With this bug, the exchange can read the messages between duchies.
     name: 'key-of-anybody',
     edits: [inDuchy('peers/verifiedKey.ts', 'verifySignature(publicKey, certificate)', 'Promise.resolve()')],
     foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
   },
   {
-    // A duchy that was down never gets it.
+    // With this bug, a duchy that was down never gets the message.
     name: 'sent-only-once',
     edits: [
       inDuchy(
@@ -112,7 +112,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/stages/crashes.test.ts', 'may be down for a while'),
   },
   {
-    // With another key and another noise than the first time.
+    // With this bug, a removed computation starts again, with another key and other noise than the first time.
     name: 'removed-and-begun-again',
     edits: [
       inDuchy(
@@ -144,7 +144,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/face/messages.test.ts', 'a length that no such message can have'),
   },
   {
-    // A computation that waits for a peer that is down blocks the mills for all later computations.
+    // With this bug, a computation that waits for an unavailable peer blocks the mills for all later computations.
     name: 'oldest-stage-first',
     edits: [inDuchy('database/leases.ts', 'run_after, create_time, id', 'create_time, id')],
     foundBy: test(
@@ -153,7 +153,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // The consumer with the most computations occupies the mills.
+    // With this bug, the consumer with the most computations occupies all mills.
     name: 'no-turns-of-consumers',
     edits: [inDuchy('database/leases.ts', 'WHERE consumer = due.consumer', 'WHERE false')],
     foundBy: test(
@@ -162,7 +162,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // Copies of chunks open with the key of the duchy for ever.
+    // With this bug, old copies of chunks can be decrypted with the duchy's key forever.
     name: 'blobs-under-the-key-of-the-duchy',
     edits: [inDuchy('database/blobs.ts', "await blobSecrets(db, computation, 'write')", 'db.secrets')],
     foundBy: test(
@@ -199,7 +199,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // Five blobs at a time, and a computation may have more.
+    // With this bug, only the first five blobs are removed, although a computation may have more.
     name: 'only-the-first-blobs-removed',
     edits: [
       inDuchy(
@@ -214,7 +214,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // A 503 of the exchange would end a computation, and its secrets with it.
+    // With this bug, a 503 of the exchange would end a computation and delete its secrets.
     name: 'any-error-means-removed',
     edits: [
       inDuchy(

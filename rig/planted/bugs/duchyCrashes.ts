@@ -1,4 +1,4 @@
-/** Steps that a duchy must not lose, do twice, or do too early, whichever process is killed at whatever time. */
+/** Steps that a duchy must not lose, repeat, or do too early, even if any of its processes is killed at any time. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 
@@ -7,7 +7,7 @@ const leases = (title: string) => test('duchy/test/database/leases.test.ts', tit
 
 export const DUCHY_CRASH_BUGS: PlantedBug[] = [
   {
-    // A receiver that was down gets other bytes than were stored for it, with other noise.
+    // With this bug, a receiver that was down gets bytes that differ from the stored message, with other noise.
     name: 'noise-resampled-on-retry',
     edits: [
       inDuchy(
@@ -26,7 +26,8 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: crashes('a mill may die'),
   },
   {
-    // A receiver has other bytes than its sender stored, and rejects what comes a second time.
+    // With this bug, the receiver has other bytes than its sender stored, and rejects the message when it is sent
+    // again.
     name: 'message-signed-when-sent',
     edits: [
       inDuchy('peers/send.ts', 'const { db, metrics } = duchy;', 'const { db, metrics, signer } = duchy;'),
@@ -39,7 +40,8 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: 'H19',
   },
   {
-    // A mill that dies in between computes the message again, with other bytes than its receiver has.
+    // With this bug, a mill that dies between sending and storing computes the message again, with other bytes than the
+    // receiver has.
     name: 'output-sent-before-stored',
     edits: [
       inDuchy(
@@ -70,7 +72,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: crashes('anything it does with an upload'),
   },
   {
-    // A mill that was paused for longer than its lease continues work that another mill has taken over.
+    // With this bug, a mill that was paused for longer than its lease continues work that another mill has taken over.
     name: 'lease-without-token',
     edits: [
       inDuchy(

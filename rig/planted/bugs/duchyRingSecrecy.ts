@@ -1,4 +1,4 @@
-/** Noise and blinding in a ring of duchies, and contents that must not make a computation fail. */
+/** Noise and blinding in a ring of duchies, and sketch contents that must not make a computation fail. */
 import type { PlantedBug } from '../plant.ts';
 import { inMpc, test } from './edits.ts';
 
@@ -6,7 +6,7 @@ const drawn = (title: string) => test('mpc/test/noise.test.ts', title);
 const batches = (title: string) => test('mpc/test/batches.test.ts', title);
 
 const coalition = (title: string) => test('duchy/test/coalitions/ring.test.ts', title);
-/** A worker that only takes its key off, as it did once. */
+/** Code of an earlier version, in which a worker removed its key but did not blind. */
 const onlyDecrypted = (ciphertexts: string) =>
   `workspace.change(${ciphertexts}, ALONE, ${ciphertexts}, (batch, count) => {
     batch.decrypt(keys.secretKey);

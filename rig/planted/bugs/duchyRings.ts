@@ -1,4 +1,4 @@
-/** Checks that keep a ring of duchies in order. */
+/** The checks of a duchy in a ring. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 
@@ -30,7 +30,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/src/protocols/liquidLegions/pool.test.ts', 'stays while somebody needs it'),
   },
   {
-    // A provider that was given other keys encrypts for somebody else.
+    // With this bug, a provider that was given other keys encrypts for the owner of those keys.
     name: 'sketch-under-any-key',
     edits: [
       inDuchy(

@@ -36,8 +36,8 @@ export const inServer = (file: string, find: string, replace: string): Edit => (
   replace,
 });
 
-/** `name` is a part of the title of the one test to run; the whole file unless given. */
+/** `name` is a part of the title of the one test to run. By default the whole file runs. */
 export const test = (file: string, name?: string): NamedTest => ({ file, ...(name && { name }) });
 
-/** Planted code that needs more than a line imports it from here. */
+/** Planted code that needs more than one line imports it from this module. */
 export const CODE = `import('${new URL('../code.ts', import.meta.url).href}')`;

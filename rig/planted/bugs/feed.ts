@@ -1,4 +1,4 @@
-/** The log of changes, and those who follow it. */
+/** The log of changes, and its watchers. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inExchange, test } from './edits.ts';
 
@@ -10,7 +10,7 @@ const inClient = (find: string, replace: string) => inConsumer('client/watch.ts'
 
 export const FEED_BUGS: PlantedBug[] = [
   {
-    // A change that commits later is ordered before changes that were read.
+    // With this bug, a change that commits later can be ordered before changes that were already read.
     name: 'changes-beyond-the-horizon',
     edits: [inExchange(LOG, 'WHERE party = $1 AND xid < place.horizon', 'WHERE party = $1')],
     foundBy: test(`${TESTS}/changes.test.ts`, 'hold back what comes behind a transaction'),
@@ -39,7 +39,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'follow each other without a gap or a repeat'),
   },
   {
-    // Every waiting watcher gets the changes of the first one's party.
+    // With this bug, every waiting watcher gets the changes of the first watcher's party.
     name: 'changes-of-another-party',
     edits: [
       inExchange(
@@ -51,7 +51,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: 'H20',
   },
   {
-    // Other processes find out by their slow poll only.
+    // With this bug, other processes notice a change only at their next slow poll.
     name: 'notify-lost',
     edits: [
       inExchange('feed/notifier.ts', 'this.db.query(NOTIFY, [payload]).catch(() => {});', 'void payload;'),
@@ -64,7 +64,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'of a measurement for its consumer'),
   },
   {
-    // A consumer hears of its requisitions only when the measurement changes.
+    // With this bug, a consumer gets no change of its requisitions until the measurement changes.
     name: 'requisition-not-told-to-its-consumer',
     edits: [
       inExchange(
@@ -76,19 +76,19 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'of a requisition whose measurement does not change'),
   },
   {
-    // A row written two billion transactions ago looks as if it were written later.
+    // With this bug, a row that was written two billion transactions ago looks as if it were written later.
     name: 'old-rows-look-later',
     edits: [inExchange(VERSIONS, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
     foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),
   },
   {
-    // One that waited for a lock may have its ID before it has the lock.
+    // A transaction that waits for a lock may have its ID before it has the lock, so IDs alone do not give the order.
     name: 'changes-out-of-order',
     edits: [inExchange(VERSIONS, "isNotLater('xmin');", "'true';")],
     foundBy: test(`${TESTS}/order.test.ts`, 'with event groups'),
   },
   {
-    // A party that was suspended reads on until its stream ends by itself.
+    // With this bug, a suspended party can read its stream until the stream ends by itself.
     name: 'stream-after-suspension',
     edits: [
       inExchange(
@@ -105,7 +105,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/watch.test.ts`, 'has room for 500 of a party'),
   },
   {
-    // Changes from before the disconnection arrive again.
+    // With this bug, changes from before the disconnection arrive again.
     name: 'watch-repeats-after-a-cut',
     edits: [inClient('this.token = token;', 'this.token ??= token;')],
     foundBy: test(WATCH_TEST, 'comes again to an exchange that ends its streams'),
@@ -116,7 +116,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(WATCH_TEST, 'cuts them at once'),
   },
   {
-    // Changes between the two are never reported.
+    // With this bug, changes from before the start of the stream are never reported.
     name: 'token-after-the-first-look',
     edits: [
       inConsumer(

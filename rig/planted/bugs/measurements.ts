@@ -70,7 +70,7 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/domain/measurement.test.ts'),
   },
   {
-    // A poller that reads on from the last update time it saw never sees the change.
+    // With this bug, a poller that continues from the last update time misses the change.
     name: 'time-steps-back',
     edits: [inExchange('domain/time.ts', 'if (now > previous) return now;', 'return now;')],
     foundBy: test('exchange/src/domain/time.test.ts'),

@@ -19,7 +19,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: agentTest('two files that differ in one line'),
   },
   {
-    // A filter is then refused by what the events have, after they were read.
+    // With this bug, a filter that is too expensive is refused only after the events were read, depending on their
+    // content.
     name: 'steps-not-decided-by-the-filter',
     edits: [inProvider('events/selection.ts', 'if (sum(({ rest }) => rest?.cost) > most) {', 'if (false) {')],
     foundBy: test('sdk/src/provider/events.test.ts', 'whatever the events are'),
@@ -52,7 +53,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: LEDGER_TEST,
   },
   {
-    // A crash between the two leaves a requisition that is charged in part.
+    // With this bug, a crash between the two charges leaves a requisition that is charged in part.
     name: 'charge-outside-transaction',
     edits: [
       inProvider('ledger.ts', "database.exec('BEGIN IMMEDIATE');", ''),
@@ -66,7 +67,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: LEDGER_TEST,
   },
   {
-    // Budget that an earlier version spent would be granted again.
+    // With this bug, an update grants the budget again that an earlier version has spent.
     name: 'update-forgets-spending',
     edits: [
       inProvider(
@@ -89,19 +90,20 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/provider/ledger/schema.test.ts', 'loses no charge'),
   },
   {
-    // An event group that selects everybody would be charged to the people of another one.
+    // With this bug, an event group that selects all people is charged only to the people of another event group.
     name: 'slice-of-one-event-group',
     edits: [inProvider('slice.ts', 'selected.includes(undefined)', 'selected.every((ranges) => !ranges)')],
     foundBy: test('sdk/test/provider/slices.test.ts', 'whose event groups select different ones'),
   },
   {
-    // VIDs that were assigned anew would look like other people.
+    // With this bug, a person whose VID changed with the population looks like a different person, so that charges are
+    // not added up.
     name: 'populations-not-told-apart',
     edits: [inProvider('events/selection.ts', 'data.population?.fingerprint ?? null', 'null')],
     foundBy: test('sdk/test/provider/slices.test.ts', 'adds what was charged by another population'),
   },
   {
-    // People with overlapping slices would pay for one of them only.
+    // With this bug, people with overlapping slices are charged for only one of the slices.
     name: 'slices-never-overlap',
     edits: [
       inMpc(
@@ -116,7 +118,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // A question that selects nobody would be free, and could be asked without end.
+    // With this bug, a question that selects no people would be free and could be repeated without limit.
     name: 'nobody-is-free',
     edits: [
       inMpc(
@@ -128,7 +130,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: test('mpc/src/charges/slices.test.ts', 'nobody counts as everybody'),
   },
   {
-    // The engine would read text that is not a time as NULL, and the events would be left out.
+    // With this bug, DuckDB would read an invalid time as NULL and omit the event.
     name: 'bad-time-left-out',
     edits: [
       inProvider('events/duckdb/csv.ts', 'TIMESTAMP, VARCHAR }', 'TIMESTAMP, TIMESTAMPTZ }'),
@@ -158,7 +160,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: COMPUTE_TEST,
   },
   {
-    // Other events move a person between two bins, and one of the two is free.
+    // A changed event moves a person from one bin to another. With this bug, only one of the two bins is charged.
     name: 'histogram-charged-as-one-bin',
     edits: [
       inMpc(
@@ -247,7 +249,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: retryTest('while event groups are out of reach'),
   },
   {
-    // A failure after the fulfillment draws another result.
+    // With this bug, a failure after the fulfillment makes the agent draw another result.
     name: 'sent-before-stored',
     edits: [
       inProvider(
@@ -302,7 +304,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: DUCHIES_TEST,
   },
   {
-    // The exchange could put its own key in place, and open the seed.
+    // With this bug, the exchange could replace the duchy's key by its own and decrypt the seed.
     name: 'duchy-key-not-verified',
     edits: [
       inProvider(
@@ -314,7 +316,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: DUCHIES_TEST,
   },
   {
-    // An exchange could pass off the certificate of one duchy as that of another.
+    // With this bug, an exchange could present the certificate of one duchy as that of another.
     name: 'shared-root-vouches-for-anybody',
     edits: [
       {
@@ -342,7 +344,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: shareTest('charges what the duchies release'),
   },
   {
-    // An exchange that shows a requisition again would get a second computation for one charge.
+    // With this bug, an exchange that shows a requisition again gets a second computation for one charge.
     name: 'lost-share-computed-again',
     edits: [
       inProvider(
@@ -370,7 +372,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: uploadTest('says that it stored it, and tells nobody'),
   },
   {
-    // The exchange could put a key in place of a duchy's, and need its secret no more.
+    // With this bug, the exchange could replace a duchy's key by its own, and would not need the duchy's secret any
+    // more.
     name: 'ring-key-not-verified',
     edits: [
       inProvider(
@@ -398,7 +401,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: test('sdk/test/provider/liquidLegions.test.ts', 'charges what the aggregator sees'),
   },
   {
-    // The length of an upload would say how many registers a provider has.
+    // With this bug, the length of an upload reveals how many active registers a provider has.
     name: 'sketch-not-padded',
     edits: [
       inMpc(

@@ -1,4 +1,4 @@
-/** The gRPC face: it shows the world of REST, with the names and the freedoms that its clients expect. */
+/** The gRPC API, which shows the resources of REST with the names and the leniency that its clients expect. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
@@ -7,7 +7,8 @@ const requisitionsTest = (name: string) => test('exchange/test/rpc/requisitions.
 
 export const RPC_BUGS: PlantedBug[] = [
   {
-    // The requisition may change before the measurement is locked; the pause makes that likely in few operations.
+    // With this bug, the requisition may change before the measurement is locked. The pause makes this likely within
+    // few operations.
     name: 'empty-etag-filled-before-the-lock',
     edits: [
       inExchange(

@@ -1,4 +1,4 @@
-/** The arithmetic of Honest Majority Share Shuffle, against what is true of small worlds. */
+/** The arithmetic of Honest Majority Share Shuffle, compared with the true figures of small worlds. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, inMpc, test } from './edits.ts';
 
@@ -9,7 +9,7 @@ const inThread = (file: string, name: string) =>
 const ofCoalitions = (file: string, name: string) => test(`duchy/test/coalitions/${file}.test.ts`, name);
 const ofShares = (file: string, name: string) => test(`mpc/src/shares/${file}.test.ts`, name);
 
-/** As it was: noise up to what two providers can report. */
+/** Behavior of an earlier version: noise only for values that two providers can report. */
 const NO_NOISE_ABOVE = inMpc(
   'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
   'value < mark;',
@@ -101,7 +101,8 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
-    // As it was: values above what two providers can report have no noise, and a register there ends the computation.
+    // Behavior of an earlier version: values above what two providers can report have no noise, and a register with
+    // such a value fails the computation.
     name: 'sum-out-of-range-fails',
     edits: [
       NO_NOISE_ABOVE,

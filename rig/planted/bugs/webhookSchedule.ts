@@ -1,4 +1,4 @@
-/** Webhooks: how long, how often and how much, and what is written down of it. */
+/** Webhooks: their timeouts, their frequency, their limits, and their records. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

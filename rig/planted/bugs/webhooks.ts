@@ -40,7 +40,7 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     foundBy: urlTest('where a webhook may point'),
   },
   {
-    // The test knows this machine only.
+    // The test can use only addresses of this machine.
     name: 'webhook-to-any-address-of-a-name',
     edits: [
       inExchange(
