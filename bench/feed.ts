@@ -1,4 +1,7 @@
-/** The feed of changes: from commit to watcher, what an idle watcher holds, what a page of a long log costs. */
+/**
+ * Measures the feed of changes: the latency from commit to watcher, the memory of an idle watcher, and the cost of a
+ * page of a long log.
+ */
 import { feedIdle } from './lib/feedIdle.ts';
 import { feedLatency } from './lib/feedLatency.ts';
 import { feedPages } from './lib/feedPages.ts';

@@ -1,5 +1,5 @@
 /**
- * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
+ * Runs the benchmarks, which compare the product with yardsticks. Prints tables, and writes every round to a JSON file.
  * npm run bench -- [--only http,rpc,growth,fleet,fairness,start,sdk,direct,mpc,feed,console,sources,reports] [--operations get,create]
  *   [--rounds 5] [--quick] [--events 100000000] [--json file]
  */

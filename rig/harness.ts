@@ -1,28 +1,28 @@
 /**
- * The rig tries to break every promise of the exchange. How it is put together:
+ * The rig tries to break every promise of the exchange. Its parts:
  *
- * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts`, in short runs two at a time, shows progress
- *   and a closing table (`table.ts`), saves its rows (`results.ts`), and prints how to replay what failed. `tally.ts` lists
- *   what is counted, and how much of it a whole run must reach.
- * - A harness is a `Harness`: it is given a `Context` and returns an `Outcome`. Whatever it draws comes from
- *   `context.random`, so that a seed repeats the same requests and faults; how they interleave is up to the machine.
- * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`: a PostgreSQL server of
- *   its own and three exchange processes over it, all of which can be killed and started again, with the doctor
- *   running every second. Findings of the doctor, a log with a token in it, and 5xx responses are added to the
- *   violations.
- * - `traffic.ts` is the traffic under which faults happen: clients on hot measurements (`measurement.ts`), each
- *   history checked for linearizability (`checker.ts`) against the model (`model.ts`). A harness of faults starts it,
- *   makes its faults, waits for `firstSuccess` (`recovery.ts`) after each, and lets it settle: `crashes.ts` is the
- *   pattern. `WorldOptions.databaseUrl` and `exchangeUrl` put something between the exchanges and their database,
- *   or between callers and exchanges.
- * - `computations/` adds three duchies to the world, each of several processes, with agents of providers and a consumer
- *   (`traffic.ts`) whose figures are known; `kills.ts` kills at a stage, and `witness.ts` looks into every database.
+ * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts`, two in parallel in short runs. It
+ *   shows the progress, prints a closing table (`table.ts`), saves the rows (`results.ts`), and prints how to replay
+ *   failures. `tally.ts` lists the counts and their minimum for a whole run.
+ * - A harness is a `Harness`: a function from a `Context` to an `Outcome`. All its random choices come from
+ *   `context.random`, so that a seed repeats the same requests and faults. Their interleaving may still differ.
+ * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`. It starts a PostgreSQL
+ *   server and three exchange processes, all of which can be killed and started again, and runs the doctor every
+ *   second. Findings of the doctor, tokens in a log, and 5xx responses become violations.
+ * - `traffic.ts` is the traffic during faults: clients on hot measurements (`measurement.ts`). Each history is checked
+ *   for linearizability (`checker.ts`) against the model (`model.ts`). A harness with faults starts the traffic,
+ *   injects faults, waits for `firstSuccess` (`recovery.ts`) after each fault, and then settles the traffic.
+ *   `crashes.ts` is an example. `WorldOptions.databaseUrl` and `exchangeUrl` can put a proxy in front of the database
+ *   or the exchanges.
+ * - `computations/` adds three duchies to the world, each of several processes, agents of providers, and a consumer
+ *   (`traffic.ts`) that knows the true figures. `kills.ts` kills at a stage, and `witness.ts` reads every database.
  * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an
- *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). It is found by a
- *   harness or by a named test (`planted/testRun.ts`). Where the tables would stop the bug, a guard is removed from the
- *   rig's own database. A harness runs the same with and without a bug; with one it may stop at the first violation.
+ *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). A harness or a named
+ *   test (`planted/testRun.ts`) must find it. If a constraint of the tables would stop the bug, it is removed from the
+ *   rig's database. A harness runs the same way with and without a bug, but with a bug it may stop at the first
+ *   violation.
  *
- * To add a harness: a file with an `export const h9: Harness`, and its line in `harnesses.ts`.
+ * To add a harness, add a file with an `export const h9: Harness`, and a line in `harnesses.ts`.
  */
 import type { PlantedBug } from './planted/plant.ts';
 import type { Random } from './random.ts';

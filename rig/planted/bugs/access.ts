@@ -1,4 +1,4 @@
-/** Authorization, rate limits and the audit log. */
+/** Planted bugs in authorization, rate limits and the audit log. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

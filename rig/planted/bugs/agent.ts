@@ -1,4 +1,4 @@
-/** The agent of a data provider in the SDK: when it answers, defers and resumes requisitions. */
+/** Planted bugs in the agent of a data provider: when it answers, defers and resumes requisitions. */
 import type { PlantedBug } from '../plant.ts';
 import { inProvider, test } from './edits.ts';
 

@@ -1,4 +1,6 @@
-/** Background work and its reporting: the feed, streams, jobs, metrics, explanations, settings, exit codes. */
+/**
+ * Planted bugs in background work and reporting: the feed, streams, jobs, metrics, explanations, settings, exit codes.
+ */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, inServer, test } from './edits.ts';
 

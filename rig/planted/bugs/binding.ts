@@ -1,4 +1,4 @@
-/** Checks that bind keys, seeds, shares and messages to one computation and its terms. */
+/** Planted bugs in the checks that bind keys, seeds, shares and messages to one computation and its terms. */
 import type { Edit, PlantedBug } from '../plant.ts';
 import { inConsumer, inDuchy, inExchange, inMpc, inProvider, test } from './edits.ts';
 

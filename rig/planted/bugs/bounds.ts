@@ -1,4 +1,6 @@
-/** Bounds on time intervals and on waiting, and the binding of page tokens and filters to their list. */
+/**
+ * Planted bugs in bounds on time intervals and on waiting, and in the binding of page tokens and filters to their list.
+ */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, inProvider, inServer, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** Bounds on the load that one party can cause for another. Each bug removes one bound. */
+/** Planted bugs that each remove a bound on the load that one party can cause for another. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** The operations of duchies on a computation. */
+/** Planted bugs in the operations of duchies on a computation. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

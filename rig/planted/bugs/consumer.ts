@@ -1,4 +1,4 @@
-/** The consumer and the client of the SDK, tested against an exchange that lies. */
+/** Planted bugs in the consumer and the client of the SDK. Tests with an exchange that lies find them. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inMpc, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** Locks, transactions, durability and lists. */
+/** Planted bugs in locks, transactions, durability and lists. */
 import type { PlantedBug } from '../plant.ts';
 import { CODE, inExchange, inServer, test } from './edits.ts';
 

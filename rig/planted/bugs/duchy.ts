@@ -1,4 +1,4 @@
-/** The checks of a duchy before it computes, and the messages that it sends. */
+/** Planted bugs in the checks of a duchy before it computes, and in the messages that it sends. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 

@@ -1,4 +1,7 @@
-/** Steps that a duchy must not lose, repeat, or do too early, even if any of its processes is killed at any time. */
+/**
+ * Planted bugs in steps that a duchy must not lose, repeat, or do too early, even if its processes are killed at any
+ * time.
+ */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** Noise and blinding in a ring of duchies, and sketch contents that must not make a computation fail. */
+/** Planted bugs in the noise and blinding of a ring of duchies, and in the handling of unusual sketch contents. */
 import type { PlantedBug } from '../plant.ts';
 import { inMpc, test } from './edits.ts';
 

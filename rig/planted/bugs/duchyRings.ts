@@ -1,4 +1,4 @@
-/** The checks of a duchy in a ring. */
+/** Planted bugs in the checks of a duchy in a ring. */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** The log of changes, and its watchers. */
+/** Planted bugs in the log of changes and in its watchers. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inExchange, test } from './edits.ts';
 

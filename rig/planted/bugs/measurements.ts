@@ -1,4 +1,4 @@
-/** The state machine of a measurement, and the operations on it. */
+/** Planted bugs in the state machine of a measurement, and in the operations on it. */
 import type { PlantedBug } from '../plant.ts';
 import { CODE, inExchange, test } from './edits.ts';
 

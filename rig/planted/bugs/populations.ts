@@ -1,4 +1,4 @@
-/** Populations, endpoints of duchies, and the choice of the protocol. */
+/** Planted bugs in populations, endpoints of duchies, and the choice of the protocol. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** The agent of a data provider and its ledger, in the SDK. */
+/** Planted bugs in the agent of a data provider and in its ledger. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inMpc, inProvider, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** Reports at the exchange: their states, their log, and what is appended to them. */
+/** Planted bugs in the exchange's reports: their states, their log, and the entries appended to them. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inExchange, test } from './edits.ts';
 

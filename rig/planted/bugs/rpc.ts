@@ -1,4 +1,7 @@
-/** The gRPC API, which shows the resources of REST with the names and the leniency that its clients expect. */
+/**
+ * Planted bugs in the gRPC API, which shows the resources of REST with the names and the leniency that its clients
+ * expect.
+ */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

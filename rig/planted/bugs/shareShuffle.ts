@@ -1,4 +1,7 @@
-/** The arithmetic of Honest Majority Share Shuffle, compared with the true figures of small worlds. */
+/**
+ * Planted bugs in the arithmetic of Honest Majority Share Shuffle. Tests that know the true figures of small worlds
+ * find them.
+ */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, inMpc, test } from './edits.ts';
 

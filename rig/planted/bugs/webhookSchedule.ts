@@ -1,4 +1,4 @@
-/** Webhooks: their timeouts, their frequency, their limits, and their records. */
+/** Planted bugs in webhooks: their timeouts, their frequency, their limits, and their records. */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 

@@ -1,4 +1,4 @@
-/** Webhooks: allowed addresses, leases of deliverers, order, and secrecy of their keys. */
+/** Planted bugs in webhooks: allowed addresses, leases of deliverers, order, and secrecy of their keys. */
 import type { Edit, PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
