@@ -1,4 +1,4 @@
-/** The commands of `mex admin`, against an exchange that runs. */
+/** Tests the commands of `mex admin` against a running exchange. */
 import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { measurementRequest } from '@measurement-exchange/testkit/exchange';
@@ -120,7 +120,7 @@ describe('mex admin certificates', () => {
     const [certificate] = (await mexJson('admin', 'certificates', 'list', name)).certificates;
     await mex('admin', 'certificates', 'revoke', certificate.name, '--hold');
     expect(await list()).toContain('HOLD');
-    // As long as measurements that rested on it are being failed, the exchange says: retry.
+    // The exchange replies "retry" until it has failed all measurements that relied on the certificate.
     await vi.waitFor(() => mex('admin', 'certificates', 'release', certificate.name), 90_000);
     expect(await list()).toContain('VALID');
     await mex('admin', 'certificates', 'revoke', certificate.name);
@@ -177,7 +177,10 @@ describe('mex admin roots', () => {
   });
 });
 
-/** The log shows an entry once nothing older on the server can still commit; other tests are writing there too. */
+/**
+ * Waits for audit entries. The log shows an entry only when no older transaction on the server can still commit, and
+ * other tests write to the same server.
+ */
 function audited(name: string, count: number): Promise<{ principal: string; operation: string }[]> {
   return vi.waitUntil(
     async () => {

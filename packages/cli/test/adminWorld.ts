@@ -1,4 +1,6 @@
-/** An exchange that runs, for commands that find it by the environment, and a folder for the keys of parties. */
+/**
+ * Starts an exchange that commands find through environment variables, and creates a folder for the keys of parties.
+ */
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { useExchange as startsExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
@@ -9,7 +11,7 @@ export { path } from './environment.ts';
 
 export let exchange: TestExchange;
 
-/** Once in a file, at its top. */
+/** Call this once, at the top of a test file. */
 export function useExchange(): void {
   exchange = startsExchange();
   useEnvironment(() => exchange);
@@ -22,7 +24,7 @@ export async function token(name: string): Promise<string> {
 export const whoAmI = async (name: string) =>
   (await exchange.call(await token(name), 'GET', '/v2alpha/whoami')).json;
 
-/** A party with keys of its own, let in. Returns the folder of its keys. */
+/** Creates a party with its own keys and onboards it. Returns the folder with the keys. */
 export async function onboarded(name: string, ...options: string[]): Promise<string> {
   const directory = path(name.replace('/', '-'));
   const subject = ['--issuer', `${exchange.url}/dev`, '--subject', name];

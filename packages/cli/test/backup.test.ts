@@ -14,7 +14,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mex, mexJson } from './mexInProcess.ts';
 
-// Databases are copied, started and recovered: seconds each on a busy machine.
+// Each test copies, starts or recovers a database, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 let folder: string;
 let exchange: ExchangeProcess;
@@ -40,7 +40,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Creates measurements and fulfils every other one, until it is told to stop; what is acknowledged is noted. */
+/**
+ * Creates measurements and fulfills every second one until stopped. Records each state that the exchange acknowledged.
+ */
 function startWriter(acknowledged: Map<string, string>) {
   const [consumer, provider] = [dev.measurementConsumers[0]!, dev.dataProviders[0]!];
   const send = async (token: string, pathOf: string, body: unknown) => {
@@ -50,7 +52,7 @@ function startWriter(acknowledged: Map<string, string>) {
   };
   let stopping = false;
   const done = (async () => {
-    // A little at a time: a backup that has a core to itself ends sooner, and is written to all the same.
+    // The writer pauses, so that the backup finishes sooner while writes still go on.
     for (let i = 0; !stopping; i++, await sleep(100)) {
       const measurement = await send(
         consumer.token,
@@ -78,7 +80,7 @@ function startWriter(acknowledged: Map<string, string>) {
   };
 }
 
-/** Makes the server begin new segments of its log and recycle old ones while the copy runs, as hours of writing would. */
+/** Makes the server start new log segments and recycle old ones during the copy, as hours of writing would. */
 async function recycleLog(): Promise<void> {
   await vi.waitUntil(() => existsSync(path('backup.partial/pg/base')), { timeout: 90_000, interval: 5 });
   await onDatabase(path('data'), async (client) => {
@@ -146,7 +148,7 @@ describe('mex backup', () => {
       const sha256 = hashes.get(name);
       expect(sha256, name).toMatch(/^[0-9a-f]{64}$/);
       hashes.delete(name);
-      // `mex restore` compares the hashes of larger files.
+      // `mex restore` checks the hashes of larger files itself.
       if (size > 16_384) continue;
       expect(
         createHash('sha256')
@@ -160,7 +162,8 @@ describe('mex backup', () => {
     const top = (await readdir(path('backup'))).sort();
     expect(top).toEqual(['dev-issuer.json', 'dev-root.json', 'dev.json', 'manifest.json', 'pg']);
     expect(existsSync(path('backup/pg/postmaster.pid'))).toBe(false);
-    // Without the label PostgreSQL would begin at a later checkpoint, and pages copied before it would stay torn.
+    // Without this file, PostgreSQL would start recovery at a later checkpoint and leave torn pages that were copied
+    // earlier.
     expect(await readFile(path('backup/pg/backup_label'), 'utf8')).toContain('START WAL LOCATION');
   });
 
@@ -198,13 +201,16 @@ describe('mex backup', () => {
       const acceptable = state === 'SUCCEEDED' ? [state] : [state, 'SUCCEEDED'];
       expect(acceptable, name).toContain(await stateOf(name));
     }
-    // The restored exchange responds, not the one that went on.
+    // This measurement was created after the backup, so its absence shows that the restored exchange responds.
     expect(await stateOf([...after.keys()].at(-1)!)).toBeUndefined();
   });
 });
 
 describe('mex restore', () => {
-  /** Runs `work` with these files of the backup changed, and puts them back: a copy of all of it takes seconds. */
+  /**
+   * Runs `work` while these files of the backup are changed, then restores them, because copying the whole backup takes
+   * seconds.
+   */
   async function whileDamaged(
     files: Record<string, (file: string) => Promise<unknown>>,
     work: () => Promise<void>,
@@ -222,7 +228,7 @@ describe('mex restore', () => {
     }
   }
   const MANIFEST = 'manifest.json';
-  // biome-ignore lint/suspicious/noExplicitAny: a manifest to be spoilt
+  // biome-ignore lint/suspicious/noExplicitAny: the tests damage the manifest in arbitrary ways
   const changed = (change: (manifest: any) => unknown) => async (file: string) => {
     const manifest = JSON.parse(await readFile(file, 'utf8'));
     change(manifest);
@@ -286,7 +292,7 @@ describe('mex restore', () => {
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
-  // It copies the whole backup, which takes seconds.
+  // This test copies the whole backup, which takes seconds.
   it.runIf(isStress)(
     'refuses a log that ends before the backup did, which only PostgreSQL can tell',
     async () => {

@@ -1,4 +1,4 @@
-/** Bad inputs: each gets one clear message that says what to do, and creates, changes and charges nothing. */
+/** Tests bad inputs: each prints one clear message that says what to do, and creates, changes and charges nothing. */
 import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -16,7 +16,7 @@ import { path, useWorld, w } from './partyWorld.ts';
 useWorld();
 
 const servers: Server[] = [];
-/** Everything that the exchange stores, before the first row. */
+/** Everything that the exchange stores before the first row runs. */
 let before: Awaited<ReturnType<typeof stored>>;
 /** The values that replace the capitalized words in the table. */
 let words: Record<string, string>;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const page = await listening(
     createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>')),
   );
-  // A TLS server without a certificate closes a connection that does not begin with TLS as any other does.
+  // A TLS server without a certificate closes a plaintext connection, as every TLS server does.
   const tls = await listening(createTlsServer());
   const gone = createServer();
   const away = await listening(gone);
@@ -77,7 +77,7 @@ beforeAll(async () => {
     'cut.pem': '-----BEGIN CERTIFICATE-----\nMIIB',
   };
   for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
-  // Profiles of whoever runs the tests have no part in them.
+  // Keeps the profiles of the user who runs the tests out of them.
   vi.stubEnv('XDG_CONFIG_HOME', path('config'));
   before = await stored(w.exchange);
 });
@@ -90,7 +90,7 @@ afterEach(() => {
 
 const filled = (text: string) => text.replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => words[word] ?? word);
 
-/** Runs `mex …` as the process would, up to its exit. */
+/** Runs `mex …` as the process would, including its exit code. */
 async function mex(args: string[], env: Record<string, string> = {}) {
   const was = Object.keys(env).map((name) => [name, process.env[name]] as const);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, filled(value));
@@ -112,7 +112,7 @@ it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
     const earlier = await files();
     const ran = await mex(args, env);
     expect(ran).toEqual({ out: '', err: expect.stringMatching(says), code });
-    // One message: no stack, no value that was not filled in, and no wall of text.
+    // The error must be one short message, without a stack and without unfilled values.
     expect(ran.err).not.toMatch(/^ {4}at |undefined|\[object|NaN|\bnull\b/m);
     expect(ran.err.trim().split('\n').length).toBeLessThanOrEqual(5);
     expect(await files()).toEqual(earlier);
@@ -121,7 +121,8 @@ it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
 
 it('an outdated Node can parse the file that names the version it needs', async () => {
   const text = await readFile(new URL('../src/mex.mjs', import.meta.url), 'utf8');
-  // A script has neither static imports nor a top-level await, and import.meta is older than both of them.
+  // Parsing the file as a script rejects newer syntax: static imports and top-level await. import.meta is older, so it
+  // is replaced.
   expect(() => new Script(text.replace('import.meta.url', '""'))).not.toThrow();
   expect(text).toContain('Install Node 24');
 });
@@ -154,7 +155,7 @@ it.each([
   expect(JSON.parse(err)).toMatchObject(matching(expected) as object);
 });
 
-/** The same, where a regular expression matches a text. */
+/** Returns a copy of an expected value in which each regular expression matches a text. */
 function matching(value: unknown): unknown {
   if (value instanceof RegExp) return expect.stringMatching(value);
   if (Array.isArray(value)) return value.map(matching);

@@ -1,11 +1,11 @@
-/** Bad inputs, a row each: the command, and what its message must say to do. */
+/** Lists bad inputs: each row has the command and the advice that its message must contain. */
 
 export interface BadInput {
   args: string[];
-  /** In the message: what to do. */
+  /** The advice that the message must contain. */
   says: RegExp;
   env?: Record<string, string>;
-  /** 1 unless the documentation says otherwise. */
+  /** The exit code; 1 unless the documentation says otherwise. */
   code?: number;
 }
 
@@ -105,7 +105,7 @@ const QUESTIONS: BadInput[] = [
   },
 ];
 
-/** A filter is refused before anything is sent, with its column. */
+/** A filter is rejected before any request is sent, and the message names the column of the error. */
 const FILTERS: BadInput[] = [
   { args: reach('--filter', 'age >'), says: /age >\n +\^\n {2}line 1, column 5: .*not valid CEL/ },
   { args: reach('--filter', 'age > 30 and true'), says: /column 10: .*unexpected a\b.*Nothing was created/ },
@@ -326,7 +326,7 @@ const FILES: BadInput[] = [
   { args: ['verify', 'measurement', 'x'], says: /Say who you are: --identity/ },
 ];
 
-/** Files of a provider, which are opened before anything is asked or charged. */
+/** The files of a provider are opened before the agent sends a request or charges budget. */
 const run = (...more: string[]) => ['provider', 'run', '--as', 'streamly', '--once', ...more];
 const PROVIDERS: BadInput[] = [
   {

@@ -1,4 +1,4 @@
-/** The commands that show and change what is at the exchange, as parties use them. */
+/** Tests the commands with which parties show and change resources of the exchange. */
 import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { asking, fulfillWith, reach, requisitionOf } from '@measurement-exchange/testkit/world';
@@ -102,7 +102,7 @@ describe('a list', () => {
 
   it('goes over as many pages as it needs, and no further than asked', async () => {
     const { client, name: parent } = w.dailynews;
-    // A page has 1,000 at most, a batch 50.
+    // A page has at most 1,000 event groups and a batch at most 50.
     const part = { eventGroup: { measurementConsumer: w.acme.name } };
     for (let i = 0; i < 21; i++) {
       await client.batchCreateEventGroups({ parent, body: { requests: Array(50).fill(part) } });
@@ -387,7 +387,7 @@ describe('mex certificates and mex whoami', () => {
     );
     await run('certificates', 'revoke', name!.split('/').at(-1)!, '--hold', '--as', 'globex');
     expect((await run('certificates', 'get', id, '--as', 'globex')).out).toMatch(/state +HOLD/);
-    // As long as measurements that rested on it are being failed, the exchange says: retry.
+    // The exchange replies "retry" until it has failed all measurements that relied on the certificate.
     await vi.waitFor(
       async () =>
         expect((await run('certificates', 'release-hold', name!, '--as', 'globex')).error).toBeUndefined(),

@@ -1,4 +1,4 @@
-/** The commands with which providers describe what they have: schemas and event groups. */
+/** Tests the commands with which providers describe their data: schemas and event groups. */
 import { writeFile } from 'node:fs/promises';
 import { TYPE_URLS } from '@measurement-exchange/contract';
 import { encrypt, packEventGroupMetadata } from '@measurement-exchange/sdk';
@@ -14,7 +14,7 @@ useWorld();
 
 const ids = (text: string) => lines(text).map(({ name }) => name);
 
-/** The name of a new event group for Acme, whose metadata is encrypted with this key. */
+/** Creates an event group for Acme, whose metadata is encrypted with this key, and returns its name. */
 async function sealedGroup(provider: Party, packed: Uint8Array, keyset = w.acme.encryptionPublicKey) {
   const body = {
     measurementConsumer: w.acme.name,
@@ -202,7 +202,7 @@ describe('mex event-groups', () => {
     );
     expect(copy).toMatchObject({ measurementConsumer: w.acme.name, eventGroupReferenceId: 'copy' });
     expect(copy.name).not.toBe(first);
-    // A command typed twice makes no second event group, unless it says so, or repeats its request ID.
+    // A repeated command creates no second event group unless it has --again or a request ID.
     const again = [...create, '--file', path('group.json'), '--reference', 'copy'];
     expect((await run(...again)).error?.message).toContain(`event-groups update ${copy.name}`);
     for (const more of [['--again'], ['--request-id', 'one'], ['--request-id', 'one']]) {
@@ -249,7 +249,7 @@ describe('mex event-groups', () => {
       /metadata +type.googleapis.com\/meta.Campaign[\s\S]*\{\n {2}"budget": 7\n\}\n$/,
     );
 
-    // Field 1, varint 9.
+    // The value is protobuf field 1 with varint 9.
     const packed = packEventGroupMetadata({
       eventGroupMetadataDescriptor: descriptor,
       typeUrl: typeUrl('meta.Campaign'),
@@ -278,7 +278,7 @@ describe('mex event-groups', () => {
   });
 
   it('lists on past metadata that would print ten times what one may', async () => {
-    // The name of a field stands in the JSON once for each message that has it.
+    // The JSON repeats the name of a field for each message that has the field.
     const long = 'a'.repeat(512);
     const row = { name: 'Row', field: [{ name: long, jsonName: long, number: 1, type: 'TYPE_INT32' }] };
     const repeated = { label: 'LABEL_REPEATED', type: 'TYPE_MESSAGE', typeName: '.flood.Row' };

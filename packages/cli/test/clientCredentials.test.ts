@@ -1,4 +1,4 @@
-/** Agents, duchies and scripts that sign in with a client's secret, at a real OpenID provider. */
+/** Tests agents, duchies and scripts that sign in with a client secret at a real OpenID provider. */
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,7 +33,7 @@ it('a token is used until it is about to expire, and then renewed once', async (
   provider.lifetime = 3;
   const short = clientCredentials(signIn());
   const before = await short();
-  // A third of its lifetime is left then.
+  // After this pause, a third of the token's lifetime is left.
   await sleep(2100);
   const [after] = await Promise.all([short(), short(), short()]);
   expect(expiryOf(after)).toBeGreaterThan(expiryOf(before));
@@ -53,7 +53,7 @@ it('the old token is used for as long as it is valid while the issuer is away', 
   });
 });
 
-/** Lets a party in, as which a client of the provider calls. Its keys are in the folder with the name of its ID. */
+/** Onboards a party that calls as a client of the provider. The folder with its keys is named after its ID. */
 async function onboard(name: string, client: string): Promise<void> {
   const folder = path(name.split('/')[1]!);
   await mex('identity', name, '--out', folder);
@@ -119,7 +119,7 @@ it('a wrong secret is told in one sentence, which has neither secret nor token',
   await writeFile(path('wrong'), 'another-secret');
   const token = clientCredentials({ ...signIn(), clientSecretFile: path('wrong') });
   const error: Error = await token().then(expect.unreachable, (failure) => failure);
-  // A duchy does not give up its computations then.
+  // The error is transient, so a duchy does not give up its computations.
   expect(isTransient(error)).toBe(true);
   expect(error.message).toMatch(new RegExp(`does not accept the client ${AGENT}: check its ID, its secret`));
   expect(`${error.stack} ${JSON.stringify(error)} ${error.cause}`).not.toContain('another-secret');

@@ -1,4 +1,4 @@
-/** The companion of the console: it decrypts, verifies, plans and creates for the page, and gives away no secret. */
+/** Tests the console's companion: it decrypts, verifies, plans and creates for the page, and reveals no secret. */
 import { writeFile } from 'node:fs/promises';
 import { toBase64 } from '@measurement-exchange/contract';
 import { eventsCsv } from '@measurement-exchange/testkit/providerWorld';
@@ -127,7 +127,7 @@ describe('a consumer', () => {
       await fulfillWith(w.streamly, name!, reach(BigInt(100 + i)));
     }
     const acting = await loadCredentials({ as: 'acme' });
-    // An exchange that returns, after the question, the other measurement under this name.
+    // When `isLying` is set, this exchange returns the other measurement under the requested name.
     let isLying = false;
     const client: typeof acting.client = {
       ...acting.client,
@@ -265,7 +265,7 @@ it('tells whom a party trusts, and no secret in any result or error', async () =
   expect(shown).not.toMatch(/PRIVATE KEY|nonce"|Bearer|eyJ/);
 });
 
-/** Parts of the private keys that survive any quoting. */
+/** Parts of the private keys that any quoting leaves unchanged. */
 const secretsOf = ({ privateKeyPem, encryptionPrivateKey }: Party) => [
   privateKeyPem.split('\n')[1]!,
   toBase64(encryptionPrivateKey).slice(20, 60),

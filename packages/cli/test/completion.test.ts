@@ -1,4 +1,4 @@
-/** Completion scripts, run by the shell they are for (bash is on every machine that tests run on). */
+/** Runs completion scripts in the shell that they are for (every machine that runs the tests has bash). */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What bash offers for the last of these words, in this folder. */
+/** Returns the completions that bash offers for the last of these words in this folder. */
 function offered(...words: string[]): string[] {
   const script = `source ./mex.bash
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
@@ -64,7 +64,7 @@ describe('in bash', () => {
     expect(offered('measurements', 'list', '--json', '--state', 'C')).toEqual(['COMPUTING', 'CANCELLED']);
     expect(offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(offered('measure', '--epsilon', '')).toEqual([]);
-    // The value of an option is no command and no argument.
+    // The value of an option counts neither as a command nor as an argument.
     expect(offered('measure', '--reference', 'demo', '')).toContain('reach');
   });
 

@@ -1,4 +1,4 @@
-/** `mex computations`, against an exchange that runs. */
+/** Tests `mex computations` against a running exchange. */
 import { shareMeasurement } from '@measurement-exchange/testkit/shareMeasurement';
 import { addCertificate, castOf, createMeasurement, ok, post } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';

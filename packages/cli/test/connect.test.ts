@@ -1,4 +1,4 @@
-/** Whom a command calls, and as whom. */
+/** Tests which exchange a command calls, and as which party. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

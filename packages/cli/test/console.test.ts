@@ -40,11 +40,11 @@ interface Ask {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Sent as it is, where a URL would be normalized. */
+  /** The path, sent exactly as written, because a URL would be normalized. */
   path?: string;
 }
 
-/** A request with exactly these headers: `fetch` would set Host and refuse others. */
+/** Sends a request with exactly these headers, because `fetch` would set Host and reject others. */
 async function ask(address: string, { method = 'GET', headers = {}, body, path }: Ask = {}): Promise<Answer> {
   const url = new URL(address);
   const request = httpRequest({
@@ -301,7 +301,7 @@ describe('an exchange that looks at what it gets', () => {
   let server: Server;
   let seen: { url: string; headers: IncomingHttpHeaders; body: string }[];
   let tokens: string[];
-  /** How many event streams are open. */
+  /** The number of open event streams. */
   let streams = 0;
   let console: RunningConsole;
   let own: string;
@@ -367,7 +367,7 @@ describe('an exchange that looks at what it gets', () => {
     });
     for (const name of ['cookie', 'referer', 'origin', 'x-forwarded-for', 'mex-identity'])
       expect(headers[name]).toBeUndefined();
-    // Nor does the page get more of the exchange than the API has.
+    // The page receives only the headers that belong to the API.
     expect(answer.headers).toMatchObject({ 'x-request-id': 'r1', 'cache-control': 'no-store' });
     for (const name of ['set-cookie', 'content-security-policy'])
       expect(answer.headers[name]).toBeUndefined();

@@ -9,7 +9,7 @@ const ISSUER = {
   audience: 'mex',
   jwksUri: 'https://id.example.com/keys',
 };
-/** An exchange in production mode. */
+/** The context of an exchange in production mode. */
 const PRODUCTION: PageContext = {
   development: () => undefined,
   callerOf: async () => 'measurementConsumers/acme',

@@ -1,4 +1,4 @@
-/** Signing in to the console of an exchange at a real OpenID provider, in a real browser. */
+/** Tests sign-in to the console of an exchange at a real OpenID provider, in a real browser. */
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { watchErrors } from '@measurement-exchange/testkit/console';
 import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
@@ -48,7 +48,7 @@ async function openPage(): Promise<{ page: Page; errors: string[] }> {
   return { page, errors };
 }
 
-/** Signs in at the issuer's window as this person, who needs no password there. */
+/** Signs in as this user in the issuer's window, which asks for no password. */
 async function signIn(page: Page, name: string): Promise<Page> {
   const [popup] = await Promise.all([
     page.waitForEvent('popup'),
@@ -65,7 +65,7 @@ async function signIn(page: Page, name: string): Promise<Page> {
 describe.skipIf(lacksChromium)('the console at an exchange', () => {
   it('signs in at the issuer, and renews its token without asking', async () => {
     const { page, errors } = await openPage();
-    // The page renews a token 30 s before its end, so this one is renewed for each call.
+    // The page renews a token 30 s before it expires, so this token is renewed for each call.
     provider.lifetime = 20;
     await signIn(page, 'alice');
     await page.locator('.who', { hasText: 'Acme' }).first().waitFor();

@@ -1,4 +1,4 @@
-/** The demo, on an exchange that it starts with three duchies. */
+/** Tests the demo on an exchange that the demo starts with three duchies. */
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -65,7 +65,7 @@ describe('mex demo', () => {
     const { truth } = reachesTogether(report)[0]!;
     const { value, standardDeviation } = campaign.figures[0]!.estimate!;
     expect(Math.abs(value - truth)).toBeLessThan(5 * standardDeviation + 1);
-    // Nothing was asked for the report alone.
+    // The report reuses the demo's measurements and creates no measurement of its own.
     expect(measurements).toHaveLength(12);
   });
 
@@ -82,7 +82,7 @@ describe('mex demo', () => {
     for (const whose of ['truth', 'claimed'] as const) {
       expect(shares.reduce((sum, share) => sum + share[whose]!, 0)).toBeCloseTo(1, 1);
     }
-    // Who adds up takes two people who saw it once for one who saw it twice.
+    // Adding up the providers' figures counts one person who saw it twice as two people who saw it once.
     expect(shares[0]!.claimed! - shares[0]!.truth).toBeGreaterThan(0.1);
   });
 

@@ -1,6 +1,6 @@
 /**
- * `mex serve --dev` with its demo duchies, each a process, from the first start to the last, and the shell lines of the
- * quickstarts, the tour and the operator's manual, run as printed against it.
+ * Tests `mex serve --dev` with its demo duchies, one process each, from the first start to the last. Runs the shell
+ * lines of the quickstarts, the tour and the operator's manual against it, exactly as printed.
  */
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ let shell: DocumentShell;
 let clickHouse: TestServer | undefined;
 const dataDir = () => join(folder, 'data');
 const start = async (env: Record<string, string> = {}) => {
-  // Only requests from within a span of this test are traced.
+  // Only requests that belong to a span of this test are traced.
   const telemetry = {
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '200' },
     ...{ OTEL_TRACES_SAMPLER: 'parentbased_always_off', OTEL_METRICS_EXPORTER: 'none' },
@@ -78,7 +78,7 @@ const answers = ({ endpoint }: DevFile['duchies'][number]) =>
 const allReady = () =>
   vi.waitUntil(async () => (await Promise.all((await duchies()).map(answers))).every(Boolean), WAIT);
 
-/** The ID of the process of a duchy that was started last. */
+/** Returns the process ID of the most recent start of a duchy. */
 async function pidOf(id: string): Promise<number> {
   const log = await readFile(join(dataDir(), 'duchies', id, 'duchy.log'), 'utf8');
   const lines = log
@@ -88,7 +88,7 @@ async function pidOf(id: string): Promise<number> {
   return JSON.parse(lines.at(-1)!).pid;
 }
 
-/** The processes of the agents that were started, oldest first. */
+/** Returns the process IDs of all starts of the agents, oldest first. */
 async function publisherPids(): Promise<number[]> {
   const log = await readFile(join(dataDir(), 'publishers', 'agents.log'), 'utf8');
   return [...log.matchAll(/^(\d+) runs the agents/gm)].map(([, pid]) => Number(pid));
@@ -111,13 +111,13 @@ it('brings up three duchies as processes of their own, and says where they are',
     size: 1_000_000,
     default: true,
   });
-  // A computation with a vector of fewer people takes less time.
+  // A smaller population makes the vectors shorter and the computations faster.
   await mex('admin', 'populations', 'create', 'few', '--range', '1-50000', '--default');
 });
 
 const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();
 
-// This test is the first because it counts the findings of everything before it.
+// This test runs first because it checks that nothing before it reported a finding.
 it('onboarding, typed as printed, lets a new consumer and a new provider measure together', async () => {
   const shown = await shell.typed('docs/operating.md', '## Onboarding', '## Rotating keys');
   expect(shown).toHaveLength(6);
@@ -132,7 +132,7 @@ it('onboarding, typed as printed, lets a new consumer and a new provider measure
   );
   expect(created).toMatch(/^measurementConsumers\/initech\/measurements\/[a-z0-9]+\n$/);
   expect(fulfilled).toBe('FULFILLED\nSUCCEEDED\n');
-  // The exchange found no invalid signature, chain or key.
+  // The metric counts invalid signatures, chains and keys. None occurred.
   expect(await metrics()).not.toMatch(/^mex_findings_total\{/m);
 });
 
@@ -162,13 +162,13 @@ it('the quickstart for providers ends with a figure near the truth', async () =>
   expect(shown[6]).toMatch(/5\+ +█/);
 });
 
-/** The figure that a command printed after this text. */
+/** Reads the figure that a command printed after this text. */
 function figure(shown: string, after: string): number {
   const [, value] = new RegExp(`${after} +([\\d,]+) +95 %`).exec(shown) ?? [];
   return Number(value!.replaceAll(',', ''));
 }
 
-/** The true figures of the events of these publishers. */
+/** Computes the true figures from the events of these publishers. */
 async function truth<T>(
   ids: string[],
   read: (truth: ReturnType<typeof truthOf>) => Promise<T>,
@@ -290,7 +290,7 @@ it("the tour's lines, typed as printed, show what they say", async () => {
   expect(shown[7]).toBe('CANCELLED\n');
 });
 
-/** Streamly reached 1 … 4,000, Chirper 2,001 … 6,000. */
+/** Streamly reached the people 1 to 4,000 and Chirper 2,001 to 6,000. */
 const [TRUTH, SUM] = [6_000, 8_000];
 const PUBLISHERS = { streamly: 1, chirper: 2001 };
 
@@ -305,7 +305,7 @@ async function describe(): Promise<void> {
   }
 }
 
-/** Half of the people: the last quarter, and the first. */
+/** Samples half of the people: the last quarter and the first quarter. */
 const ask = async () => {
   const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', `${publisher}:snow`]);
   const what = ['--from', '2026-10-01', '--to', '2026-10-29', '--sampling', '0.75,0.5'];
@@ -313,7 +313,10 @@ const ask = async () => {
   return out.trim();
 };
 
-/** An agent leaves requisitions whose duchies are not ready for the next time, and costs a second each time. */
+/**
+ * Waits until the duchies are ready: otherwise the agent skips the requisition until its next run, which takes a
+ * second.
+ */
 async function fulfill(measurement: string): Promise<void> {
   const [streamly] = exchange.dev.dataProviders;
   const areReady = async () => {
@@ -354,7 +357,7 @@ it('is the exchange that the demo uses, if it counts enough people', async () =>
 it('has no open measurement and no event group of a demo that was interrupted', async () => {
   const [acme] = exchange.dev.measurementConsumers;
   const open = `/v2alpha/${acme!.name}/measurements?filter.states=AWAITING_REQUISITION_FULFILLMENT`;
-  /** Without the question that the exchange itself asks its duchies after half a minute. */
+  /** Counts the open measurements, except the measurement that the exchange itself creates after half a minute. */
   const count = async (): Promise<number> => {
     const { measurements = [] } = (await exchange.call(acme!.token, 'GET', open)).json;
     const isOther = (each: { measurementReferenceId?: string }) =>
@@ -372,7 +375,7 @@ it('has no open measurement and no event group of a demo that was interrupted', 
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
 
-// The quickstart for consumers has the same duchies count the people of two publishers.
+// This test follows the quickstart for consumers, in which duchies count the people of two publishers.
 it.runIf(isStress)(
   'starts a duchy again that was killed, and half of the people two publishers reached are counted once',
   async () => {
@@ -387,7 +390,7 @@ it.runIf(isStress)(
     expect(await pidOf('alpha')).not.toBe(pid);
     expect(await duchies()).toEqual(before);
 
-    // One trace shows the computation in all processes that took part in it.
+    // One trace shows the computation in all participating processes.
     const pids = [process.pid, exchange.pid, ...(await Promise.all(NAMES.map(pidOf)))];
     const spans = () => {
       const consumer = collector.spans.find(({ name }) => name === 'the consumer');
@@ -403,7 +406,8 @@ it.runIf(isStress)(
   },
 );
 
-// This starts four more processes; duchy.test.ts has a duchy that ends with its parent, serve.test.ts an exchange that is killed.
+// This test starts four more processes. Outside the stress lane, duchy.test.ts tests a duchy that ends with its parent,
+// and serve.test.ts an exchange that is killed.
 it.runIf(isStress)('ends them when it is killed, and finds everything again at the next start', async () => {
   const before = await duchies();
   const pids = await Promise.all(NAMES.map(pidOf));
@@ -433,7 +437,7 @@ it('the quickstart for duchies ends with a figure that a duchy of its own helped
     await allReady();
     const checked = await mex(...printed('duchy check'));
     expect(checked).toMatch(/ok +endpoint .*\nok +roots .*(\nok +peers .*){3}\n\S*Nothing is wrong\./);
-    // The second terminal still has the function of the first block.
+    // The second terminal inherits the shell function that the first block defined.
     const again = join(folder, 'again');
     await mkdir(again);
     const terminal = { MEX_DATA_DIR: dataDir(), 'BASH_FUNC_mex%%': '() { npm run -s mex -- "$@"; }' };
@@ -453,7 +457,7 @@ it('ends them when it is stopped, and all databases are sound', async () => {
   expect(await mex('doctor')).toMatch(/found nothing wrong/);
   for (const id of NAMES) {
     expect(await mex('duchy', 'check', '--as', id)).toMatch(/ok +database +11 checks found nothing wrong/);
-    // The duchy of the quickstart has ended, which is a problem for each of them.
+    // Each duchy reports a problem, because the duchy of the quickstart has ended.
     expect(process.exitCode).toBe(1);
     process.exitCode = undefined;
   }

@@ -1,4 +1,7 @@
-/** `npm start` on a PostgreSQL server of one's own: the demo duchies get databases there, or are left out with a reason. */
+/**
+ * Tests `npm start` on a separate PostgreSQL server: the demo duchies get databases there, or are left out with a
+ * reason.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,7 +62,7 @@ it('gives each duchy a database beside that of the exchange where the role may',
   const named = await duchies();
   expect(named).toHaveLength(3);
   await vi.waitUntil(async () => (await Promise.all(named.map(isReady))).every(Boolean), WAIT);
-  // Each is a database, or this would fail.
+  // This statement fails if the database does not exist.
   for (const name of databases) await onServer(server, `COMMENT ON DATABASE ${name} IS 'of a demo duchy'`);
   expect(exchange.output()).not.toContain('Started without demo duchies');
   expect(await exchange.kill('SIGTERM')).toBe(0);

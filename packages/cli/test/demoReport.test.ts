@@ -1,4 +1,7 @@
-/** The demo's report on a terminal of 80 columns and in a browser, from figures that no exchange is needed for. */
+/**
+ * Renders the demo's report on a terminal of 80 columns and in a browser, from made-up figures, so no exchange is
+ * needed.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +35,7 @@ const PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProvi
 const AUDIENCES = PROVIDERS.map((dataProvider) => ({ dataProvider, file: '', impressions: 500_000 }));
 const GROUPS = new Map(PROVIDERS.map((name) => [name, [`${name}/eventGroups/g`]]));
 
-/** A report with the questions of the demo, and made-up figures of the size that they have. */
+/** A report with the questions of the demo and made-up figures of realistic size. */
 const report: DemoReport = {
   ...{ exchange: 'http://127.0.0.1:1', seed: 1, seconds: 12.3 },
   impressions: AUDIENCES,
@@ -239,14 +242,14 @@ describe.skipIf(lacksChromium)('the report in a browser', () => {
     expect(named(/^Every figure/)).toHaveLength(1);
     for (const { width } of plots) expect(width).toBeGreaterThan(300);
 
-    // Marks lie inside their plots, and bars are as long as their figures say.
+    // Marks must lie inside their charts, and the lengths of bars must match their figures.
     const outside = await page.getByRole('img').evaluateAll((all) =>
       all.flatMap((chart) => {
         const frame = chart.getBoundingClientRect();
         return (
           [...chart.querySelectorAll('rect, path, text, circle')]
             .map((mark) => ({ mark: mark.outerHTML, box: mark.getBoundingClientRect() }))
-            // A mark that has no room is not shown.
+            // A mark of zero size is not visible.
             .filter(({ box }) => box.width + box.height > 0)
             .filter(
               ({ box }) =>

@@ -165,7 +165,7 @@ describe('Compose, after prepare.sh', () => {
     cpSync(COMPOSE, join(folder, 'compose'), { recursive: true });
     cpSync(join(ROOT, 'packaging/observability'), join(folder, 'observability'), { recursive: true });
     prepare();
-    // The operators add these from the issuer.
+    // In a deployment, the operators get these secrets from the issuer and add the files.
     for (const party of ['alpha', 'beta', 'gamma', 'agent']) {
       writeFileSync(stateOf(`${party}/client.secret`), 'from the issuer\n', { mode: 0o600 });
     }

@@ -1,4 +1,7 @@
-/** A shell for the lines of documents, in which `npm run -s mex -- …` runs in this process: a start of Node costs a second. */
+/**
+ * A shell that runs the lines of documents. It runs `npm run -s mex -- …` in this process, because starting Node takes
+ * a second.
+ */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -13,19 +16,19 @@ import { run } from './mexInProcess.ts';
 const execute = promisify(execFile);
 
 export interface DocumentShell extends Disposable {
-  /** The shell blocks of a document or a part of it, run one after the other in one shell; what each of them printed. */
+  /** Runs the shell blocks of a document, or of a part of it, in one shell. Returns the output of each block. */
   typed(document: string, from?: string, to?: string): Promise<string[]>;
-  /** Blocks of lines, run one after the other in one shell; what each of them printed. */
+  /** Runs these blocks of lines in one shell. Returns the output of each block. */
   run(...blocks: string[]): Promise<string[]>;
   close(): void;
 }
 
-/** `folder` is for its own files; the commands get these variables. */
+/** Opens a shell. `folder` holds the files of the shell itself, and the commands get `variables`. */
 export async function openDocumentShell(
   folder: string,
   variables: Record<string, string>,
 ): Promise<DocumentShell> {
-  /** The standard error of the commands of a document. */
+  /** The standard error of the document's commands. */
   let complaints: string[] = [];
   const socket = join(folder, 'mex.sock');
   const commands = createServer(async (request, response) => {
@@ -66,7 +69,7 @@ export async function openDocumentShell(
   };
 }
 
-/** With the variables of the shell, and then those of the test again. */
+/** Runs `work` with the environment variables of the shell, then restores those of the test. */
 async function withVariables<T>(entries: string[], work: () => Promise<T>): Promise<T> {
   const before = { ...process.env };
   for (const variable of entries) {
@@ -80,7 +83,7 @@ async function withVariables<T>(entries: string[], work: () => Promise<T>): Prom
   }
 }
 
-/** A program that hands the command, and the variables of the shell, to the socket. */
+/** Writes an `npm` program that sends the command and the shell's environment variables to the socket. */
 async function addNpm(bin: string, socket: string): Promise<void> {
   await mkdir(bin);
   const npm = join(bin, 'npm');

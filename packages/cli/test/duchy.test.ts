@@ -1,4 +1,4 @@
-/** `mex duchy`, as an operator of a duchy runs it. */
+/** Tests `mex duchy` as the operator of a duchy runs it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { STREAMS, useProxy } from './proxy.ts';
 useExchange();
 const proxy = useProxy(() => exchange);
 
-/** Writes the settings of duchies/alpha with these changes. */
+/** Writes a settings file of duchies/alpha with these changes. */
 async function settings(file: string, changes: Record<string, unknown> = {}): Promise<string> {
   const config = {
     mode: 'development',
@@ -53,7 +53,7 @@ it('runs on an embedded database of its own until it is stopped, and is checked 
   expect((await fetch(`${url}/readyz`)).status).toBe(404);
   const checked = await ended('check', '--config', config);
   expect(checked.out).toMatch(/ok +database +11 checks found nothing wrong\./);
-  // Its operator has not told the exchange where it is.
+  // The check fails because the operator has not registered the duchy's endpoint at the exchange.
   expect([checked.code, checked.out]).toEqual([
     1,
     expect.stringMatching(/problem +endpoint +The exchange names none/),
@@ -146,7 +146,7 @@ it('checks everything at once: settings, roots, token, and which of the other du
   ]) {
     expect(bad.out).toMatch(finding);
   }
-  // It does not start with any of them, either.
+  // Each of these problems also keeps the duchy from starting.
   const { error } = await ended('run', '--config', path('bad.json'));
   expect(error?.message.match(/bad\.json: /g)).toHaveLength(3);
 });
@@ -194,7 +194,7 @@ it('runs several processes on one database, with the key that it was first used 
   const config = await settings('shared.json', changes);
   const only = (...role: string[]) => ['duchy', 'run', '--config', config, '--only', ...role];
   const face = spawnMex(only('face'));
-  // An exchange starts its demo duchies in this way.
+  // An exchange forks its demo duchies in this way.
   const mill = fork(MEX, only('mill', '--operations-port', '0'), {
     env: SURROUNDINGS,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -213,7 +213,7 @@ it('runs several processes on one database, with the key that it was first used 
   await expect
     .poll(() => face.output())
     .toMatch(/^{"level":40,.*"msg":"http\S+ changes do not arrive as a stream/m);
-  // The channel closes when the process that started the mill ends, also when that process was killed.
+  // Disconnecting simulates the end of the parent process: the channel closes even if the parent is killed.
   mill.disconnect();
   expect(await Promise.all([face.kill('SIGTERM'), ended])).toEqual([0, [0, null]]);
   expect((await face.ended).stderr).toBe('');
@@ -223,7 +223,7 @@ it('runs several processes on one database, with the key that it was first used 
   await database.drop();
 });
 
-// demoDuchies.test.ts runs three demo duchies beside an embedded database.
+// Three demo duchies beside an embedded database are tested in demoDuchies.test.ts.
 it.runIf(isStress)(
   'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',
   async () => {

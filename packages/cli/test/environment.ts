@@ -1,4 +1,7 @@
-/** A folder for the files of a test, and the environment by which commands find its exchange. */
+/**
+ * Creates a folder for the files of a test, and sets the environment variables through which commands find its
+ * exchange.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +13,15 @@ let folder: string;
 
 export const path = (file: string) => join(folder, file);
 
-/** The fingerprint that a party tells the operator over another channel, as the option of mex admin onboard. */
+/**
+ * Returns the party's fingerprint as the option of `mex admin onboard`. A real party sends it to the operator over
+ * another channel.
+ */
 export async function told(directory: string): Promise<string[]> {
   return ['--fingerprint', fingerprintOf(await readFile(join(directory, 'certificate.pem'), 'utf8'))];
 }
 
-/** After the hooks that start the exchange. */
+/** Call this after the hooks that start the exchange. */
 export function useEnvironment(exchange: () => TestExchange): void {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mex-cli-'));

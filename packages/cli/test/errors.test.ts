@@ -1,6 +1,6 @@
 /**
- * Each family of commands against an exchange that refuses, is overloaded, broken or away: the command ends with a code other
- * than 0, prints nothing to standard output, and says what to do.
+ * Runs each family of commands against an exchange that rejects requests, is overloaded, is broken or is unreachable.
+ * The command must exit with a code other than 0, print nothing to standard output, and say what to do.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,14 +31,14 @@ const page = (status: number): Answer => ({ status, type: 'text/html', body: '<h
 let server: Server;
 let folder: string;
 let url: string;
-/** Nobody listens there. */
+/** The address of a port on which no server listens. */
 let away: string;
 /** The stub sends this response to every call that is not in `known`. */
 let answer: Answer;
 let known: Record<string, Answer>;
-/** How long the client waited before it tried again. No wait takes any time here. */
+/** The times in ms that the client was asked to wait before each retry. The tests skip the waiting itself. */
 let waits: number[];
-/** After so many waits, whoever calls is not let in any more. */
+/** After this many waits, the stub replies PERMISSION_DENIED to every call. */
 let afterWaits: number;
 
 beforeAll(async () => {
@@ -90,7 +90,7 @@ afterEach(() => {
 const whoIs = (principal: string) =>
   json({ principal, issuer: 'https://issuer.example', subject: principal });
 
-/** Runs `mex …` in process and returns its output, its error message and its exit code. */
+/** Runs `mex …` in this process and returns its output, its error message and its exit code. */
 async function mexCode(...args: string[]) {
   const { out, err, error } = await run(...args.map((arg) => arg.replace('FOLDER', folder)));
   const code = error === undefined ? Number(process.exitCode ?? 0) : (error.exitCode ?? 1);
@@ -211,11 +211,12 @@ it.each(ANSWERS)('%s: every command says so, and ends with 1', async (what, give
   if (given === undefined) vi.stubEnv('MEX_URL', away);
   else answer = given;
   for (const [i, [principal, ...args]] of COMMANDS.entries()) {
-    // Every third command at each response: all of them meet several.
+    // Each response is tried with every third command. Over all responses, each command meets several.
     if (!isStress && (i + turn) % 3 !== 0) continue;
     known = given === undefined || args[0] === 'whoami' ? {} : { whoami: whoIs(principal) };
     waits = [];
-    // The error message depends neither on the command nor on the format, so each format is tried with half of the commands.
+    // The message depends on neither the command nor the format, so half of the commands run with --json and half
+    // without.
     const format = (i + what.length) % 2 === 0 ? ['--json'] : [];
     const { told: said, ...ran } = await mexCode(...args, ...format);
     const command = args.join(' ');

@@ -1,7 +1,7 @@
-/** A user with a browser, made of fetch: follows redirects, keeps cookies, and fills in the forms of a provider. */
+/** A user with a browser, built on fetch: follows redirects, keeps cookies, and fills in the provider's forms. */
 
 export interface Visit {
-  /** The page that the browser stayed at. */
+  /** The address of the last page. */
   url: string;
   status: number;
   text: string;
@@ -9,11 +9,14 @@ export interface Visit {
 
 interface User {
   name: string;
-  /** Leaves the form with this text in its address, and follows the link that denies the login. */
+  /**
+   * When a form has this text in its address, the user follows the link that denies the login instead of filling in the
+   * form.
+   */
   denies?: boolean;
 }
 
-/** Visits an address, and every page that it leads to, until no form is left. */
+/** Visits an address, follows its redirects and submits its forms until a page has no form. */
 export async function browse(address: string, user: User): Promise<Visit> {
   const cookies = new Map<string, string>();
   let url = new URL(address);

@@ -1,4 +1,4 @@
-/** `mex identity import`: keys and certificates that openssl and Tink made become an identity folder. */
+/** Tests `mex identity import`, which turns keys and certificates from openssl and Tink into an identity folder. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const FILES: Record<string, Uint8Array | string> = {
   'root.pem': pem('root', 'CERTIFICATE'),
   'ec.der': der('ecCertificate'),
   'ec.pem': pem('ecCertificate', 'CERTIFICATE'),
-  // As openssl ecparam -genkey writes it.
+  // The file has the form that openssl ecparam -genkey writes.
   'sec1.pem': `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${pem('ecSec1', 'EC PRIVATE KEY')}`,
   'sec1.der': der('ecSec1'),
   'pkcs8.pem': pem('ecPkcs8', 'PRIVATE KEY'),
@@ -55,7 +55,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** `files` are those of --signing-key, --certificate, --encryption-private and more options. */
+/**
+ * Builds the command line from the files for --signing-key, --certificate and --encryption-private, and more options.
+ */
 const words = (out: string, key: string, certificate: string, keysetFile: string, ...more: string[]) => [
   ...['identity', 'import', NAME, '--out', path(out), '--signing-key', path(key)],
   ...['--certificate', path(certificate), '--encryption-private', path(keysetFile), ...more],

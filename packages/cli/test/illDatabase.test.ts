@@ -1,4 +1,4 @@
-/** Commands whose database is ill, empty or away: what they print, and that they end with another code than 0. */
+/** Tests commands whose database is damaged, empty or unreachable: the output, and an exit code other than 0. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from 'vitest';
 import { isIll } from '../src/terminal/doctorReport.ts';
 import { type Ran, run } from './mexInProcess.ts';
 
-/** Nobody listens there. */
+/** No server listens on this port. */
 const AWAY = 'postgres://mex_owner@127.0.0.1:9/mex';
 
 let database: Database;

@@ -1,4 +1,4 @@
-/** `mex keys`: what is in files of keys, and never what is secret in them. */
+/** Tests `mex keys`, which shows the contents of key files without their secrets. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

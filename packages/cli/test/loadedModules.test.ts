@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Which of the named packages Node has loaded after each of these steps, in one process: a start of Node takes a second.
- * Each step may load only what the steps before it did not need.
+ * Returns which of the named packages Node has loaded after each step. All steps run in one process, because starting
+ * Node takes a second. The lists are cumulative, so a step must not need less than the step before it.
  */
 async function loadedAfter(packages: string[], ...steps: string[]): Promise<string[][]> {
   const noted = steps.map((step) => `${step}; seen.push([...loaded].sort());`).join('\n');
@@ -47,7 +47,7 @@ it('loads for mex what was typed', async () => {
     ['commander'],
     ['@peculiar/x509', 'commander'],
     ['@peculiar/x509', 'commander'],
-    // Every command, short of what serve and demo load when they run.
+    // The last step loads every command, except the modules that serve and demo load when they run.
     ['@peculiar/x509', 'commander', 'pg'],
   ]);
 });
@@ -71,7 +71,7 @@ it('loads no protobuf for a share, no TypeBox for the contract, and no filter en
 });
 
 it('loads OpenTelemetry where its variables are set, and otherwise nothing of it', async () => {
-  // The API itself is not among them: the library of Prometheus loads it.
+  // The list omits @opentelemetry/api, because the Prometheus client loads it anyway.
   const packages = [
     'sdk-trace',
     'sdk-metrics',

@@ -1,4 +1,4 @@
-/** `mex login` at a real OpenID provider, and calls to an exchange that trusts it. */
+/** Tests `mex login` at a real OpenID provider, and calls to an exchange that trusts the provider. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -21,7 +21,7 @@ it('signs in with a browser, and every command then calls as the user', async ()
   expect(notes).toContain('code_challenge_method=S256');
   expect(await mex('whoami')).toMatch(/^measurementConsumers\/acme\n.*issuer.*\n.*subject +ann/);
   expect(await mex('profile', 'list')).toMatch(new RegExp(`default +${exchange.url} +signed in`));
-  // Nobody else on this machine can read them, and settings hold no token.
+  // Other users of this machine cannot read the files, and the settings contain no token.
   const login_ = await stored('default');
   for (const file of ['profiles.json', 'logins/default.json']) {
     expect((await stat(join(configFolder(), file))).mode & 0o777).toBe(0o600);

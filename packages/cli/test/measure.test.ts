@@ -1,4 +1,4 @@
-/** `mex measure`, against an exchange that runs and providers that answer for real or as a test says. */
+/** Tests `mex measure` against a running exchange. The providers' answers are real or chosen by the test. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
@@ -27,9 +27,9 @@ const proxy = useProxy(() => w.exchange);
 const JANUARY = ['--from', '2026-01-01', '--to', '2026-02-01'];
 const both = ['--as', 'acme', '--provider', 'streamly', '--provider', 'dataProviders/chirper', ...JANUARY];
 const one = ['--as', 'acme', '--provider', 'streamly', ...JANUARY];
-/** Through the proxy. */
+/** Options that call the exchange through the proxy. */
 const there = () => ['--url', proxy.url, '--token', w.exchange.dev.measurementConsumers[0]!.token];
-/** What the command that runs has written to standard error so far. */
+/** Returns everything that the running command has written to standard error so far. */
 const written = () => vi.mocked(process.stderr.write).mock.calls.flat().join('');
 
 describe('a bar', () => {
@@ -118,11 +118,12 @@ describe('mex measure', () => {
       pollMs: 50,
     });
     const working = agent.run(stop.signal);
-    // Person v watched v times: a twentieth of them once to five times each, and the rest more often.
+    // Person v watched v times: a twentieth of the people watched one to five times each, and the others watched more
+    // often.
     const { out, error } = await run(
       ...['measure', 'frequency', '--as', 'acme', '--provider', 'streamly:spring', '--from', '2026-07-01'],
       ...['--to', '2026-07-04'],
-      // So little noise that none is ever drawn: a bar of one person is there.
+      // The noise at this epsilon is practically always zero, so a bar of one person is visible.
       ...['--epsilon', '500', '--max-frequency', '5'],
     );
     stop.abort();
@@ -205,11 +206,11 @@ describe('mex measure', () => {
   });
 
   it('says how to come back when it is interrupted, and leaves the measurement alone', async () => {
-    // Files share a process: others may listen.
+    // Test files share a process, so other code may listen for SIGINT.
     const listeners = process.listenerCount('SIGINT');
     const running = run('measure', 'reach', ...one);
     const name = await asked(w.streamly);
-    // While the reply to the creation is under way it would be another message.
+    // Before the reply to the creation arrives, an interrupt would print another message.
     await vi.waitUntil(() => written().includes('waiting'), 90_000);
     process.emit('SIGINT');
     const { error } = await running;
@@ -281,7 +282,7 @@ describe('mex measure', () => {
     const results = ['measurements', 'results', name, '--as', 'acme'];
     expect((await run(...results)).out).toMatch(/reach +50 /);
 
-    // Only the measurement of this very request, whatever the exchange calls it.
+    // The command accepts only the measurement that this exact request created, regardless of its name.
     const { out: same } = await run('measure', 'reach', ...one, '--request-id', 'once', '--dry-run');
     await writeFile(path('same.json'), same);
     await writeFile(path('other.json'), same.replace('"interval"', '"filter": "age > 30", "interval"'));

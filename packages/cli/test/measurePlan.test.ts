@@ -1,4 +1,4 @@
-/** Tests the plan that `mex measure` prints, and that it creates no measurement that it would not accept. */
+/** Tests the plan that `mex measure` prints, and that the command creates no measurement that it would later reject. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { run } from './mexInProcess.ts';
@@ -16,10 +16,10 @@ async function measurements(): Promise<number> {
   return (await Array.fromAsync(w.acme.client.listMeasurements({ parent: w.acme.name }))).length;
 }
 
-/** Runs a question that must fail with this message, and create nothing. */
+/** Runs a question that must fail with this message and create no measurement. */
 async function refused(message: RegExp | string, ...args: string[]) {
   const before = await measurements();
-  // Without waiting, a question that is created by mistake fails the test at once.
+  // With --no-wait, a measurement that is created by mistake fails the test immediately.
   const ran = await ask(...args, '--no-wait');
   expect(ran.error?.exitCode ?? 1).toBe(1);
   if (typeof message === 'string') expect(ran.error?.message).toBe(message);

@@ -1,4 +1,4 @@
-/** `mex measure` of a reach that duchies compute over several providers. */
+/** Tests `mex measure` for a reach that duchies compute over several providers. */
 import { writeFile } from 'node:fs/promises';
 import { deduplicatedReach, useDeduplicatedWorld } from '@measurement-exchange/testkit/deduplicatedWorld';
 import { beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const asking = [
   '--to',
   '2026-02-01',
 ];
-/** One duchy for each. */
+/** One --root option per duchy. */
 let accepted: string[];
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ it('says before it creates anything who computes, the expected ± and the charge
   expect(err).toContain(
     `honestMajorityShareShuffle, computed by ${aggregator.name} with ${firstWorker.name} and ${secondWorker.name}`,
   );
-  // As far off as the result above may be.
+  // The expected interval is as wide as the interval of the result above.
   expect(err).toMatch(/expected {2}reach ± 36 \(95 %\)/);
   expect(err).toMatch(
     /charge {4}dataProviders\/streamly, dataProviders\/chirper: delta .*, rho .* for each event group and day, 31 days/,

@@ -1,15 +1,15 @@
-/** `mex …` in this process: a start of Node costs a second. */
+/** Runs `mex …` in this process, because starting Node takes a second. */
 import { vi } from 'vitest';
 import { createMex } from '../src/program.ts';
 
 export interface Ran {
   out: string;
   err: string;
-  /** What the command ended with, if not well. */
+  /** The error that the command ended with, if it failed. */
   error?: Error & { exitCode?: number };
 }
 
-/** `mex …` in this process, with both streams, whatever its end. */
+/** Runs `mex …` in this process and captures both output streams, also when the command fails. */
 export async function run(...args: string[]): Promise<Ran> {
   const printed = { out: '', err: '' };
   const capture = (member: 'out' | 'err') => (chunk: string | Uint8Array) => {
@@ -31,22 +31,22 @@ export async function run(...args: string[]): Promise<Ran> {
   }
 }
 
-/** The values of JSON lines. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
+/** Parses JSON lines. */
+// biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields of replies
 export const lines = (text: string): any[] =>
   text
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** What it printed; rejects with the error that the command ends with. */
+/** Returns the command's standard output, or rejects with the command's error. */
 export async function mex(...args: string[]): Promise<string> {
   const { out, error } = await run(...args);
   if (error) throw error;
   return out;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into output freely
+// biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields of the output
 export async function mexJson(...args: string[]): Promise<any> {
   return JSON.parse(await mex(...args, '--json'));
 }

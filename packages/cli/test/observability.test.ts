@@ -1,4 +1,4 @@
-/** Alert rules and the dashboard, compared with the metrics that an exchange and a duchy have. */
+/** Compares the alert rules and the dashboard with the metrics that an exchange and a duchy export. */
 import { readFileSync } from 'node:fs';
 import { Metrics } from '@measurement-exchange/duchy/internal/observability/metrics';
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
@@ -10,7 +10,7 @@ const textOf = (path: string) => readFileSync(new URL(`../../../${path}`, import
 const ALERTS = textOf('packaging/observability/alerts.yaml');
 const DASHBOARD = textOf('packaging/observability/dashboard.json');
 
-/** Every metric of both servers. */
+/** Returns the names of all metrics of both servers. */
 async function existing(): Promise<Set<string>> {
   const { db, drop } = await createDuchyDatabase();
   const metrics = new Metrics();

@@ -65,7 +65,7 @@ describe('mex admin onboard', () => {
     await expect(onboard(option, fingerprint.slice(0, -1))).rejects.toThrow(/64 hexadecimal digits/);
     await expect(onboard()).rejects.toThrow(/--fingerprint/);
     await expect(mex('admin', 'parties', 'get', name)).rejects.toThrow('does not exist');
-    // However it is written down.
+    // The fingerprint is accepted in any common notation.
     const [, mallory] = (await told(path('mallory'))) as [string, string];
     expect(await onboard(option, mallory.replaceAll(':', '').toLowerCase())).toContain('is on board');
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 
-/** The client that `mex login` is, and those of an agent and a duchy. */
+/** The client IDs of `mex login`, an agent and a duchy. */
 export const CLIENT = 'mex';
 export const AGENT = 'lakeside-agent';
 export const DUCHY = 'alpha-duchy';
@@ -12,7 +12,7 @@ export const SECRET = 'the-secret-of-lakeside';
 
 export interface TestProvider {
   url: string;
-  /** How long tokens live, in seconds. */
+  /** The lifetime of tokens in seconds. */
   lifetime: number;
   /** The grants that issued tokens, in order. */
   grants: string[];
@@ -32,7 +32,7 @@ const program = (
 });
 
 export async function startProvider(): Promise<TestProvider> {
-  // It says at length what would be wrong with it in production.
+  // The provider prints long warnings about settings that are unfit for production, so the console is silenced.
   const quiet = [vi.spyOn(console, 'info'), vi.spyOn(console, 'warn')].map((spy) => spy.mockReturnValue());
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -81,7 +81,7 @@ export async function startProvider(): Promise<TestProvider> {
     },
     formats: {
       customizers: {
-        // As Keycloak, Entra ID and Auth0 do it.
+        // Keycloak, Entra ID and Auth0 issue tokens of this form.
         jwt: (_context, token, jwt) => {
           jwt.header = { ...jwt.header, typ: 'JWT' };
           jwt.payload.azp = token.clientId;

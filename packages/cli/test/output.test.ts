@@ -1,7 +1,7 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { explain, printJson, printTable, visible } from '../src/terminal/output.ts';
 
-/** What changes the direction of text, and what a terminal obeys. */
+/** Characters that change the direction of text or that control a terminal. */
 const DECEPTIVE = [
   ...['\u061c', '\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e'],
   ...['\u2066', '\u2067', '\u2068', '\u2069', '\u0000', '\u001b', '\u007f', '\u009b'],

@@ -1,4 +1,4 @@
-/** The packages as users get them: packed, installed in an empty folder, without the workspace around them. */
+/** Tests the packages as users get them: packed, and installed in an empty folder outside the workspace. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
@@ -12,20 +12,20 @@ import { type Manifest, PACKAGES, publishedManifest, versionProblems } from '../
 import cli from '../package.json' with { type: 'json' };
 
 const run = promisify(execFile);
-/** The Node of these tests first: a machine's own may be older. */
+/** Puts the Node of these tests first in PATH, because the Node of the machine may be older. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
-/** With nothing in npm's cache, 180 MB come from the registry. */
+/** With an empty npm cache, the install downloads 180 MB from the registry. */
 const INSTALL_MS = 1_200_000;
 
 let folder: string;
-/** Where all of them are installed. */
+/** The project in which all packages are installed. */
 let everything: string;
-/** In the order of PACKAGES. */
+/** The tarballs, in the order of PACKAGES. */
 let tarballs: string[];
 
 beforeAll(async () => {
   folder = realpathSync(await mkdtemp(join(tmpdir(), 'mex-pack-')));
-  // Root's PostgreSQL may run as another account, which must reach its binaries.
+  // As root, PostgreSQL may run under another account, which must be able to reach its binaries in this folder.
   await chmod(folder, 0o755);
   const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')]);
   tarballs = stdout.trim().split('\n');
@@ -45,14 +45,14 @@ async function install(name: string, packages: string[]): Promise<string> {
   return project;
 }
 
-/** Runs a module of the user's own in a project. */
+/** Runs a module with this code in a user's project. */
 async function runModule(project: string, code: string, ...args: string[]): Promise<string> {
   const file = join(project, 'script.mjs');
   await writeFile(file, code);
   return (await run(process.execPath, [file, ...args], { cwd: project })).stdout;
 }
 
-/** `mex serve --dev` of the installed package. */
+/** Starts `mex serve --dev` of the installed package. */
 const serve = (dataDir: string) =>
   startExchangeProcess({
     dataDir,
@@ -115,7 +115,7 @@ describe.each(PACKAGES)('the package %s', (name) => {
     expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(3);
     expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
     expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
-    // The console's files are for browsers, and have no types.
+    // The console's files run in browsers and have no type declarations.
     for (const file of files.filter((each) => each.endsWith('.js') && !each.startsWith('dist/web/'))) {
       expect(files).toContain(file.replace(/\.js$/, '.d.ts'));
     }
@@ -141,7 +141,7 @@ describe.each(PACKAGES)('the package %s', (name) => {
     expect(entries.map((entry) => Object.keys(entry))).toEqual(entries.map(() => ['types', 'default']));
     const paths = [...entries.flatMap((entry) => Object.values(entry)), ...Object.values(manifest.bin ?? {})];
     expect(paths).not.toEqual([]);
-    // A pattern such as ./dist/*.js stands for the files that match it.
+    // An entry may be a pattern such as ./dist/*.js, which must match at least one file.
     for (const path of paths) expect(globSync(path, { cwd: installed(name) }), path).not.toEqual([]);
   });
 });
@@ -268,7 +268,7 @@ describe('an exchange started from the package', () => {
     const said = await runModule(everything, MEASUREMENT, join(dataDir(), 'dev.json'), events);
     const { answered, reach, bounds } = JSON.parse(said);
     expect(answered).toEqual({ handled: 1, failed: 0 });
-    // With epsilon 10, noise beyond 3 comes once in 10^17.
+    // At epsilon 10, the noise exceeds 3 with a probability of about 10^-17.
     expect(Math.abs(reach.value - 1000)).toBeLessThanOrEqual(3);
     expect(bounds).toEqual([reach.value, reach.value]);
   });
@@ -292,7 +292,7 @@ describe('the types, in strict TypeScript', () => {
       const client: ExchangeClient = createClient({ baseUrl: 'http://127.0.0.1:8080', token: () => 'token' });
       for await (const { state } of client.listMeasurements({ parent: 'measurementConsumers/acme' })) {
         const known: string = state;
-        // @ts-expect-error It is no number.
+        // @ts-expect-error The state is not a number.
         const other: number = state;
       }
       export const read = (name: string): Promise<Measurement> => client.getMeasurement({ name });

@@ -1,4 +1,4 @@
-/** An exchange with parties that respond as a test says. */
+/** Starts an exchange with parties whose responses the test chooses. */
 import { type Party, useWorld as startsWorld, type World } from '@measurement-exchange/testkit/world';
 import { beforeAll, vi } from 'vitest';
 import { useEnvironment } from './environment.ts';
@@ -7,7 +7,7 @@ export { path } from './environment.ts';
 
 export let w: World;
 
-/** Once in a file, at its top. Streamly and Chirper describe an event group `spring` to Acme. */
+/** Call this once, at the top of a test file. Streamly and Chirper describe an event group `spring` to Acme. */
 export function useWorld(): void {
   w = startsWorld();
   useEnvironment(() => w.exchange);
@@ -16,13 +16,13 @@ export function useWorld(): void {
   });
 }
 
-/** The name of a new event group. */
+/** Creates an event group and returns its name. */
 export async function describeTo(consumer: Party, provider: Party, reference: string): Promise<string> {
   const body = { measurementConsumer: consumer.name, eventGroupReferenceId: reference };
   return (await provider.client.createEventGroup({ parent: provider.name, body })).name!;
 }
 
-/** The measurement that waits for this provider, once there is one. */
+/** Waits for an open requisition of this provider, and returns the name of its measurement. */
 export function asked(provider: Party): Promise<string> {
   return vi.waitUntil(
     async () => {

@@ -1,4 +1,4 @@
-/** `mex populations` and `mex admin populations`, against an exchange that runs. */
+/** Tests `mex populations` and `mex admin populations` against a running exchange. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { path, useExchange } from './adminWorld.ts';

@@ -1,4 +1,4 @@
-/** `mex measure --no-wait` prints a command: it runs as printed, from the same shell. */
+/** Tests that the command printed by `mex measure --no-wait` runs in the same shell exactly as printed. */
 import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ useWorld();
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MEX = join(ROOT, 'packages/cli/src/mex.mjs');
-/** With the Node of the tests first: the machine's own may be older. */
+/** Puts the Node of the tests first in PATH, because the Node of the machine may be older. */
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
 const JANUARY = '--from 2026-01-01 --to 2026-02-01';
 
@@ -27,7 +27,7 @@ interface Output {
   err: string;
 }
 
-/** A command line in a shell of its own, without what npm set for the tests. */
+/** Runs a command line in a new shell, without the environment variables that npm sets for the tests. */
 function shell(command: string, cwd: string, env: Record<string, string> = {}): Promise<Output> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/.test(name));
   const options = {
@@ -48,7 +48,7 @@ function shell(command: string, cwd: string, env: Record<string, string> = {}): 
   });
 }
 
-/** Creates a measurement with this command line, lets Streamly fulfill it, and runs what was printed. */
+/** Creates a measurement with this command line, lets Streamly fulfill it, and runs the command that was printed. */
 async function runPrinted(measure: string, cwd: string, env: Record<string, string> = {}): Promise<string> {
   const { out, err } = await shell(`${measure} --provider streamly ${JANUARY} --no-wait`, cwd, env);
   const name = /^(measurementConsumers\/\S+)\n$/.exec(out)![1]!;
@@ -66,7 +66,7 @@ describe('the command that mex measure --no-wait prints', () => {
     );
   });
 
-  // This starts two more processes; the tests below cover the name of the program and words that need quotes.
+  // This test starts two more processes. The tests below cover the program name and words that need quotes.
   it.runIf(isStress)(
     'runs for an imported identity whose folder has a space, with mex on the PATH, a root and an address',
     async () => {

@@ -1,4 +1,4 @@
-/** Settings of profiles: which one wins, and what is rejected. */
+/** Tests profiles: which setting takes precedence, and which settings are rejected. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -57,7 +57,7 @@ it('a profile has the identity and the roots of commands that sign, and accepts 
   vi.stubEnv('MEX_TOKEN', await token('dataProviders/lakeside'));
   const { credentials, duchies } = await loadCredentials({});
   expect([credentials.name, duchies]).toEqual(['dataProviders/lakeside', ['duchies/one']]);
-  // Options replace them, and a demo party brings its own.
+  // Options replace the duchies of the profile, and a demo party brings its own credentials.
   expect((await loadCredentials({ roots: [root] })).duchies).toEqual([]);
   expect((await loadCredentials({ as: 'acme' })).credentials.name).toBe('measurementConsumers/acme');
 });

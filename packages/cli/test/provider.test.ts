@@ -1,4 +1,4 @@
-/** `mex provider run --as`: the agent of a demo party. */
+/** Tests `mex provider run --as`, which runs the agent of a demo party. */
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnMex } from '@measurement-exchange/testkit/process';
@@ -167,14 +167,15 @@ describe('mex provider run --as', () => {
   });
 });
 
-// The agent computes until it is stopped. In the SDK, hostileFilters.test.ts and evaluator.test.ts test what filters cost.
+// The agent computes until it is stopped. The cost of filters is tested in hostileFilters.test.ts and evaluator.test.ts
+// of the SDK.
 describe.runIf(isStress)('mex provider run and a hostile consumer', () => {
   it('serves the others and stops when told, whatever a filter costs', async () => {
-    // 60,000 codes, each of which is compared with every number of a list.
+    // The filter compares each of 60,000 codes with every number of a list.
     const rows = Array.from({ length: 60_000 }, (_, code) => `${code},${DAYS[0]} 12:00:00,spring,${code}`);
     await writeFile(path('codes.csv'), `vid,timestamp,event_group,code\n${rows.join('\n')}\n`);
     const list = Array.from({ length: 400 }, (_, i) => -i - 1);
-    // A hostile consumer does not check its filters, so this event group says nothing about attributes.
+    // This event group declares no attributes, because a hostile consumer does not check its filters anyway.
     const codes = await describeTo(w.acme, w.streamly, 'spring');
     const ask = (epsilon: number, filter: string) =>
       askFor(w.consumer, w.streamly.name, codes, epsilon, filter);

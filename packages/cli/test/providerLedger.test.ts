@@ -1,4 +1,4 @@
-/** `mex provider check`, `budget` and `status`: a provider's events and ledger. */
+/** Tests `mex provider check`, `budget` and `status`, which show a provider's events and ledger. */
 import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { openLedger } from '@measurement-exchange/sdk/provider';

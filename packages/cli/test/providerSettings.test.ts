@@ -1,4 +1,4 @@
-/** `mex provider run --config`: the agent of any party, by its settings. */
+/** Tests `mex provider run --config`, which runs the agent of any party from a settings file. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -15,7 +15,7 @@ import { askFor, useProviderWorld } from './providerWorld.ts';
 useProviderWorld();
 
 const FINGERPRINT = Buffer.alloc(32).toString('base64');
-/** Settings of a computation by these duchies, with other changes at the end. */
+/** Returns settings for a computation by the named duchies. An object among the arguments adds other changes. */
 function computedBy(...duchies: (string | object)[]) {
   const names = duchies.filter((duchy) => typeof duchy === 'string');
   const rooted = names.map((name) => [name, { rootFile: 'root.pem' }]);

@@ -1,4 +1,4 @@
-/** The settings that say where a provider's events are, and `mex provider check` of a table on a server. */
+/** Tests the settings that locate a provider's events, and `mex provider check` of a table on a server. */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import pg from 'pg';
@@ -11,7 +11,7 @@ import { path, useWorld } from './partyWorld.ts';
 useWorld();
 afterEach(() => vi.unstubAllEnvs());
 
-/** Other runs may use the same server. */
+/** The name is random, because other test runs may use the same server. */
 const SCHEMA = `warehouse_${randomBytes(6).toString('hex')}`;
 const READER = `reader_of_${SCHEMA}`;
 const TABLE = `${SCHEMA}.impressions`;
@@ -170,7 +170,7 @@ describe('mex provider check of a table', () => {
     await client.query(sql).finally(() => client.end());
   }
 
-  /** Writes the settings. The URL must have no account. */
+  /** Writes the settings. The URL must not contain an account. */
   async function settingsFor(table: string): Promise<string> {
     const address = url();
     address.username = '';

@@ -1,4 +1,4 @@
-/** An exchange whose provider streamly has events in `events.csv`, and questions about them. */
+/** Starts an exchange whose provider streamly has events in `events.csv`, and asks questions about these events. */
 import { writeFile } from 'node:fs/promises';
 import { eventsCsv } from '@measurement-exchange/testkit/providerWorld';
 import { beforeAll } from 'vitest';
@@ -7,7 +7,7 @@ import { describeTo, path, useWorld, w } from './partyWorld.ts';
 const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 export let eventGroup: string;
 
-/** Once in a file, at its top. Streamly describes its events to Acme in the event group `spring`. */
+/** Call this once, at the top of a test file. Streamly describes its events to Acme in the event group `spring`. */
 export function useProviderWorld(): void {
   useWorld();
   beforeAll(async () => {
@@ -35,5 +35,5 @@ export const ask = (epsilon = 1, filter?: string) =>
 export const stateOf = async ({ name }: { name?: string }) =>
   (await w.acme.client.getMeasurement({ name: name! })).state;
 
-/** The command of streamly's agent. The path of its events follows. */
+/** The command that runs streamly's agent, without its last argument, the path of the events. */
 export const demo = ['provider', 'run', '--as', 'streamly', '--events'];

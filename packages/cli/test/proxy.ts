@@ -1,21 +1,21 @@
-/** A proxy in front of an exchange, which a test tells what to let through. */
+/** A proxy in front of an exchange. Tests choose which requests it passes on. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-/** Passed on, cut without a response, or answered with a page of the proxy itself. */
+/** The request is passed on, cut without a response, or answered with an HTML page of the proxy itself. */
 type Treatment = 'PASS' | 'CUT' | 'PAGE';
 
 export interface Proxy {
   url: string;
-  /** Cuts every connection, and treats requests like this from now on. */
+  /** Cuts every open connection, and handles requests in this way from now on. */
   treat: (treatment: (path: string) => Treatment) => void;
-  /** How many requests were cut since then. */
+  /** The number of requests that were cut since the last call of `treat`. */
   cut: number;
 }
 
-/** For the tests of this file; each begins with everything passed on. */
+/** Starts a proxy for the tests of this file. At the start of each test, the proxy passes everything on. */
 export function useProxy(exchange: () => { url: string }): Proxy {
   let treatmentOf: Parameters<Proxy['treat']>[0] = () => 'PASS';
   const server = createServer((incoming, response) => {
@@ -25,7 +25,7 @@ export function useProxy(exchange: () => { url: string }): Proxy {
       proxy.cut++;
       incoming.socket.destroy();
     } else if (treatment === 'PAGE') {
-      // With a character that a terminal would obey.
+      // The content type contains a control character that a terminal would obey.
       response.writeHead(200, { 'content-type': 'text/html\u009b2J' }).end('<h1>Hello</h1>');
     } else {
       const passed = request(`${exchange().url}${url}`, { method, headers }, (reply) => {

@@ -1,4 +1,7 @@
-/** Reports on the exchange of `npm start`, with its duchies and publishers, compared with the truth. */
+/**
+ * Tests reports on the exchange of `npm start`, with its duchies and publishers, and compares the figures with the
+ * truth.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +58,7 @@ const fileOf = (publisher: string) => join(dataDir(), 'publishers', `${publisher
 const eventsOf = (publisher: string, where: string) =>
   `(SELECT DISTINCT vid FROM read_parquet('${fileOf(publisher)}') WHERE ${where})`;
 
-/** The people of a set of publishers, counted with plain SQL. */
+/** Counts the people in a set expression over publishers with plain SQL. */
 async function truth(
   expression: string,
   { period, group }: DocumentFigure,
@@ -74,7 +77,7 @@ async function truth(
   return query(`SELECT count(*) FROM (SELECT ${has} FROM (${all})) WHERE ${expression}`);
 }
 
-/** A set expression as SQL. */
+/** Translates a set expression to SQL. */
 function sqlOf(sets: Record<string, string>, of: string): string {
   return (sets[of] ?? of).replaceAll('|', ' OR ').replaceAll('&', ' AND ').replaceAll(/ - /g, ' AND NOT ');
 }
@@ -98,7 +101,7 @@ const setsIn = async (name: string): Promise<Record<string, string>> => {
   );
 };
 
-/** The measurements as lines of JSON. */
+/** Lists the measurements as lines of JSON. */
 const measurements = async () =>
   (await mex('measurements', 'list', '--as', 'acme', '--limit', 'all', '--json')).trim().split('\n');
 
@@ -186,7 +189,7 @@ describe('a report that is done', () => {
     expect(csv).toMatch(/^overlap,pinwheel & harbor,/m);
     const { title } = JSON.parse(await mex('report', 'export', '--format', 'json', '--as', 'acme'));
     expect(title).toBe('Incremental reach by publisher');
-    // Every command has --json, so this one means the format.
+    // Every command has --json. For this command, the option selects the export format.
     expect(JSON.parse(await mex('report', 'export', '--json', '--as', 'acme')).title).toBe(title);
   });
 
@@ -216,7 +219,8 @@ describe('a report that is done', () => {
         const chart = page.locator('section', { has: page.locator('h2', { hasText: heading }) });
         const image = await chart.screenshot();
         expect(image.length).toBeGreaterThan(5000);
-        // The pictures of docs/reports.md are made here: MEX_PICTURES=1 npm run stress -- packages/cli/test/reports.test.ts
+        // This command makes the pictures of docs/reports.md: MEX_PICTURES=1 npm run stress --
+        // packages/cli/test/reports.test.ts
         if (process.env.MEX_PICTURES) await writeFile(join(ROOT, `docs/images/report-${picture}.png`), image);
       }
     } finally {

@@ -1,4 +1,4 @@
-/** A provider of a computation by duchies, on the command line: its settings, what it is asked, and what it checks. */
+/** Tests the command line of a provider in a computation by duchies: its settings, its requisitions, and its checks. */
 import { writeFile } from 'node:fs/promises';
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';

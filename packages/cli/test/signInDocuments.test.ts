@@ -1,4 +1,6 @@
-/** The pages about signing in: their settings are settings, and their commands have these options. */
+/**
+ * Compares the pages about sign-in with the program: their settings are valid, and their commands and options exist.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +29,7 @@ it.each(PAGES)('%s has settings that the exchange and agents take', (page) => {
   const violations: Violation[] = [];
   for (const { signIn } of settings) if (signIn) decode(SignIn, signIn, violations);
   expect(violations).toEqual([]);
-  // Agents sign in where people do. A service account of Google has no client secret.
+  // Agents sign in at the same issuers as people, except on Google, whose service accounts have no client secret.
   const agents = settings.flatMap(({ signIn }) => (signIn ? [(signIn as JsonObject).issuer] : []));
   expect(agents).toEqual(page.endsWith('google.md') ? [] : issuers.map(({ issuer }) => issuer));
 });

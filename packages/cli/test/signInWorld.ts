@@ -1,4 +1,4 @@
-/** An OpenID provider, an exchange that trusts it, and a folder for profiles. */
+/** Starts an OpenID provider and an exchange that trusts it, and creates a folder for profiles. */
 import { rm, writeFile } from 'node:fs/promises';
 import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { AGENT, CLIENT, DUCHY, SECRET, startProvider, type TestProvider } from '
 export let provider: TestProvider;
 export let exchange: TestExchange;
 
-/** Once in a file, at its top. */
+/** Call this once, at the top of a test file. */
 export function useSignIn(): void {
   beforeAll(async () => {
     provider = await startProvider();
@@ -49,7 +49,7 @@ export async function bind(subject: string, party: string): Promise<void> {
 
 export const settings = () => ['--url', exchange.url, '--issuer', provider.url, '--client-id', CLIENT];
 
-/** `mex login`, while the user does this with the address that it prints. */
+/** Runs `mex login` and calls `visit` with the address that the command prints. */
 export async function login(
   visit: (address: string) => Promise<unknown>,
   ...args: string[]

@@ -1,7 +1,7 @@
-/** Standard error as a terminal. */
+/** Makes standard error look like a terminal. */
 import { onTestFinished } from 'vitest';
 
-/** Until the end of the test. */
+/** The setting lasts until the end of the test. */
 export function asTerminal(): void {
   const { isTTY } = process.stderr;
   process.stderr.isTTY = true;
@@ -10,11 +10,14 @@ export function asTerminal(): void {
   });
 }
 
-/** The lines on a screen where this was written; knows only the control sequences that the display of progress uses. */
+/**
+ * Returns the lines on a screen after this text was written. Supports only the control sequences of the progress
+ * display.
+ */
 export function screenOf(written: string): string[] {
   const lines: string[] = [];
   let row = 0;
-  // Before each part there is a control sequence, or nothing.
+  // Each part after the first begins with the rest of a control sequence.
   for (const part of written.split('\u001b[')) {
     const [control = '', up] = /^(?:(\d+)A|J|2K)/.exec(part) ?? [];
     if (up !== undefined) row -= Number(up);

@@ -1,4 +1,4 @@
-/** `mex verify`: every step holds for what is honest, and the one that is broken is the one that is named. */
+/** Tests `mex verify`: every step passes for honest data, and a broken step is the one that the command names. */
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { SignedMessage, TYPE_URLS, toJson } from '@measurement-exchange/contract';
@@ -27,7 +27,7 @@ interface Step {
   detail: string;
 }
 
-/** The verdict as JSON, which says the same as the marks. */
+/** Runs `mex verify` with --json, whose verdict matches the printed marks. */
 async function verdict(...args: string[]) {
   const { out, error } = await run('verify', ...args, '--json');
   const { holds, steps } = JSON.parse(out) as { holds: boolean; steps: Step[] };
@@ -91,7 +91,7 @@ describe('mex verify measurement, as the consumer', () => {
       await fulfillWith(w.streamly, name!, reach(1n), otherwise());
       const result = await verdict('measurement', name!, '--as', 'acme');
       expect(result.failed[0]).toMatch(failed);
-      // And the whole is not believed either.
+      // The result as a whole is rejected, too.
       expect(result.failed.at(-1)).toMatch(/^every provider has exactly one result/);
       const { out, error } = await run('verify', 'measurement', name!, '--as', 'acme');
       expect(out).toMatch(/^✗ the result /m);
@@ -110,7 +110,7 @@ describe('mex verify measurement, as the consumer', () => {
     const { name } = await w.consumer.create(asking(w));
     const other = await createIdentity({ commonName: 'Stranger', now: Date.now(), days: 10 });
     await writeFile(path('stranger.pem'), other.root.certificatePem);
-    // A root of its own goes before the general ones.
+    // A root given for one party takes precedence over the general roots.
     const root = `${w.streamly.name}=${path('stranger.pem')}`;
     const { failed, steps } = await verdict('measurement', name!, '--as', 'acme', '--root', root);
     expect(failed).toEqual([expect.stringMatching(/^its certificate is valid.*CERTIFICATE_UNTRUSTED/)]);

@@ -1,4 +1,4 @@
-/** The quickstart for events in a warehouse, with a PostgreSQL server, run as printed. */
+/** Runs the quickstart for events in a warehouse with a PostgreSQL server, exactly as printed. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

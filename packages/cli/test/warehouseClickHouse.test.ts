@@ -1,4 +1,4 @@
-/** The quickstart for events in a warehouse, with ClickHouse, run as printed. */
+/** Runs the quickstart for events in a warehouse with ClickHouse, exactly as printed. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type DocumentShell, openDocumentShell } from './documentShell.ts';
 import { useEnvironment } from './environment.ts';
 
 const DOCUMENT = 'docs/quickstart/warehouse.md';
-/** A server that somebody else uses, too, would keep the account and the tables. */
+/** The test skips an external server, because the quickstart would leave an account and tables there. */
 const reason = skipped ?? (process.env.CLICKHOUSE_URL && 'the server of CLICKHOUSE_URL is left as it is');
 
 describe.skipIf(reason !== undefined)(`ClickHouse (${reason ?? 'quickstart'})`, () => {

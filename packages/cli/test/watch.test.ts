@@ -10,7 +10,7 @@ const w = useWorld();
 useEnvironment(() => w.exchange);
 const proxy = useProxy(() => w.exchange);
 
-/** The requisition of a new measurement. */
+/** Creates a measurement and returns the name of its requisition. */
 async function changed(): Promise<string> {
   const { measurementConsumers, dataProviders } = w.exchange.dev;
   const [acme] = measurementConsumers;
@@ -21,10 +21,10 @@ async function changed(): Promise<string> {
 }
 
 const watch = (...options: string[]) => run('watch', '--kind', 'REQUISITION', ...options);
-/** As Streamly, through the proxy. */
+/** Runs `mex watch` as Streamly through the proxy. */
 const watchThere = (...options: string[]) =>
   watch('--url', proxy.url, '--token', w.exchange.dev.dataProviders[0]!.token, ...options);
-/** What the command that runs has noted so far. */
+/** Returns everything that the running command has written to standard error so far. */
 const noted = () => vi.mocked(process.stderr.write).mock.calls.flat().join('');
 const isNoted = (text: string) => vi.waitUntil(() => noted().includes(text), 90_000);
 

@@ -1,4 +1,7 @@
-/** A receiver on this machine gets changes as a webhook would, and deliveries can be looked at and sent again. */
+/**
+ * Tests that a receiver on this machine gets changes as a webhook would, and that deliveries can be shown and sent
+ * again.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { castOf, createMeasurement, requisitionOf } from '@measurement-exchange/testkit/steps';
@@ -46,7 +49,7 @@ it('forwards changes to a local URL, signed as deliveries are', async () => {
   });
   expect(headers['content-type']).toBe('application/json');
 
-  // The same secret again, and a receiver that rejects what it gets.
+  // This part reuses the same secret, and the receiver rejects the delivery.
   status = 500;
   const again = await listen('--forward-to', url, '--secret', secret, '--json');
   status = 204;
@@ -60,7 +63,7 @@ it('forwards changes to a local URL, signed as deliveries are', async () => {
   await new Promise((resolve) => away.close(resolve));
   const lost = await listen('--forward-to', `http://127.0.0.1:${port}/`);
   expect(lost.out).toMatch(/not sent \(ECONNREFUSED\): does your receiver run\?/);
-  // Nothing was created at the exchange.
+  // The command created no webhook at the exchange.
   expect((await run('webhooks', 'list', '--as', 'streamly')).out).toContain('has no webhook');
 });
 

@@ -1,7 +1,7 @@
 import { ConsentError, type ConsentErrorCode } from '@measurement-exchange/consent';
 import { expect } from 'vitest';
 
-/** The code of the ConsentError that this throws, or rejects with: nothing else will do. */
+/** Returns the code of the ConsentError that `run` throws or rejects with. Any other outcome fails the test. */
 export async function faultOf(run: () => unknown): Promise<ConsentErrorCode> {
   return (await errorOf(run)).code;
 }

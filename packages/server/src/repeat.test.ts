@@ -27,7 +27,7 @@ it('wakes every job that shares the waker from its pause', async () => {
   const jobs = [start(waker), start(waker)];
   for (const round of [1, 2, 3]) {
     await expect.poll(() => jobs.map((job) => job.mock.calls.length)).toEqual([round, round]);
-    // Let the jobs begin their pause.
+    // Gives the jobs time to begin their pause.
     await sleep(5);
     waker.wake();
   }
@@ -36,7 +36,7 @@ it('wakes every job that shares the waker from its pause', async () => {
 it('loses no wake-up that comes while a job finds nothing to do', async () => {
   const waker = new Waker();
   const job = start(waker, async (count) => {
-    // The wake-up comes after the job has looked, and before it ends.
+    // The wake-up comes after the job has looked for work and before the job ends.
     await sleep(1);
     if (count < 20) waker.wake();
     return false;

@@ -40,7 +40,7 @@ it('trusts a root as soon as its file is in the folder, and no longer than that'
   expect(await isTrusted()).toBe(false);
   await put('roots/duchies/beta.pem', rootPem);
   expect(await isTrusted()).toBe(true);
-  // A file that is damaged is reported once, and the others stay in use.
+  // A damaged file is reported once, and the other files stay in use.
   await put('roots/duchies/gamma.pem', rootPem.slice(0, 200));
   expect([await isTrusted(), await isTrusted()]).toEqual([true, true]);
   expect(problems).toEqual([expect.stringMatching(/duchies\/gamma\.pem: .*truncated or damaged/)]);

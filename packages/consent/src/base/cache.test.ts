@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-/** How many keys of this form are imported meanwhile. */
+/** Returns how many keys of this form and algorithm `work` imports. */
 async function imports(form: string, algorithm: string, work: () => Promise<unknown>): Promise<number> {
   const before = importKey.mock.calls.length;
   await work();
@@ -53,7 +53,7 @@ describe('keysets', () => {
   it('are imported once, however often and whenever they are used', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
     const sealed = await encrypt(publicKeyset, SPEC);
-    // Public ones by what they say: each message brings them in an array of its own.
+    // Public keysets are cached by content, because each message brings its own copy of the array.
     expect(await imports('raw', 'ECDH', () => encrypt(Uint8Array.from(publicKeyset), SPEC))).toBe(0);
     const three = () => Promise.all([1, 2, 3].map(() => decrypt(privateKeyset, sealed)));
     expect(await imports('jwk', 'ECDH', three)).toBe(1);

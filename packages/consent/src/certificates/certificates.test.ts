@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { generateKeys, type Issued, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
 import { CERTIFICATES } from '@measurement-exchange/testkit/opensslVectors';
 import { rounds } from '@measurement-exchange/testkit/rounds';
@@ -97,11 +97,13 @@ describe('a certificate', () => {
 });
 
 describe('bytes that are not exactly one certificate in DER', () => {
-  /** The last length byte of the outer sequence, written with one byte more. */
+  /** Writes the length of the outer sequence with one byte more than needed. */
   const longForm = (der: Uint8Array) => Buffer.concat([Buffer.of(0x30, 0x83, 0), der.subarray(2)]);
   const indefinite = (der: Uint8Array) =>
     Buffer.concat([Buffer.of(0x30, 0x80), der.subarray(4), Buffer.alloc(2)]);
-  /** The set in the subject's name with a length of two bytes, and what is around it one byte longer. */
+  /**
+   * Writes the length of the set in the subject's name with two bytes, and makes the enclosing lengths one byte longer.
+   */
   const longName = (der: Uint8Array) => {
     const { subject } = certificateParts(der);
     const at = subject.byteOffset - der.byteOffset;
@@ -141,7 +143,7 @@ describe('bytes that are not exactly one certificate in DER', () => {
   it('such as a signature algorithm other than the one that was signed are refused', async () => {
     const { signatureAlgorithm } = certificateParts(issued.der);
     expect(signatureAlgorithm).toBe('1.2.840.10045.4.3.2');
-    // The outer of the two, ecdsa-with-SHA256, becomes ecdsa-with-SHA384.
+    // Changes the outer of the two signature algorithms from ecdsa-with-SHA256 to ecdsa-with-SHA384.
     const oid = Buffer.from('06082a8648ce3d040302', 'hex');
     const changed = Buffer.from(issued.der);
     changed[changed.lastIndexOf(oid) + oid.length - 1] = 3;

@@ -61,7 +61,7 @@ describe('the published ciphertexts of Tink', () => {
   });
 });
 
-// The same two schemes written once more, with node:crypto.
+// An independent implementation of the same two schemes with node:crypto.
 const concat = (...parts: Uint8Array[]) => Buffer.concat(parts);
 const VECTOR_POINT = concat(hex('04'), ECIES_VECTOR.x, ECIES_VECTOR.y);
 
@@ -93,7 +93,7 @@ const hmac = (key: Uint8Array, ...parts: Uint8Array[]) =>
     .update(concat(...parts))
     .digest();
 
-/** RFC 9180, sections 4.1 and 5.1, for outputs of at most 32 bytes. */
+/** Decrypts as RFC 9180 says in sections 4.1 and 5.1, for outputs of at most 32 bytes. */
 function openHpke(sealed: Uint8Array, info: Uint8Array, aead: number, bytes: number): Buffer {
   const empty = Buffer.alloc(0);
   const label = (suite: Buffer, name: string) => concat(Buffer.from('HPKE-v1'), suite, Buffer.from(name));
@@ -207,7 +207,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const sealed = await encrypt(publicKeyset, hex('01'));
     const isEcies = template === TEMPLATES[0];
-    // The highest bit of an X25519 key changes the context only, not the shared secret.
+    // Flipping the highest bit of an X25519 key changes only the context, not the shared secret.
     for (let bit = isStress ? 0 : 7; bit < 8 * sealed.length; bit += isStress ? 1 : 8) {
       const fault = await faultOf(() => decrypt(privateKeyset, flipped(sealed, bit)));
       const inPoint = isEcies && bit >= 8 * 5 && bit < 8 * 70;

@@ -114,7 +114,8 @@ describe('a keyset that is made for HPKE', () => {
     });
     expect(publicSet!.key[0]!.keyData).toMatchObject({ typeUrl: `${type}PublicKey`, keyMaterialType: 3 });
     expect(privateSet!.key[0]!.keyData).toMatchObject({ typeUrl: `${type}PrivateKey`, keyMaterialType: 2 });
-    // params { kem 1, kdf 1, aead 2 }, then 32 bytes; and around that the private key.
+    // The public value is params { kem 1, kdf 1, aead 2 } and a key of 32 bytes. The private value adds the private
+    // key.
     const publicValue = publicSet!.key[0]!.keyData!.value;
     expect(bytes(publicValue.subarray(0, 10))).toEqual(bytes('12060801100118021a20'));
     expect(publicValue).toHaveLength(42);
@@ -182,10 +183,10 @@ describe('integers', () => {
   });
 
   it('are read without the zeros that they begin with', async () => {
-    // d = 1: one byte, and the base point.
+    // The scalar d = 1 is stored as one byte. Its public key is the base point of the curve.
     const { primary } = await readPrivateKeyset(keyset([eciesPrivate(OTHER_POINT, Uint8Array.of(1))]));
     expect(bytes(primary.privateKey)).toEqual(bytes('00'.repeat(31), '01'));
-    // A point whose x begins with a zero byte, found by counting up.
+    // Counts up until a point has an x coordinate that begins with a zero byte.
     for (let d = 1; ; d++) {
       const scalar = Buffer.alloc(32);
       scalar.writeUInt32BE(d, 28);
@@ -199,7 +200,7 @@ describe('integers', () => {
   });
 });
 
-/** SEC 1, which needs no point. */
+/** Writes a private key in the SEC 1 format, which does not need the public point. */
 function ecPrivatePem(scalar: Uint8Array): string {
   const der = bytes('30310201010420', scalar, 'a00a06082a8648ce3d030107');
   return `-----BEGIN EC PRIVATE KEY-----\n${der.toString('base64')}\n-----END EC PRIVATE KEY-----\n`;

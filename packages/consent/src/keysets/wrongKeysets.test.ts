@@ -193,7 +193,8 @@ describe('a private keyset that is wrong', () => {
 });
 
 describe('the points of small order', () => {
-  // The list of RFC 7748's curve: each one makes every shared secret zero, which engines refuse to give.
+  // The list of small-order points of Curve25519 (RFC 7748): each point makes every shared secret zero, so crypto
+  // engines reject it.
   const p = 2n ** 255n - 19n;
   const others = [
     325606250916557431795983626356110631294008115727848805560023387167927233504n,

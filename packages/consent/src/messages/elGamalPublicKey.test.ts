@@ -6,7 +6,7 @@ import { faultOf } from '../../test/errors.ts';
 import { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey.ts';
 
 const ONE = new Uint8Array(32).fill(1, 31);
-/** The public key of a secret, compressed. */
+/** Returns the compressed public key of a secret. */
 function pointOf(secret: Uint8Array): Uint8Array {
   const ecdh = createECDH('prime256v1');
   ecdh.setPrivateKey(secret);

@@ -10,7 +10,7 @@ const sha256 = (...parts: (string | Uint8Array)[]) =>
 
 describe('a nonce', () => {
   it('has the hash that is published for it', async () => {
-    // -5720240472533425799 as a signed integer.
+    // The nonce is -5720240472533425799 as a signed integer.
     const nonce = BigInt.asUintN(64, -5720240472533425799n);
     expect(nonce).toBe(0xb09d9f98ecd52179n);
     const hash = '5258f08862a1715f8d95b310d0d509a88ec1fd79bf1f512dd4350961659e9884';

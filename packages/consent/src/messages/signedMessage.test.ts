@@ -64,13 +64,13 @@ describe('a SignedMessage', () => {
     });
     const both = write({ data: utf8('other'), message: { typeUrl: 'T', value: message }, signature });
     expect(plain(unpackSignedMessage(both))).toMatchObject({ message: 'the spec', typeUrl: 'T' });
-    // An Any with nothing in it is a message, and an empty one.
+    // An Any without a value still counts as the message, so the message is empty.
     const empty = write({ data: message, message: { typeUrl: 'T' }, signature });
     expect(() => unpackSignedMessage(empty)).toThrow('has no message');
   });
 
   it('keeps the message as it was, also where it would be written otherwise today', () => {
-    // A field out of order, a long varint, a field that nobody defines.
+    // These bytes have a field out of order, a varint longer than needed, and an unknown field.
     const odd = Buffer.from('18818080000a00f80101', 'hex');
     const packed = write({ message: { typeUrl: 'T', value: odd }, signature });
     expect(Buffer.from(unpackSignedMessage(packed).message)).toEqual(odd);

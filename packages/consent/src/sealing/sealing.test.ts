@@ -13,7 +13,7 @@ async function sealWhole(plaintext: Uint8Array): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(sealed(publicKeyset, CONTEXT, plaintext)));
 }
 
-/** In chunks of a size that fits no piece. */
+/** Decrypts the ciphertext in chunks whose size matches no piece boundary. */
 async function openWhole(
   ciphertext: Uint8Array,
   { keyset = privateKeyset, context = CONTEXT } = {},
@@ -34,7 +34,7 @@ test.each([0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])(
   },
 );
 
-// A single random byte is somewhere in every ciphertext, so what is searched has to be long.
+// A single random byte probably occurs somewhere in every ciphertext, so the test searches for 8 bytes.
 test.each([1000, PIECE + 1000])('nothing of %d bytes can be read', async (length) => {
   const plaintext = randomBytes(length);
   const ciphertext = await sealWhole(plaintext);
@@ -67,7 +67,7 @@ describe('what is not as it was encrypted does not open', () => {
   const plaintext = randomBytes(3 * PIECE);
   const rejected = expect.objectContaining({ name: 'ConsentError' });
 
-  /** After the header there are three pieces of one size. */
+  /** Splits the ciphertext into its header and three pieces of equal size. */
   async function parts(): Promise<Buffer[]> {
     const whole = await sealWhole(plaintext);
     return [
@@ -109,7 +109,7 @@ describe('what is not as it was encrypted does not open', () => {
     await expect(openWhole(Buffer.concat([header, ...pieces]))).rejects.toEqual(rejected);
   });
 
-  // Of the header: its length, the encrypted key, and the padding.
+  // The first six offsets change the length, the encrypted key and the padding of the header.
   test.each([0, 1, 2, 40, 100, 255, HEADER_BYTES, PIECE, 2 * PIECE, 3 * PIECE])(
     'byte %d changed',
     async (at) => {

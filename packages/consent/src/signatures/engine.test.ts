@@ -1,4 +1,4 @@
-/** Both engines in one process: a browser, which has only one of them, must come to the same verdicts. */
+/** Tests both crypto engines in one process: a browser has only one of them and must reach the same verdicts. */
 import { createHash } from 'node:crypto';
 import { signatureHash } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
@@ -55,7 +55,7 @@ it('WebCrypto imports a key once for each hash, and anew where its bytes were ch
   const key = { ...rsa[0]!.key, spki: Uint8Array.from(rsa[0]!.key.spki) };
   const before = importKey.mock.calls.length;
   for (const { hash, signature } of [...rsa, ...rsa]) await verifyByWebCrypto(key, hash, signature, message);
-  // The tests above have imported them already, if they ran.
+  // If the tests above ran, they have already imported these keys.
   expect(importKey.mock.calls.length - before).toBeLessThanOrEqual(rsa.length);
   key.spki.fill(0);
   expect(await verifyByWebCrypto(key, rsa[0]!.hash, rsa[0]!.signature, message)).toBe(false);

@@ -15,7 +15,7 @@ const message = Buffer.from(MESSAGE);
 const certificate = (name: keyof typeof CERTIFICATES) => Buffer.from(CERTIFICATES[name], 'base64');
 const oid = (name: string) => SIGNATURE_ALGORITHMS[name as keyof typeof SIGNATURE_ALGORITHMS].oid;
 
-/** A vector of OpenSSL's by the name of its algorithm. */
+/** Returns the OpenSSL test vector for this algorithm. */
 function vector(algorithm: string) {
   const [key, , signature] = SIGNATURES.find(([, name]) => name === algorithm)!;
   return { der: certificate(key), signature: Buffer.from(signature, 'base64') };
@@ -23,7 +23,7 @@ function vector(algorithm: string) {
 
 type SignOptions = Parameters<typeof sign>[2] & object;
 
-/** A fresh key with a certificate, and its signature over the message. */
+/** Creates a key with a certificate, and signs the message with the key. */
 async function fresh(algorithm: EcKeyGenParams | RsaHashedKeyGenParams) {
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const made = await x509.X509CertificateGenerator.createSelfSigned({
@@ -83,7 +83,7 @@ describe('a signature made with openssl', () => {
       copy[bit >> 3]! ^= 1 << (bit & 7);
       return copy;
     };
-    // Every seventh bit is at least one of each byte, and now one, now another.
+    // A step of seven flips at least one bit of every byte, at changing positions.
     const step = isStress ? 1 : 7;
     for (let bit = 0; bit < message.length * 8; bit += step) {
       expect(await isSignedBy({ message: flipped(message, bit), signature }, der)).toBe(false);

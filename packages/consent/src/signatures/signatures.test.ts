@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { generateKeyPairSync, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithmName } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
@@ -21,7 +21,7 @@ interface Holder {
 const KEYS = { 'P-256': 'P-256', 'P-384': 'P-384', 'P-521': 'P-521', RSA: 'RSA' } as const;
 const holders = {} as Record<keyof typeof KEYS | 'Ed25519' | 'secp256k1', Holder>;
 
-/** A key made by node:crypto, with a certificate: who signed that does not matter here. */
+/** Wraps a key from node:crypto in a certificate. The signer of the certificate does not matter here. */
 async function holder(pair: { privateKey: KeyObject; publicKey: KeyObject }): Promise<Holder> {
   const spki = Uint8Array.from(pair.publicKey.export({ format: 'der', type: 'spki' }));
   const signing = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [

@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import {
   generateKeys,
   type Issued,
@@ -111,7 +111,7 @@ describe('which roots vouch for whom', () => {
     expect(await faultOf(async () => shared.verify(STREAMLY, await byShared(), NOW))).toBe(
       'CERTIFICATE_NAMES_NO_PARTY',
     );
-    // Its own root, which nobody else has, needs no names.
+    // A root that belongs to one party only needs no party name in the certificate.
     await shared.verify(STREAMLY, (await leaf(streamly)).der, NOW);
   });
 
@@ -308,7 +308,7 @@ describe('a root is refused', () => {
     const error = await errorOf(() => createTrustStore([{ pem: intermediate.pem }]));
     expect(error.code).toBe('CERTIFICATE_CHAIN_TOO_LONG');
     expect(error.message).toContain('Give the self-signed root');
-    // Under the same name, but with the key of another.
+    // This certificate has the same subject name as the root, but a different key.
     const namesake = await root('CN=Streamly root', { by: streamly });
     expect(await faultOfRoot(namesake.pem)).toBe('CERTIFICATE_CHAIN_TOO_LONG');
     expect(await faultOfRoot(`${streamly.pem}${intermediate.pem}`)).toBe('CERTIFICATE_CHAIN_TOO_LONG');

@@ -8,7 +8,7 @@ beforeEach(() => {
   registry = new Registry();
 });
 
-/** Of every metric in the registry. */
+/** Exports every metric in the registry. */
 async function exported() {
   const metrics = await registry.getMetricsAsJSON();
   return metrics.map((metric) => metricData(metric, [1, 0], [2, 0]));

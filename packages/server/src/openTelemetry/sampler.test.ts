@@ -6,7 +6,9 @@ import { samplerOf } from './sampler.ts';
 const LOW = `00000000${'0'.repeat(23)}1`;
 const HIGH = `ffffffff${'0'.repeat(23)}1`;
 
-/** Whether a span is recorded: of this trace, and where the caller's flag is given, as its child. */
+/**
+ * Returns whether the sampler records a span of this trace. With `callersFlag`, the span has a parent with this flag.
+ */
 function isSampled(env: NodeJS.ProcessEnv, traceId: string, callersFlag?: 0 | 1): boolean {
   const caller = { traceId, spanId: '1'.repeat(16), traceFlags: callersFlag ?? 0, isRemote: true };
   const around = callersFlag === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller);

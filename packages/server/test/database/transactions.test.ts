@@ -14,7 +14,7 @@ let db: Database;
 
 beforeAll(async () => {
   database = await createDuchyDatabase();
-  // One connection: what a transaction leaves behind, the next one finds.
+  // With one connection, every transaction sees the session state that the previous transaction left behind.
   const connection = { connectionString: database.url };
   db = new Database({ connection, applicationName: 'test' }, SESSION);
 });
@@ -31,7 +31,7 @@ function failing(name: string, sqlState: string, condition = 'true') {
   return { name, text };
 }
 
-/** Pipelined, and heard the other way round, as it happens where one is awaited within another. */
+/** Pipelines two statements and awaits the second first, as happens when one query is awaited inside another. */
 async function both(tx: Transaction, first: { name: string; text: string }): Promise<void> {
   const before = tx.query(first, []);
   before.catch(() => {});
@@ -145,7 +145,8 @@ describe('the metrics of a transaction', () => {
 
 describe('a COMMIT', () => {
   beforeAll(async () => {
-    // What PostgreSQL says when somebody cancels the wait for a synchronous standby comes with the COMMIT, too.
+    // Like these triggers, PostgreSQL sends a warning with the COMMIT when the wait for a synchronous standby is
+    // canceled.
     await database.query(`
       CREATE TABLE told (how text);
       CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
