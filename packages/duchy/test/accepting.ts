@@ -1,4 +1,4 @@
-/** A duchy that is asked to take part in computations, without a database: what it accepts, and what it rejects. */
+/** A duchy without a database that is asked to take part in computations. Tests check which computations it accepts. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   createEncryptionKeysets,
@@ -26,20 +26,22 @@ export const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
 export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, { $typeName: string }>;
 
 export interface Accepting {
-  /** `duchies/beta`; its exchange knows two certificates of the consumer, one of them issued by another root. */
+  /**
+   * The duchy `duchies/beta`. Its exchange knows two certificates of the consumer, and another root issued one of them.
+   */
   duchy: Duchy;
   stranger: Identity;
-  /** A reach of two providers, with a key for the result. */
+  /** A reach measurement of two providers, with a key for the result. */
   spec: SpecInit;
-  /** Two, which alpha and beta take. */
+  /** Two requisitions. Alpha receives the upload for one, and beta for the other. */
   requisitions: Computation['requisitions'];
-  /** A spec as the consumer signs it, or somebody else. */
+  /** Signs a spec with the consumer's key, or with `by`. */
   signed(spec: SpecInit, by?: Signer): Promise<SignedMessage>;
-  /** What the exchange says from now on. */
+  /** The answers of the exchange, which a test may change at any time. */
   says: { revocationState: 'REVOKED' | undefined; vidRanges: { start: number; end: number }[] };
 }
 
-/** Why a duchy does not accept: what everybody reads, and what its log says besides. */
+/** Returns why a duchy rejects a computation: the message that all parties see, and the detail in the duchy's log. */
 export async function whyNot(duchy: Duchy, view: Computation): Promise<string> {
   const error = await accept(duchy, view).then(
     () => 'accepted',

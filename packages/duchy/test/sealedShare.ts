@@ -1,6 +1,6 @@
 import { sealed, shareContext } from '@measurement-exchange/consent/sealing';
 
-/** A share as it travels: encrypted for the worker that takes it. */
+/** Encrypts a share for the worker that receives it, as a provider does. */
 export async function sealShare(
   publicKeyset: Uint8Array,
   requisition: string,

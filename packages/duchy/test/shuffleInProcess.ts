@@ -1,6 +1,6 @@
 /**
- * Runs the shuffle stage in this process: small computations wait for no thread to start, which takes longer than all else
- * that a worker does. Files that have a process of their own mock `shuffleThread.ts` with this one.
+ * Runs the shuffle stage in this process, because starting a thread takes longer than all other work of a worker on a
+ * small computation. Test files that have their own process mock `shuffleThread.ts` with this module.
  */
 import {
   type ShuffleInput,

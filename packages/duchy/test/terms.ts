@@ -1,6 +1,6 @@
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 
-/** What a provider says that it was told. */
+/** Returns the terms as a provider states them in its fulfillment. */
 export function termsOf(config: LiquidLegionsConfig, combinedPublicKey: Uint8Array) {
   const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
     config;

@@ -1,4 +1,4 @@
-/** A computation as the exchange shows it, of three duchies and two providers. */
+/** A computation of three duchies and two providers, as the exchange shows it. */
 import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { nonceHash, randomNonce } from '@measurement-exchange/consent';
@@ -33,7 +33,7 @@ export const REACH_AND_FREQUENCY: specs.MeasurementSpec['measurementType'] = {
   }),
 };
 
-/** Both requisitions are taken by `fulfillingDuchy`. */
+/** Creates a computation. `fulfillingDuchy` receives the uploads of both requisitions. */
 export async function makeComputation(
   id: string,
   duchy: string,

@@ -1,4 +1,4 @@
-/** Computations with sketches: which a duchy takes part in. */
+/** Tests which sketch computations a duchy takes part in. */
 import { createSigner } from '@measurement-exchange/consent';
 import type { Computation, LiquidLegionsConfig, LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -17,7 +17,7 @@ const [ALPHA, BETA, GAMMA, DELTA] = ['alpha', 'beta', 'gamma', 'delta'].map((id)
   string,
 ];
 
-/** A duchy of a computation that nobody computes. */
+/** Simulates one duchy of a computation without computing anything. */
 class Player {
   readonly inbox = new Set<string>();
   stage: string;
@@ -64,7 +64,7 @@ describe.each<[what: string, protocol: MpcProtocol, roles: Record<string, DuchyR
 ])('%s', (_what, protocol, roles, config) => {
   const steps = stepsOf({ [protocol]: config } as unknown as ProtocolConfig);
 
-  /** Plays the tables of all duchies, one row at a time, and returns the stages that sent something, in their order. */
+  /** Plays the stage tables of all duchies, one row at a time, and returns the stages that sent a message, in order. */
   function play(): { players: Player[]; worked: { duchy: string; stage: string }[] } {
     const players = Object.keys(roles).map((name) => new Player(name, protocol, roles, config));
     const worked: { duchy: string; stage: string }[] = [];

@@ -10,7 +10,7 @@ import { readSecretsKey } from './secretsKey.ts';
 const folder = mkdtempSync(join(tmpdir(), 'mex-duchy-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What production takes. */
+/** A configuration that production accepts. */
 const GOOD = {
   url: 'https://exchange.example.com',
   tokenFile: 'token',
@@ -60,7 +60,7 @@ describe('the settings', () => {
     expect(problems).toEqual([]);
     const modeOf = (file: string) => (file.endsWith('/roots') ? 0o040700 : 0o100600);
     expect(productionProblems(config, modeOf)).toEqual([]);
-    // Every setting of the example is one that has no default in production.
+    // The example contains only the settings that have no default in production.
     expect(Object.keys(JSON.parse(example!)).sort()).toEqual([
       'databaseUrl',
       'endpoint',

@@ -1,6 +1,7 @@
 /**
- * An exchange that names its own address as the endpoint of every duchy, and passes on what it gets, so that nobody notices. It
- * reads all uploads and all messages between duchies. With the key of one worker it must not learn a provider's vector.
+ * A hostile exchange names its own address as the endpoint of every duchy. It passes everything on, so no party
+ * notices, and reads all uploads and all messages between duchies. Even with the key of one worker, it must not learn a
+ * provider's vector.
  */
 import { createDecipheriv } from 'node:crypto';
 import { decrypt } from '@measurement-exchange/consent';
@@ -35,7 +36,7 @@ afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
 });
 
-/** Opens sealed octets at any place, without the checks of an honest reader. */
+/** Decrypts sealed bytes at any position, without the checks of an honest reader. */
 async function openAnywhere(bytes: Buffer, keyset: Uint8Array): Promise<Buffer | undefined> {
   for (let at = bytes.indexOf('\0U'); at >= 0; at = bytes.indexOf('\0U', at + 1)) {
     const length = bytes.readUInt16BE(at);
@@ -62,7 +63,7 @@ test('the exchange collects every upload, and reads no share of it; with one wor
   for (const { duchy } of world.duchies) {
     keysets[duchy.name] = (await readSecrets(duchy.db, id)).privateKeyset!;
   }
-  // Nobody notices: the figure is right.
+  // No party notices the interception: the figure is right.
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(truth(1).size);
 
@@ -75,7 +76,8 @@ test('the exchange collects every upload, and reads no share of it; with one wor
     }
     for (const [duchy, keyset] of Object.entries(keysets)) {
       const opened = await openAnywhere(Buffer.from(data), keyset);
-      // The search works: with the key of the worker that takes it, the share is found, which is uniform by itself.
+      // This shows that the search works: the key of the receiving worker finds the share, which alone is uniformly
+      // random.
       expect(opened?.includes(values) ?? false).toBe(duchy === fulfillment.duchy);
     }
   }

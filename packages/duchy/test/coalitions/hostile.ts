@@ -1,4 +1,6 @@
-/** Uploads and messages of a hostile sender: right ones, of which a fixed seed decides what is spoiled. */
+/**
+ * Builds uploads and messages of a hostile sender. Each starts out valid, and a fixed seed decides how it is damaged.
+ */
 import { createHash } from 'node:crypto';
 import { toBinary } from '@bufbuild/protobuf';
 import { createSigner } from '@measurement-exchange/consent';
@@ -12,10 +14,10 @@ import {
 import { createIdentity } from '@measurement-exchange/sdk/identity';
 import { sha256 } from '../face/world.ts';
 
-/** Free text that a sender puts into fields: it must not come out anywhere. */
+/** Free text that a sender puts into fields. It must not appear in any output. */
 export const MARKER = 'Ada-Lovelace-saw-it-7-times';
 
-/** The same numbers for the same seed. */
+/** Draws the same numbers for the same seed. */
 export class Draw {
   private drawn = 0;
   private readonly seed: string;
@@ -45,18 +47,18 @@ export class Draw {
   }
 }
 
-/** One request, before it is signed. */
+/** One request before it is signed. */
 export interface Hostile {
   part: 'fulfillment' | 'message';
   path: string;
   message: duchyMessages.Fulfillment | duchyMessages.StageMessage;
   data: Uint8Array;
   privateKeyPem: string;
-  /** Keys of others, which signed nothing of this. */
+  /** Private keys of other parties, which did not sign this request. */
   otherKeys: string[];
 }
 
-/** What a sender can spoil; each says what it did, so that both worlds can be compared. */
+/** The ways to damage a request. Each has a name, which is reported so that both worlds can be compared. */
 const SPOILS: Record<string, (sent: Hostile, draw: Draw) => void> = {
   field: spoilField,
   'two fields': (sent, draw) => {
@@ -89,7 +91,7 @@ const SPOILS: Record<string, (sent: Hostile, draw: Draw) => void> = {
   nothing: () => {},
 };
 
-/** Names of fields of the message, of those inside it too. */
+/** Damages one field of the message or of the message inside it. */
 function spoilField({ message }: Hostile, draw: Draw): void {
   const inner = 'protocolData' in message ? message.protocolData.value : undefined;
   const target = (inner && draw.below(3) === 0 ? inner : message) as unknown as Record<string, unknown>;
@@ -119,7 +121,7 @@ function spoiledValue(value: unknown, draw: Draw): unknown {
   ]);
 }
 
-/** `most`: how many bytes at the beginning may be changed. */
+/** Damages the bytes. Only the first `most` bytes may change. */
 function spoiledBytes(bytes: Uint8Array, draw: Draw, most = bytes.length): Uint8Array {
   const at = draw.below(Math.max(most, 1));
   switch (draw.below(6)) {
@@ -138,21 +140,21 @@ function spoiledBytes(bytes: Uint8Array, draw: Draw, most = bytes.length): Uint8
   }
 }
 
-/** In DER, of other bytes. */
+/** A valid DER signature over other bytes. */
 const OF_NOTHING = await createIdentity({ party: 'x', commonName: 'x', now: Date.now(), days: 1 })
   .then(({ privateKeyPem }) => createSigner(privateKeyPem))
   .then((signer) => signer.sign(Buffer.from('nothing')))
   .then(({ signature }) => signature);
 
-/** After signing: what is signed, the signature, or the body around it. */
+/** The damage that is done after signing: to the signed message, to the signature, or not at all. */
 const AFTER: Record<string, (signed: SignedMessage, draw: Draw) => SignedMessage> = {
-  // What follows is made of nonces and digests, which are others in each world, and of other lengths.
+  // Only the first 60 bytes are damaged: the nonces and digests after them differ between the worlds, also in length.
   message: (signed, draw) => ({ ...signed, message: spoiledBytes(signed.message, draw, 60) }),
   signature: (signed, draw) => ({ ...signed, signature: draw.of([draw.bytes(70), Buffer.of(), OF_NOTHING]) }),
   none: (signed) => signed,
 };
 
-/** What is sent. */
+/** A request as it is sent, with the name of its damage. */
 export interface HostileRequest {
   what: string;
   path: string;
@@ -160,7 +162,7 @@ export interface HostileRequest {
   headers: Record<string, string>;
 }
 
-/** `text` is the number of the field that free text goes into, signed and framed as it should be. */
+/** Puts free text into one field of a request that is otherwise valid. `text` is the number of the field. */
 export async function freeText(sent: Hostile, text: number): Promise<HostileRequest> {
   const fields = sent.message as unknown as Record<string, unknown>;
   const names = Object.keys(fields).filter(
@@ -191,7 +193,7 @@ function partOf({ part }: Hostile, message: SignedMessage): string {
     : toJson(StageMessagePart, { message });
 }
 
-/** The same draws spoil the same things, whatever the keys and the data of a world are. */
+/** The same draws cause the same damage, regardless of the keys and the data of a world. */
 export async function hostileRequest(sent: Hostile, draw: Draw): Promise<HostileRequest> {
   const spoil = draw.of(Object.keys(SPOILS));
   SPOILS[spoil]!(sent, draw);

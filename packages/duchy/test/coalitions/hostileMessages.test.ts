@@ -1,6 +1,7 @@
 /**
- * A provider or a duchy that sends whatever it likes, in two worlds that differ in one person of another provider: it gets the
- * same responses in both, none of them is a defect, and nothing that anybody wrote comes out in a log or at the exchange.
+ * A hostile provider or duchy sends arbitrary requests in two worlds that differ in one person of another provider. It
+ * gets the same responses in both worlds, no response is a server error, and no text from a request appears in a log or
+ * at the exchange.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -24,7 +25,7 @@ import { MODULUS, PROVIDERS, type TestComputation } from '../view.ts';
 import { Draw, freeText, type Hostile, hostileRequest, MARKER } from './hostile.ts';
 
 const COUNT = rounds(600, 40);
-/** Requests to one computation; some of them are taken, and then others are told so. */
+/** The number of requests per computation. Some of them are accepted, and later requests then get a conflict. */
 const PER_COMPUTATION = 8;
 const [ATTACKER, VICTIM] = [0, 1] as const;
 
@@ -46,14 +47,14 @@ const MESSAGES = {
 type Protocol = keyof typeof MESSAGES;
 const PROTOCOLS = Object.keys(MESSAGES) as Protocol[];
 
-/** What both providers have, in registers; the worlds differ in the last one of the other provider. */
+/** The registers of both providers. The worlds differ in the last register of the other provider. */
 const SHARE = randomShare();
 const SKETCHES = { reachOnlyLiquidLegionsV2: points(5 * 2), liquidLegionsV2: points(5 * 6) };
 const MESSAGE = randomBytes(500);
 
 interface World extends FaceWorld {
   hasOneMore: boolean;
-  /** Whatever was said to the exchange. */
+  /** Every call to the exchange. */
   told: string[];
 }
 
@@ -71,7 +72,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(worlds.map((world) => world.stop())));
 
-/** Records what the duchy says from now on. */
+/** Records every call of the duchy to the exchange. */
 function listenTo(duchy: Duchy, told: string[]): void {
   const calls = Object.entries(duchy.client).map(([operation, call]) => [
     operation,
@@ -85,7 +86,7 @@ function listenTo(duchy: Duchy, told: string[]): void {
   duchy.client = Object.fromEntries(calls);
 }
 
-/** A computation at which the other provider has uploaded. */
+/** Starts a computation to which the other provider has already uploaded. */
 async function begin(world: World, protocol: Protocol): Promise<TestComputation> {
   if (protocol === SHARE_SHUFFLE) {
     const computation = await world.computation();
@@ -103,7 +104,7 @@ async function begin(world: World, protocol: Protocol): Promise<TestComputation>
   return computation;
 }
 
-/** One that is right. */
+/** Builds a valid request of the attacker. */
 async function honest(
   world: World,
   protocol: Protocol,
@@ -137,17 +138,18 @@ async function uploadOf(world: World, protocol: Protocol, computation: TestCompu
   return upload;
 }
 
-/** What the sender sees. */
+/** Sends the hostile requests and returns the responses that the sender sees. */
 async function attack(world: World, protocol: Protocol): Promise<string[]> {
   const draw = new Draw(`hostile ${protocol}`);
   const seen: string[] = [];
   let computation: TestComputation | undefined;
   for (let i = 0; i < COUNT; i++) {
-    // Uploads come before messages, as stages do.
+    // Uploads come before messages, in the order of the stages.
     const turn = i % PER_COMPUTATION;
     if (turn === 0) computation = await begin(world, protocol);
     const sent = await honest(world, protocol, computation!, turn < PER_COMPUTATION / 2);
-    // Uploads and messages have two free texts per computation each, and so come to all of their fields.
+    // Uploads and messages each send two free texts per computation, so over the computations they cover all of their
+    // fields.
     const text = 2 * Math.floor(i / PER_COMPUTATION) + (turn % 4 === 3 ? 1 : 0);
     const { what, path, body, headers } =
       turn % 2 === 1 ? await freeText(sent, text) : await hostileRequest(sent, draw);
@@ -168,7 +170,7 @@ describe.each(PROTOCOLS)('%s', (protocol) => {
     const [one, other] = await Promise.all(worlds.map((world) => attack(world, protocol)));
     expect(other).toEqual(one);
     expect(one!.filter((line) => / → 5\d\d /.test(line))).toEqual([]);
-    // Both what is taken and what is not occurs, for more reasons than one.
+    // Some requests are accepted, and others are rejected for several different reasons.
     const outcomes = new Set(one!.map((line) => /→ (\d+ \w+)/.exec(line)![1]));
     expect(outcomes).toContain('200 undefined');
     expect(outcomes.size).toBeGreaterThan(5);
@@ -180,6 +182,6 @@ describe.each(PROTOCOLS)('%s', (protocol) => {
   });
 });
 
-/** Names, codes and positions: no other text leaves a duchy. */
+/** Calls to the exchange contain only names, codes and positions. No other text leaves a duchy. */
 const TOLD =
   /^\["\w+",\{("(name|body|etag|requisition|nonce|code|position|field|stage|duchy|dataProvider)":("[\w/.\-[\]]*"|\{)|[,{}])*\]$/;

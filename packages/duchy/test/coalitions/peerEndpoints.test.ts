@@ -1,4 +1,7 @@
-/** An exchange that names services of a duchy's own network as the endpoints of other duchies: none of them gets a connection. */
+/**
+ * A hostile exchange names services of a duchy's own network as the endpoints of other duchies. None of these services
+ * gets a connection.
+ */
 import { lookup } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -20,7 +23,7 @@ let world: FaceWorld;
 let message: StoredMessage;
 let service: Server;
 let port: number;
-/** Connections and requests that the service got. */
+/** The connections and requests that the service received. */
 const got = { connections: 0, bodies: [] as string[] };
 let respond: RequestListener;
 
@@ -55,7 +58,7 @@ beforeEach(() => {
   respond = (_request, response) => response.writeHead(200).end('{}');
 });
 
-/** What becomes of a message when the exchange names this endpoint, or none. */
+/** Sends a message while the exchange names this endpoint, or no endpoint, and returns the outcome. */
 async function sent(
   endpoint: string | undefined,
   settings: { peers?: Record<string, PeerSettings>; requiresPublicPeers?: boolean },
@@ -95,7 +98,7 @@ describe('in production', () => {
 
   test('an endpoint of the settings is connected to at any address, over TLS alone', async () => {
     const pinned = (endpoint: string) => ({ ...PRODUCTION, peers: { [BETA]: { endpoint } } });
-    // The service has no TLS, so that nothing is read by it.
+    // The service does not speak TLS, so it reads no request.
     const outcome = await sent('https://8.8.8.8', pinned(`https://localhost:${port}`));
     expect(outcome).toBe('NotReady WAITS_FOR_PEER: no response');
     expect([got.connections > 0, got.bodies]).toEqual([true, []]);

@@ -1,7 +1,7 @@
 /**
- * What ciphertexts of a ring of three duchies hide, tried on the bytes of computations: by an aggregator that opens whatever it
- * can, and by workers that look for what they sent. And the model of what an aggregator can count, in which ringWorlds.test.ts
- * compares many runs, is held against these bytes.
+ * Tests on real bytes what the ciphertexts of a ring of three duchies hide from an aggregator that decrypts everything
+ * it can, and from workers that search for the registers that they sent. Also checks against these bytes the model of
+ * what an aggregator can count. ringWorlds.test.ts uses that model to compare many runs.
  */
 
 import { takeColumn } from '@measurement-exchange/mpc/protocols/liquidLegions/blocks';
@@ -56,7 +56,7 @@ const SPEC = {
   ...{ dataProviderCount: 2, duchyCount: 3, maximumFrequency: MAXIMUM, ...NOISE },
 };
 
-/** Every message of a computation with frequencies, by whoever gets it. */
+/** Computes a measurement with frequencies and returns every message under the name of its receiver. */
 async function computeFrequencies(
   spec: typeof SPEC | (typeof SPEC & { noiseMechanism: 'NONE' }),
   events: Events[],
@@ -82,7 +82,10 @@ async function computeFrequencies(
   return { parameters, setups, combined, once, blinded, flags, left, registers, seeds };
 }
 
-/** Indexes by how many registers they have, from 1 to the number of providers on; then the larger groups. */
+/**
+ * Counts the indexes by their number of registers, from 1 to the number of providers. Larger groups are listed
+ * separately.
+ */
 function groupsIn(
   message: Uint8Array,
   size: number,
@@ -113,7 +116,7 @@ const PEOPLE: Events[] = [
   ]),
 ];
 
-/** As the providers have them, by register. */
+/** Returns the providers' sketches in plaintext, one entry per register. */
 function plain(spec: typeof SPEC, events: Events[]): PlainRegister[][] {
   return events.map((one) => {
     const { keys, frequencies } = frequencySketch(spec, one);
@@ -192,7 +195,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
 });
 
 describe('an aggregator that opens every flag and every comparison', async () => {
-  /** Half of them were reached, by both providers. The guess of who is not named is that they were not. */
+  /** Both providers reached half of these people. For a person without evidence, the attacker guesses "not reached". */
   const TARGETS = Array.from({ length: 80 }, (_, i) => 1000 + i);
   const spec = {
     ...SPEC,
@@ -208,7 +211,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
   const opened = (ciphertexts: Uint8Array) =>
     hexBlocks(workspace.decrypt(ciphertexts, ALONE, aggregator.secretKey), POINT_BYTES);
   const NOTHING = '00'.repeat(POINT_BYTES);
-  /** a − b, for points. */
+  /** Computes a − b for points of the curve. */
   const difference = (a: Uint8Array, b: Uint8Array) => {
     const { curve } = ring;
     const [p, q] = curve.spare;
@@ -239,7 +242,8 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const seen = new Set([...destroyed, ...histogram]);
     const isNamed = (i: number) => tables.some((table) => seen.has(table[i]!));
     const right = TARGETS.filter((vid, i) => isNamed(i) === reached.includes(vid)).length;
-    // Five standard deviations of 80 coins. An aggregator that sees flags unblinded is right about nearly all.
+    // Five standard deviations of 80 coin flips. An aggregator that saw unblinded flags would guess nearly all people
+    // right.
     expect(Math.abs(right - 40)).toBeLessThan(23);
   });
 
@@ -247,7 +251,8 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const others = [...destroyed, ...histogram].filter((point) => point !== NOTHING);
     expect(others.length).toBeGreaterThan(20);
     expect(new Set(others).size).toBe(others.length);
-    // With one factor for both flags of a tuple, or for all, this is the same point everywhere.
+    // If one blinding factor were used for both flags of a tuple, or for all tuples, this difference would be the same
+    // point everywhere.
     const places = destroyed.flatMap((point, i) =>
       point !== NOTHING && histogram[i] !== NOTHING ? [i] : [],
     );
@@ -268,9 +273,12 @@ describe('an aggregator that opens every flag and every comparison', async () =>
 
 test('workers that look for what they sent recognize nothing, in many runs of two worlds', async () => {
   const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }), pool);
-  // A worker that recognizes its registers tells the worlds apart in each run, so that few runs show it.
+  // A worker that recognizes its registers would distinguish the worlds in every run, so a few runs are enough.
   const runs = rounds(2000, 24);
-  /** A sketch of four registers in each run of each world: in world 1 three of them have somebody, in world 0 two. */
+  /**
+   * A sketch of four registers for each run of each world. In world 1 three registers have a person, and in world 0
+   * two.
+   */
   const texts = [0, 1].flatMap((world) =>
     Array.from({ length: runs * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),
   );
@@ -280,11 +288,13 @@ test('workers that look for what they sent recognize nothing, in many runs of tw
   const message = Buffer.concat([sent, workspace.encrypt(['zero'], key, random)]);
   const combined = await stages.combine([message], aggregator, dice.seed());
   const once = await stages.execute(combined, first, dice.seed());
-  // The first worker is given what the aggregator combined, the second one what the first one sends.
+  // The first worker receives the combined message from the aggregator, and the second worker receives the output of
+  // the first.
   for (const given of [combined, once]) {
     const found = new Set(hexBlocks(given, CIPHERTEXT_BYTES));
     const kept = hexBlocks(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
-    // It keeps what it recognizes and drops the rest: this is the figure that the consumer gets then.
+    // The attacking worker keeps the registers that it recognizes and drops the others. The consumer then gets this
+    // figure.
     const figure = (world: WorldNumber, run: number) => {
       const from = (world * runs + run) * 4;
       return new Set(texts.slice(from, from + 4).filter((_, i) => kept[from + i])).size;

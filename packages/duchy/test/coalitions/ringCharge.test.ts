@@ -1,7 +1,7 @@
 /**
- * Whoever sees a computation of a ring, alone or together with those that docs/privacy.md promises something about, gets at
- * most what is charged: the divergence of what two neighbors show is computed exactly, from the distribution of the parts of
- * the noise that the coalition does not know, by formulas of its own.
+ * Computes exactly what a party of a ring can learn, alone or together with those for which docs/privacy.md makes a
+ * promise. The divergence between two neighboring inputs follows from the distribution of the noise that the coalition
+ * does not know, with formulas independent of the product. It must not exceed the privacy charge.
  */
 
 import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
@@ -30,14 +30,14 @@ const SPEC = {
 const FULL = frequencyParameters(SPEC);
 const REACH_ONLY = reachOnlyParameters(SPEC);
 
-/** Far from every bound. */
+/** These counts are far from every bound. */
 const NOISE: Noise = {
   ...{ reach: 30, publisher: 30, several: 30, duchies: DUCHIES },
   histogram: Array(PROVIDERS).fill(30),
   frequency: Array(MAXIMUM).fill(30),
 };
 
-/** What shifts the noise of one world into that of the other, so that both show the same: by how much each count is shifted. */
+/** The change of each noise count that makes one world look like the other. */
 type Shift = {
   reach?: number;
   publisher?: number;
@@ -58,7 +58,7 @@ const shifted = (noise: Noise, shift: Shift): Noise => ({
 const register = (index: string, key = 'a', count = 1): PlainRegister => ({ index, key, count });
 const OTHERS = [register('1'), register('2', 'b', 2)];
 
-/** Two neighbors: what the first provider has, and what it would have without one register; and what makes them look alike. */
+/** Two neighboring inputs: the first provider's registers with and without `added`. The shifts make both look alike. */
 interface Neighbors {
   what: string;
   others: PlainRegister[][];
@@ -112,7 +112,7 @@ const NEIGHBORS: Neighbors[] = [
   },
 ];
 
-/** Who sees what, and of how many duchies the noise is not known to them. */
+/** The coalitions: their name, the number of duchies whose noise they do not know, and what they see. */
 const COALITIONS = [
   ['the aggregator, alone or with the consumer', DUCHIES - 1, 'everything'],
   ['a worker with the consumer, which subtracts or leaves out its own noise', DUCHIES - 1, 'figures'],
@@ -131,7 +131,7 @@ describe.each(NEIGHBORS)('$what', ({ others, added, full, reachOnly }) => {
     const withIt = [[register('own', 'e'), added], ...others];
     const seen = (sketches: PlainRegister[][], some: Noise) => {
       const { several, destroyed, ...view } = viewOf(parameters, sketches, some);
-      // A reach alone has no keys: nobody sees which registers have several people.
+      // A computation of reach alone has no keys, so no party sees which registers have several people.
       return protocol === 'liquidLegionsV2' ? { ...view, several, destroyed } : view;
     };
     expect(seen(withIt, shifted(noise, shift))).toEqual(seen(without, noise));
@@ -186,11 +186,11 @@ function chargeOf(protocol: 'liquidLegionsV2' | 'reachOnlyLiquidLegionsV2') {
 
 interface Cost {
   divergence(order: number): number;
-  /** What is set aside: outcomes that only one of the neighbors has. */
+  /** The probability of outcomes that occur for only one of the neighbors. The divergence ignores these. */
   lost: number;
 }
 
-/** Of each count that is shifted, for who does not know the noise of so many duchies. */
+/** Returns the cost of each shifted count for a coalition that does not know the noise of `unknown` duchies. */
 function costsOf(shift: Shift, unknown: number, sees: 'everything' | 'figures'): Cost[] {
   const counts: Count[] = [
     ...(shift.reach ? (['reach'] as const) : []),
@@ -205,8 +205,9 @@ function costsOf(shift: Shift, unknown: number, sees: 'everything' | 'figures'):
 }
 
 /**
- * Two sums of parts, one of them moved by 1: exactly, from the weights of a discrete Gaussian. Where a part would be beyond the
- * offset, another one is drawn; the chance of that is set aside, at both neighbors.
+ * Compares the sum of the unknown noise with the same sum shifted by 1, exactly, from the weights of a discrete
+ * Gaussian. The product redraws noise that exceeds the offset. The probability of a redraw is added to `lost` for both
+ * neighbors.
  */
 function costOf(count: Count, unknown: number): Cost {
   const { epsilon, delta } = PRIVACY[count];

@@ -1,6 +1,6 @@
 /**
- * What a duchy of a ring can count, in plaintext: of sketches, and of the noise that duchies draw. ring.test.ts holds this
- * model against the bytes of whole computations; the comparisons of many runs then need no ciphertexts.
+ * A plaintext model of what a duchy of a ring can count in sketches and in the noise of duchies. ring.test.ts checks
+ * this model against the bytes of whole computations, so comparisons over many runs need no encryption.
  */
 import type { NoiseParameters } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseParameters';
 import {
@@ -10,29 +10,29 @@ import {
 import { drawNoiseTuples } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseTuples';
 import type { FrequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
 
-/** A register that a provider uploads. An honest one has each index once. */
+/** A register that a provider uploads. An honest sketch has each index once. */
 export interface PlainRegister {
   index: string;
-  /** `destroyed` and `histogram` are the special keys. */
+  /** The key of the register. The special keys are `destroyed` and `histogram`. */
   key: string;
   count: number;
 }
 
-/** How many registers and tuples of noise there are of each kind: of one duchy, or of several. */
+/** The number of noise registers and tuples of each kind, from one duchy or several. */
 export interface Noise {
   reach: number;
   publisher: number;
-  /** By how many registers a group has, from 1 on. */
+  /** The number of noise groups by their number of registers, starting at 1. */
   histogram: number[];
-  /** By frequency, from 1 on. */
+  /** The number of noise tuples by frequency, starting at 1. */
   frequency: number[];
   several: number;
-  /** Duchies whose noise this is. */
+  /** The number of duchies that drew this noise. */
   duchies: number;
 }
 
 export interface View {
-  /** Indexes by how many registers they have, from 1 on. */
+  /** The number of indexes by their number of registers, starting at 1. */
   groups: number[];
   publisher: number;
   padding: number;
@@ -42,7 +42,7 @@ export interface View {
   frequency: number[];
 }
 
-/** What a duchy draws from a seed, by the code of the product. */
+/** Draws the noise of a duchy from a seed with the code of the product. */
 export function drawNoise(
   parameters: NoiseParameters & Partial<FrequencyParameters>,
   seeds: { registers: Uint8Array; tuples: Uint8Array },
@@ -87,7 +87,9 @@ export function sumOf(parts: readonly Noise[]): Noise {
   };
 }
 
-/** Of sketches that have `maxSize` registers each, those that are not listed being empty. */
+/**
+ * Returns the view of an aggregator. Each sketch has `maxSize` registers, and registers that are not listed are empty.
+ */
 export function viewOf(
   parameters: NoiseParameters & Partial<FrequencyParameters>,
   sketches: readonly PlainRegister[][],
@@ -117,7 +119,7 @@ export function viewOf(
     else if (key === 'histogram') view.histogram++;
     else {
       const sum = registers.reduce((total, { count }) => total + count, 0);
-      // What is equal to none of the lower frequencies counts as the highest one.
+      // A count that equals none of the lower frequencies counts as the highest frequency.
       const highest = view.frequency.length;
       const frequency = sum >= 1 && sum < highest ? sum : highest;
       if (highest > 0) view.frequency[frequency - 1]!++;
@@ -126,7 +128,7 @@ export function viewOf(
   return view;
 }
 
-/** What the aggregator tells the consumer of the registers in use. */
+/** The number of registers in use that the aggregator reports to the consumer. */
 export function registersOf(parameters: NoiseParameters, { groups, histogram }: View): number {
   const used = groups.reduce((sum, count) => sum + count, 0) - histogram;
   return used - parameters.duchyCount * parameters.reachNoise.offset;

@@ -1,6 +1,6 @@
 /**
- * An exchange that works with a consumer shows one duchy of a ring something else than the others: another order, or another
- * specification that the consumer signed too. Nothing may be computed, so nothing is released.
+ * A hostile exchange that cooperates with a consumer shows one duchy of a ring another order of the ring, or another
+ * specification signed by the consumer. The duchies must compute nothing, so that nothing is released.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createSigner } from '@measurement-exchange/consent';
@@ -21,7 +21,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** The consumer signs a second specification for the same requisitions, with far less noise. */
+/** Signs a second specification of the consumer for the same requisitions, with far less noise. */
 async function otherSpec({ measurementSpec }: Measurement) {
   const spec = fromBinary(specs.MeasurementSpecSchema, measurementSpec!.message);
   if (spec.measurementType.case === 'reach') spec.measurementType.value.privacyParams!.epsilon = 100;
@@ -49,7 +49,7 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
       await expect(makeSketch(world.providers[0]!, measurement, AUDIENCES[0]!)).rejects.toMatchObject({
         code: 'TERMS_DIFFER',
       });
-      // A provider that does not look at the terms.
+      // This provider does not check the terms.
       for (const [i, people] of AUDIENCES.entries()) {
         const upload = await makeSketch(world.providers[i]!, measurement, people, { trusts: true });
         const response = await upload.send();
@@ -59,7 +59,7 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
           /TERMS_MISMATCH at elGamalPublicKey of duchies|COMPUTATION_STATE_ILLEGAL|fulfillment\.(termsSha256|requisitionFingerprint)/,
         );
       }
-      // Where all uploads are for the worker that was lied to, nobody takes one, and the measurement stays open.
+      // If the deceived worker receives all uploads, every upload is rejected and the measurement stays open.
       for (let turns = 0; turns < 4; turns++) await world.turn();
       const { state, results, failure } = await world.acme.client.getMeasurement({ name: measurement.name! });
       expect(results ?? []).toEqual([]);
@@ -68,7 +68,7 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
       if (failure) expect(failure.message).toMatch(/TERMS_MISMATCH at elGamalPublicKey of duchies/);
     });
     if (liedTo !== GAMMA) return;
-    // Uploads to a computation that ended are not answered with a request to try again.
+    // An upload to a computation that has ended is not answered with a request to retry.
     const late = await makeSketch(world.providers[0]!, measurement, AUDIENCES[0]!, { trusts: true });
     expect(await (await late.send()).text()).toMatch(/COMPUTATION_STATE_ILLEGAL/);
   },

@@ -1,6 +1,7 @@
 /**
- * Noise in a ring of three duchies: compares the counts of each coalition in 200 runs of two worlds that differ in one person,
- * in the model that ring.test.ts holds against the bytes. A coalition weighs the counts that it sees as the likelihood does.
+ * Tests the noise in a ring of three duchies. Compares the counts that each coalition sees in 200 runs of two worlds
+ * that differ in one person. Uses the model that ring.test.ts checks against real bytes. A coalition weights its counts
+ * as a likelihood ratio does.
  */
 
 import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
@@ -39,7 +40,7 @@ const CHARGES = {
 };
 
 const register = (index: string, key = 'k', count = 1): PlainRegister => ({ index, key, count });
-/** What the victim has beside the person, and what the other provider has. */
+/** The registers of the victim's provider besides the person in question. */
 const VICTIM = [register('1'), register('2', 'l', 2)];
 
 interface Coalition {
@@ -47,9 +48,9 @@ interface Coalition {
   protocol: 'full' | 'reachOnly';
   person: PlainRegister;
   other: PlainRegister[];
-  /** By how many duchies' noise the coalition sees its counts, of three. */
+  /** The number of duchies, of three, whose noise the coalition knows. */
   known: 0 | 1;
-  /** What weighs each count that it sees, as the likelihood does. */
+  /** Weights the counts that the coalition sees as a likelihood ratio does. */
   score: (view: View) => number;
 }
 
@@ -158,7 +159,7 @@ const COALITIONS: Coalition[] = [
   },
 ];
 
-/** The noise of three duchies in each run of each world. All coalitions of a protocol look at the same runs. */
+/** Draws the noise of three duchies for each run of each world. All coalitions of a protocol see the same runs. */
 function drawRuns(protocol: Coalition['protocol']): [Noise[][], Noise[][]] {
   const parameters = protocol === 'full' ? FULL : REACH_ONLY;
   const draws = new Dice(`noise of ${protocol}`);

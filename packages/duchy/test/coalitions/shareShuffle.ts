@@ -1,4 +1,4 @@
-/** Share shuffle among participants, any of which can be played by an adversary: everybody's part is that of the product. */
+/** Runs share shuffle with the code of the product. Tests can replace any participant by an adversary. */
 
 import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
 import {
@@ -30,15 +30,15 @@ import { type Dice, inChunks, type World } from '@measurement-exchange/testkit/m
 
 export interface Played {
   parameters: ShareShuffleParameters;
-  /** What the aggregator sees of the registers, in no order. */
+  /** The aggregator's counts of the register values, which carry no order. */
   counts: Float64Array;
-  /** What the consumer gets; undefined where the computation failed. */
+  /** The consumer's figures; undefined if the computation failed. */
   figures: ShareShuffleEstimate | undefined;
-  /** What the first worker knows of the noise: its own registers. */
+  /** The noise that the first worker knows: its own noise registers. */
   ownNoise: Uint8Array;
 }
 
-/** All that the first worker holds, and the message that it would send if it did not lie. */
+/** Everything that the first worker holds, and the message that an honest worker would send. */
 export interface WorkerView {
   parameters: ShareShuffleParameters;
   commonSeed: Uint8Array;
@@ -47,8 +47,8 @@ export interface WorkerView {
 }
 
 /**
- * One computation. The vector of a provider that lies may have any values of the ring. The first worker sends what
- * `lyingWorker` makes of its view.
+ * Runs one computation. The vector of a lying provider may have any values of the ring. The first worker sends the
+ * return value of `lyingWorker`.
  */
 export async function play(
   spec: World['spec'],
@@ -68,7 +68,7 @@ export async function play(
   const commonSeed = combineSeeds(dice.seed(), dice.seed());
   const noiseSeeds = [dice.seed(), dice.seed()];
   const send = (role: 'FIRST_WORKER' | 'SECOND_WORKER', noiseSeed: Uint8Array) => {
-    // Providers take turns in which worker they upload to.
+    // Providers alternate between the workers for their upload.
     const own = shares.map(({ seed, bytes }, i): Share => {
       const isUploaded = (i % 2 === 0) === (role === 'FIRST_WORKER');
       return isUploaded ? { upload: inChunks(bytes, bytes.length) } : { seed };
@@ -93,7 +93,7 @@ function figuresOf(estimated: () => ShareShuffleEstimate): ShareShuffleEstimate 
   }
 }
 
-/** The people at one frequency, as the consumer finds them. */
+/** Returns the number of people at one frequency, computed from the consumer's figures. */
 export function peopleAt(
   frequency: number,
   { reach, relativeFrequencyDistribution }: ShareShuffleEstimate,
@@ -102,9 +102,9 @@ export function peopleAt(
 }
 
 /**
- * A worker that takes all noise of the workers out. It knows the shuffle, and so the places of all noise registers. Its own
- * become what the aggregator subtracts on average; those of the other worker it moves to values that are not counted, or, for
- * a reach, from 0 to where they all count.
+ * A worker that removes the noise of both workers. It knows the shuffle and therefore the positions of all noise
+ * registers. It sets its own noise registers to the values that the aggregator subtracts on average. It moves the other
+ * worker's registers to values that are not counted or, for a reach, from 0 to values that all count.
  */
 export function withoutNoise(view: WorkerView): Uint8Array {
   const { parameters, ownNoise } = view;
@@ -119,7 +119,7 @@ export function withoutNoise(view: WorkerView): Uint8Array {
   return withAdded(view, added);
 }
 
-/** As many of each counted value as the aggregator takes off, and marks. */
+/** Returns each counted value as often as the aggregator subtracts it, and fills the rest with the marker value. */
 function expectedRegisters({
   modulus,
   maximumFrequency,
@@ -137,13 +137,16 @@ function expectedRegisters({
   return registers;
 }
 
-/** Noise registers are in the order of their values, and of each there are about as many as the offset. */
+/**
+ * Returns the likely value of a noise register. The registers are sorted by value, and each value occurs about as often
+ * as its offset.
+ */
 function likelyValue({ modulus, reachNoise, frequencyNoise }: ShareShuffleParameters, at: number): number {
   if (at < reachNoise.offset) return 0;
   return Math.min(modulus - 1, 1 + Math.floor((at - reachNoise.offset) / frequencyNoise.offset));
 }
 
-/** The message with these values added to its registers, which are given in their order before the shuffle. */
+/** Adds these values to the registers of the message. `added` is in the order before the shuffle. */
 export function withAdded({ parameters, commonSeed, honest }: WorkerView, added: Uint8Array): Uint8Array {
   const { measurementType, modulus, registerCount, noiseRegisterCount } = parameters;
   const keystream = new Keystream(commonSeed);

@@ -1,4 +1,7 @@
-/** Duchies of share shuffle: an aggregator that looks, and a worker that lies or looks, with the consumer. */
+/**
+ * Tests curious and lying duchies in share shuffle: an aggregator that inspects its data, and a worker that lies or
+ * inspects its data together with the consumer.
+ */
 import { mpcCharge } from '@measurement-exchange/sdk';
 import { Dice, type World } from '@measurement-exchange/testkit/mpc/world';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
@@ -11,7 +14,7 @@ const REACH_PARAMS = { epsilon: 0.6, delta: 1e-5 };
 const FREQUENCY_PARAMS = { epsilon: 0.5, delta: 1e-6 };
 const PEOPLE = 30;
 const TARGET = 7;
-/** How often the target was reached in each world. */
+/** The number of times that the target was reached in each world. */
 const TRUTH = { REACH: [0, 1], REACH_AND_FREQUENCY: [2, 3] } as const;
 
 type Kind = keyof typeof TRUTH;
@@ -28,7 +31,7 @@ function specOf(
   return { ringModulus: 11, noiseMechanism, measurementType, maximumFrequency: MAXIMUM, ...params };
 }
 
-/** Two providers, of whom one reached the target in one of the worlds. */
+/** Runs both worlds with two providers, one of which reached the target in one of the worlds. */
 function played(
   title: string,
   spec: World['spec'],
@@ -46,7 +49,7 @@ function played(
 
 const zeros = (registers: Uint8Array) => registers.filter((value) => value === 0).length;
 
-/** Without stress, each kind of measurement has one of the noise mechanisms. */
+/** Outside the stress lane, each kind of measurement is tested with only one of the noise mechanisms. */
 const CASES: [Kind, 'DISCRETE_GAUSSIAN' | 'GEOMETRIC'][] = [
   ['REACH', 'DISCRETE_GAUSSIAN'],
   ['REACH_AND_FREQUENCY', 'GEOMETRIC'],
@@ -60,7 +63,7 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
   });
   const promised = promisedAdvantage(charge);
   const spec = specOf(kind, noiseMechanism);
-  /** What the consumer finds of the target: whether it was reached, or whether 2 or 3 times. */
+  /** Returns the consumer's evidence about the target: whether the target was reached, or whether 2 or 3 times. */
   const found = ({ figures }: Played) =>
     kind === 'REACH' ? figures!.reach : peopleAt(3, figures!) - peopleAt(2, figures!);
   let honest: Views<Played>;
@@ -90,7 +93,8 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
 });
 
 test('half of a geometric draw, that of the other worker alone, is not all that a worker and the consumer have', async () => {
-  // So little noise that 600 runs tell half a draw, with an advantage of 0.44, from what is promised, 0.24.
+  // The noise is so small that 600 runs distinguish half a draw, with an advantage of 0.44, from the promised advantage
+  // of 0.24.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
   const spec = specOf('REACH', 'GEOMETRIC', reachPrivacyParams);
   const views = await played('half a draw', spec, { runs: Math.max(600, RUNS) });
@@ -125,7 +129,7 @@ test.each(['REACH', 'REACH_AND_FREQUENCY'] as const)(
       );
       const { noiseRegisterCount, reachNoise, frequencyNoise } = parameters;
       if (kind === 'REACH') {
-        // Those of the other worker that were at −1 are the only ones of it that are at 0.
+        // The other worker's registers are at 0 only if they were at −1 before.
         expect(counts[0]! - PEOPLE - noiseRegisterCount).toBeLessThan(8);
       } else {
         const expected = [PEOPLE + 2 * reachNoise.offset, ...[1, 2, 3].map(() => 2 * frequencyNoise.offset)];

@@ -1,4 +1,4 @@
-/** Providers that lie in share shuffle: alone, with the consumer, and with an aggregator that looks. */
+/** Tests lying providers in share shuffle: alone, with the consumer, and with an aggregator that inspects its data. */
 import { mpcCharge } from '@measurement-exchange/sdk';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { isStress } from '@measurement-exchange/testkit/rounds';
@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Played, peopleAt, play } from './shareShuffle.ts';
 import { compareViews, expectHidden, playWorlds, promisedAdvantage, type Views } from './worlds.ts';
 
-/** Two providers report 8 at most, and the mark is 18. */
+/** Two providers report a frequency of at most 8 in total, and the marker value is 18. */
 const MODULUS = 19;
 const MARK = MODULUS - 1;
 const MAXIMUM = 4;
@@ -17,7 +17,10 @@ const PARAMS = {
 const PEOPLE = 20;
 const TARGET = 7;
 
-/** How often another provider reached the target in each world, and what the provider that lies uploads at its register. */
+/**
+ * For each world, how often the other provider reached the target, and the value that the lying provider uploads at its
+ * register.
+ */
 const LIES: [
   what: string,
   mechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC',
@@ -66,7 +69,7 @@ describe.each(LIES)(
     test('learns with the consumer what is charged', () => {
       const compared = compareViews(views, ({ figures }) => {
         if (figures === undefined) return -1e6;
-        // Whoever is at 0 is not reached; what is above the maximum is at the maximum.
+        // A register at 0 counts as not reached, and a value above the maximum counts as the maximum.
         const seen = (value: number) =>
           value === 0 ? -figures.reach : peopleAt(Math.min(value, MAXIMUM), figures);
         return seen(other) - seen(one);
@@ -75,7 +78,7 @@ describe.each(LIES)(
     });
 
     test('learns with an aggregator that looks what is charged', () => {
-      // The mark has what the other values leave, and says nothing by itself.
+      // The number of markers follows from the other counts, so it carries no information of its own.
       const compared = compareViews(
         views,
         ({ counts }) => (other === MARK ? 0 : counts[other]!) - (one === MARK ? 0 : counts[one]!),

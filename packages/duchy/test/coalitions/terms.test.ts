@@ -1,6 +1,7 @@
 /**
- * An exchange that works with a consumer: it shows one duchy another signed specification, or another protocolConfig, than the
- * others, or plays a key or an upload of one computation in another. Nothing may be computed, so nothing is released.
+ * A hostile exchange that cooperates with a consumer shows one duchy another signed specification or another
+ * protocolConfig than the others, or replays a key or an upload of one computation in another. The duchies must compute
+ * nothing, so that nothing is released.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createSigner } from '@measurement-exchange/consent';
@@ -19,7 +20,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** The consumer signs a second specification for the same requisitions, with far less noise. */
+/** Signs a second specification of the consumer for the same requisitions, with far less noise. */
 async function otherSpec({ measurementSpec }: Measurement) {
   const spec = fromBinary(specs.MeasurementSpecSchema, measurementSpec!.message);
   if (spec.measurementType.case === 'reach') spec.measurementType.value.privacyParams!.epsilon = 100;
@@ -27,7 +28,7 @@ async function otherSpec({ measurementSpec }: Measurement) {
   return consumer.sign(toBinary(specs.MeasurementSpecSchema, spec));
 }
 
-/** Whether both workers made their keys under the terms that the provider was told. */
+/** Returns whether both workers bound their keys to the terms that the provider received. */
 async function agrees(measurement: Measurement): Promise<boolean> {
   const requisition = await readyRequisition(world.providers[0]!, measurement);
   const { termsSha256 } = await toldTerms(requisition);
@@ -38,7 +39,10 @@ async function agrees(measurement: Measurement): Promise<boolean> {
   });
 }
 
-/** Providers that do not look send all the same: the first that hears of other terms rejects, or ends it. */
+/**
+ * Uploads for providers that do not check the terms, and expects no result: the first duchy that sees other terms
+ * rejects the upload or ends the computation.
+ */
 async function expectNothing(measurement: Measurement): Promise<void> {
   for (const [i, people] of AUDIENCES.entries()) {
     const response = await (await makeUpload(world.providers[i]!, measurement, people)).send();
@@ -61,7 +65,7 @@ test.each(['SECOND_WORKER', 'AGGREGATOR'] as const)(
     const lie = (view: Computation) => void Object.assign(view, { measurementSpec });
     await lyingTo(world.of(role), lie, async () => {
       await world.turn();
-      // A provider that follows the rules refuses: one of the keys was made under other terms.
+      // An honest provider refuses to upload, because one of the keys is bound to other terms.
       if (role === 'SECOND_WORKER') expect(await agrees(measurement)).toBe(false);
       await expectNothing(measurement);
     });
@@ -87,7 +91,7 @@ test('an honest computation shows the same terms everywhere, and no key serves i
     Object.entries((await readyRequisition(world.providers[0]!, measurement)).duchies!).map(
       ([duchy, { honestMajorityShareShuffle }]) => [duchy, honestMajorityShareShuffle!.publicKey!] as const,
     );
-  // The second worker is shown the key that the first one made for the other computation.
+  // The exchange shows the second worker the key that the first worker made for the other computation.
   const [first] = (await keysOf(other)).filter(([duchy]) => duchy === 'duchies/alpha');
   const id = one.name!.split('/').at(-1)!;
   const lie = (view: Computation) => {
@@ -96,7 +100,7 @@ test('an honest computation shows the same terms everywhere, and no key serves i
   };
   await lyingTo(world.of('SECOND_WORKER'), lie, async () => {
     for (const [i, people] of AUDIENCES.entries()) {
-      // Once the second worker has looked at the keys, it takes no more of them.
+      // After the second worker has checked the keys, it accepts no more uploads.
       await (await makeUpload(world.providers[i]!, one, people)).send();
     }
     expect(await world.finish(one)).toMatchObject({

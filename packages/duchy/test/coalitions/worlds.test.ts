@@ -4,12 +4,12 @@ import { advantageOf, chance, compareWorlds, expectHidden, promisedAdvantage } f
 
 const COMPARISONS = 300;
 
-/** In how many comparisons an attack is found whose true advantage is this much. */
+/** Returns in how many comparisons an attack with this true advantage is detected. */
 async function found(advantage: number, promised: number, runs: number): Promise<number> {
   const dice = new Dice(`advantage ${advantage}`);
   let times = 0;
   for (let i = 0; i < COMPARISONS; i++) {
-    // Uniform scores, shifted by the advantage in one of the worlds.
+    // The scores are uniform and, in one of the worlds, shifted by the advantage.
     const compared = await compareWorlds((world) => dice.below(1e6) / 1e6 + world * advantage, runs);
     if (compared.advantage > promised + chance(runs)) times++;
   }
@@ -37,7 +37,7 @@ test('an advantage is the largest difference of how often a score is at most a t
 test('what is promised follows from what is charged', () => {
   expect(promisedAdvantage({ rho: 0.02 })).toBeCloseTo(0.1, 12);
   expect(promisedAdvantage({ rho: 0.02, delta: 0.001 })).toBeCloseTo(0.101, 12);
-  // Randomized response with ε = 1 is the pair of distributions that is told apart best.
+  // Randomized response with ε = 1 is the pair of distributions that is easiest to distinguish.
   const truthful = Math.E / (1 + Math.E);
   expect(promisedAdvantage({ epsilon: 1, delta: 0 })).toBeCloseTo(truthful - (1 - truthful), 12);
 });

@@ -1,17 +1,17 @@
 /**
- * Two worlds that differ in one person, and an adversary that takes part in many runs of each. What it sees in a run it puts
- * into one number, its score. Its advantage is the largest difference between the worlds in how often the score is at most
- * some threshold (the distance of Kolmogorov and Smirnov): 1 where a run tells the world for certain, 0 where runs tell
- * nothing. Seeds are fixed in tests, so that a test finds the same each time.
+ * Compares two worlds that differ in one person. An adversary takes part in many runs of each world and turns what it
+ * sees in a run into one number, its score. Its advantage is the Kolmogorov–Smirnov distance: the largest difference
+ * between the worlds in the probability that the score is at most some threshold. It is 1 if every run reveals the
+ * world, and 0 if runs reveal nothing. Tests use fixed seeds, so each test gets the same outcome every time.
  */
 
 import type { Charge } from '@measurement-exchange/sdk';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { expect } from 'vitest';
 
-/** Runs of each world. */
+/** The number of runs of each world. */
 export const RUNS = rounds(2000);
-/** How often an advantage that is not above what is promised would be called an attack. */
+/** The probability that an advantage within the promise is mistaken for an attack. */
 const FALSE_ALARM = 1e-6;
 
 export type WorldNumber = 0 | 1;
@@ -21,10 +21,10 @@ export interface Comparison {
   runs: number;
 }
 
-/** Of each world, what was to be seen in its runs. */
+/** The adversary's views of the runs, for each world. */
 export type Views<V> = [V[], V[]];
 
-/** Plays `runs` runs of each world, of which several adversaries may see something. */
+/** Plays `runs` runs of each world and returns the views, which several adversaries may then score. */
 export async function playWorlds<V>(
   play: (world: WorldNumber, run: number) => V | Promise<V>,
   runs = RUNS,
@@ -36,14 +36,14 @@ export async function playWorlds<V>(
   return views;
 }
 
-/** By what an adversary makes of each view, which must be finite. */
+/** Compares the worlds by the score of each view. Scores must be finite. */
 export function compareViews<V>(views: Views<V>, scoreOf: (view: V) => number): Comparison {
   const [one, other] = [views[0].map(scoreOf), views[1].map(scoreOf)];
   if (![...one, ...other].every(Number.isFinite)) throw new RangeError('a score is not a finite number');
   return { advantage: advantageOf(one, other), runs: one.length };
 }
 
-/** The same where one adversary sees the runs. */
+/** Plays the runs and compares the worlds by the scores of one adversary. */
 export async function compareWorlds(
   scoreOf: (world: WorldNumber, run: number) => number | Promise<number>,
   runs = RUNS,
@@ -51,7 +51,10 @@ export async function compareWorlds(
   return compareViews(await playWorlds(scoreOf, runs), (score) => score);
 }
 
-/** The largest difference, over all thresholds, of how often a score is at most that. */
+/**
+ * Returns the largest difference, over all thresholds, between the worlds in the fraction of scores up to the
+ * threshold.
+ */
 export function advantageOf(one: readonly number[], other: readonly number[]): number {
   const [a, b] = [[...one].sort((x, y) => x - y), [...other].sort((x, y) => x - y)];
   let largest = 0;
@@ -65,8 +68,8 @@ export function advantageOf(one: readonly number[], other: readonly number[]): n
 }
 
 /**
- * The most that an adversary may tell two neighbors apart who were charged this much: the total variation of any two
- * distributions that fulfill (ε, δ), or that have a Kullback–Leibler divergence of at most rho (Pinsker).
+ * Returns the largest advantage that is compatible with this charge: the total variation distance of any two
+ * distributions that satisfy (ε, δ) or have a Kullback–Leibler divergence of at most rho (Pinsker).
  */
 export function promisedAdvantage(charge: Charge): number {
   const { delta = 0 } = charge;
@@ -74,16 +77,16 @@ export function promisedAdvantage(charge: Charge): number {
 }
 
 /**
- * How much of an advantage may be chance (Dvoretzky, Kiefer and Wolfowitz for two samples, with the constant of Wei and Dudley
- * 2012): 0.27 with 200 runs of each world, 0.085 with 2,000.
+ * Returns how much of an advantage chance can explain (Dvoretzky, Kiefer and Wolfowitz for two samples, with the
+ * constant of Wei and Dudley 2012): 0.27 with 200 runs of each world, 0.085 with 2,000.
  */
 export function chance(runs: number): number {
   return Math.sqrt(Math.log(2.17 / FALSE_ALARM) / runs);
 }
 
 /**
- * The adversary tells the worlds apart no better than is promised. With 200 runs an attack whose advantage is 0.45 above the
- * promise is found in 99 of 100 cases; worlds.test.ts holds this.
+ * Expects that the adversary distinguishes the worlds no better than promised. With 200 runs, this detects an advantage
+ * of 0.45 above the promise in 99 of 100 cases, as worlds.test.ts checks.
  */
 export function expectHidden({ advantage, runs }: Comparison, promised: number): void {
   expect(advantage).toBeLessThanOrEqual(promised + chance(runs));

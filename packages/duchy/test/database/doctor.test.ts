@@ -1,4 +1,4 @@
-/** The doctor of a duchy: silent about a healthy database, and about nothing else. */
+/** Tests the doctor of a duchy: it reports each defect of a database and reports nothing for a healthy database. */
 import { randomBytes } from 'node:crypto';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ const examine = async (secretsKey = database.secretsKey, duchy = ALPHA) => {
   return problems.map(({ check }) => check);
 };
 
-/** In a database where nothing forbids it. */
+/** Runs a statement with the triggers and foreign keys switched off, so that it can damage the data. */
 async function spoil(statement: string): Promise<void> {
   await database.query(
     `SET session_replication_role = replica; ${statement}; SET session_replication_role = origin`,

@@ -1,4 +1,4 @@
-/** Leases: who works on which stage, and what happens to those who lost it. */
+/** Tests leases: which mill works on which stage, and what happens to a mill that lost its lease. */
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
@@ -84,7 +84,7 @@ test('the stages of a consumer that floods a mill let those of another pass with
   const late = await computation(DUE, 'measurementConsumers/globex');
   const later = await computation(DUE, 'measurementConsumers/globex');
   expect([await take(), await take(), await take(), await take()]).toEqual([late, flood[1], later, flood[2]]);
-  // Retries of a consumer's stage are turns of this consumer, too.
+  // Retries of a consumer's stage count as turns of this consumer, too.
   await database.query('UPDATE computations SET lease_until = now(), run_after = $2 WHERE id = $1', [
     late,
     DUE,

@@ -1,4 +1,4 @@
-/** Ended computations are removed after their time, whole or not at all, and for good. */
+/** Tests that ended computations are removed after their retention time, completely and permanently. */
 import { randomBytes } from 'node:crypto';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const create = ({ id, view, spec }: TestComputation) =>
     ...{ id, view, spec, registerCount: 10, secrets: { noiseSeed: randomBytes(48) } },
   });
 
-/** One with an upload and a message. */
+/** Creates a computation with an upload and a message. */
 async function pending(): Promise<TestComputation> {
   const computation = await makeComputation(`c${++made}`, 'duchies/alpha');
   const { id, view } = computation;
@@ -56,7 +56,7 @@ async function pending(): Promise<TestComputation> {
   return computation;
 }
 
-/** That ended so many days ago. */
+/** Creates a computation that ended this many days ago. */
 async function ended(days: number): Promise<TestComputation> {
   const computation = await pending();
   await endComputation(db, computation.id, { outcome: 'SUCCEEDED', keepsBlobs: true });

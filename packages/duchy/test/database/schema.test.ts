@@ -1,4 +1,4 @@
-/** The dump of the schema beside the migrations is current. */
+/** Tests that the schema dump beside the migrations is current. */
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { printSchema } from '@measurement-exchange/testkit/schemaDump';
 import { expect, test } from 'vitest';

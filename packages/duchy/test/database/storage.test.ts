@@ -1,4 +1,4 @@
-/** What is stored: secrets, blobs, uploads and messages, and what the tables refuse. */
+/** Tests stored data: secrets, blobs, uploads and messages, and the rows that the tables reject. */
 import { createHash, randomBytes } from 'node:crypto';
 import { Computation, toJson } from '@measurement-exchange/contract';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
@@ -257,7 +257,7 @@ describe('a blob', () => {
     const dying = database.open();
     async function* source() {
       yield randomBytes(CHUNK_BYTES);
-      // From here on the process is gone: it cannot even clean up.
+      // Closing the connection simulates a dead process, which cannot even clean up.
       await dying.close();
       yield randomBytes(CHUNK_BYTES);
     }
@@ -292,7 +292,7 @@ describe('a blob', () => {
     await expect(wholeOf({ id: other.blob } as Blob)).rejects.toThrow(/lacks chunk 0/);
   });
 
-  /** All messages that a computation with this many has, of 300 KB each: two chunks. */
+  /** Stores this many messages of a computation. Each has 300 KB and therefore two chunks. */
   async function messages(count: number, computation: string): Promise<string[]> {
     const blobs: string[] = [];
     for (let i = 0; i < count; i++) {
@@ -317,7 +317,7 @@ describe('a blob', () => {
     const place = `blobs/${blob}/${ordinal}`;
     const key = await blobSecrets(db, made_.id, 'read');
     expect(key.open(place, data).length).toBeGreaterThan(0);
-    // Neither with the key of the duchy, nor with that of another computation.
+    // The chunk opens neither with the key of the duchy nor with the key of another computation.
     expect(() => db.secrets.open(place, data)).toThrow(/does not open/);
     const otherKey = await blobSecrets(db, other.id, 'read');
     expect(() => otherKey.open(place, data)).toThrow(/does not open/);

@@ -1,4 +1,4 @@
-/** The certificates of senders: the exchange is asked for few of them, and a revocation is seen in time. */
+/** Tests the certificates of senders: the duchy asks the exchange for few of them and notices a revocation in time. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { sharedClient } from '../../src/client.ts';
 import { type FaceWorld, makeMessage, makeUpload, sendMessage, sendUpload, startFaceWorld } from './world.ts';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** An upload for a computation of its own, with the certificate of its provider. */
+/** Makes an upload for a new computation, and returns it with the certificate of its provider. */
 async function freshUpload() {
   const upload = await makeUpload(world, await world.computation());
   return { upload, certificate: upload.fulfillment.certificate };

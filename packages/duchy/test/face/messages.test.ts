@@ -1,4 +1,7 @@
-/** Messages of other duchies: accepted once, from the duchy whose role sends them, at the stage that waits for them. */
+/**
+ * Tests messages of other duchies: each is accepted once, from the duchy whose role sends it, at the stage that waits
+ * for it.
+ */
 import type { duchyMessages, SignedMessage } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endComputation, messagesOf, readBlob, readComputation } from '../../src/database/index.ts';

@@ -1,4 +1,4 @@
-/** Computations with sketches at the face of one duchy, and uploads of them. */
+/** Computations with sketches at the face of one duchy, and the uploads of such sketches. */
 import { createECDH, randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import {
@@ -48,12 +48,12 @@ const CONFIGS = {
 
 export interface LegionsComputation extends TestComputation {
   protocol: LiquidLegionsProtocol;
-  /** The points of the duchies, by name. */
+  /** The public key points of the duchies, by duchy name. */
   keys: Record<string, Uint8Array>;
 }
 
 const SEED = new Uint8Array(48).fill(1);
-/** Of the duchy whose face it is. */
+/** The key pair of the duchy whose face is tested. */
 export const OWN_PAIR = newKeyPair(new Keystream(SEED));
 export const randomPair = (): ElGamalKeyPair => newKeyPair({ bytes: randomBytes });
 
@@ -65,7 +65,7 @@ export function randomPoint(): Uint8Array {
 
 export const points = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, randomPoint));
 
-/** One whose uploads this duchy takes; a test may change what the exchange says before it is stored. */
+/** Creates a computation whose uploads this duchy receives. `change` alters the exchange's view before it is stored. */
 export async function makeLegions(
   world: FaceWorld,
   protocol: LiquidLegionsProtocol,
@@ -111,9 +111,9 @@ export async function makeLegions(
 }
 
 interface LegionsOptions {
-  /** The keys of these duchies. */
+  /** The key pairs of these duchies, instead of random ones. */
   pairs?: Record<string, ElGamalKeyPair>;
-  /** What keys of these duchies are made for instead. */
+  /** The bindings of these duchies' keys, instead of the right ones. */
   bindings?: Record<string, Partial<BindingFields>>;
   change?: (view: TestComputation['view']) => unknown;
   stage?: string;
@@ -124,7 +124,7 @@ const REGISTER_BYTES = {
   liquidLegionsV2: FREQUENCY_REGISTER_BYTES,
 };
 
-/** An upload that is right; a test spoils what it is about. */
+/** Makes a valid upload, which a test then damages in one place. */
 export async function makeSketch(
   world: FaceWorld,
   computation: LegionsComputation,
@@ -162,7 +162,7 @@ function combined({ keys }: LegionsComputation): Uint8Array {
   try {
     return combineKeys(new Curve(1), Object.values(keys));
   } catch {
-    // Of keys that cannot be combined there is no right one.
+    // Keys that cannot be combined have no valid combined key, so any point will do.
     return randomPoint();
   }
 }

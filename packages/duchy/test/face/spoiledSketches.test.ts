@@ -1,4 +1,6 @@
-/** Sketches with one thing wrong: rejected where they enter, naming what it is, and nothing is kept. */
+/**
+ * Tests sketches with one defect: the duchy rejects each upload when it arrives, names the defect, and keeps nothing.
+ */
 import { createSigner } from '@measurement-exchange/consent';
 import type { Computation, duchyMessages, SignedMessage } from '@measurement-exchange/contract';
 import { POINT_BYTES, publishedKey } from '@measurement-exchange/sdk/liquidLegions';
@@ -39,9 +41,9 @@ const terms = (change: Partial<duchyMessages.Fulfillment_LiquidLegions>) => (upl
   Object.assign(legions(upload), change);
 const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: TestUpload) =>
   Object.assign(upload.fulfillment, change);
-/** Of the curve. */
+/** The order of the curve P-256. */
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-/** Other bytes at the place of a point. */
+/** Replaces the point at this position by other bytes. */
 const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
   withData(
     upload,
@@ -52,11 +54,11 @@ const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
     ]),
   );
 
-/** x = 1 is that of no point. */
+/** No point of the curve has x = 1. */
 const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
   i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
 );
-/** Whatever a key is made for that is rejected for something else. */
+/** A binding for keys that are rejected for another reason, so its content does not matter. */
 const CONTEXT = { duchy: 'duchies/beta', computation: 'none', termsSha256: new Uint8Array(32) };
 const TOO_LARGE = Buffer.from(`02${'ff'.repeat(32)}`, 'hex');
 const INFINITY = new Uint8Array(POINT_BYTES);
@@ -64,7 +66,10 @@ const UNCOMPRESSED = Uint8Array.from({ length: POINT_BYTES }, () => 4);
 
 const PROTOCOLS = ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const;
 
-/** Every second row for one protocol, and the others for the other one; under stress, all of them for both. */
+/**
+ * Tests every second row with one protocol and the other rows with the other. In the stress lane, both protocols get
+ * all rows.
+ */
 function inTurn<Row>(protocol: (typeof PROTOCOLS)[number], rows: Row[]): Row[] {
   return rows.filter((_, i) => isStress || i % PROTOCOLS.length === PROTOCOLS.indexOf(protocol));
 }
@@ -148,7 +153,7 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
       const beta = await createSigner(world.identities['duchies/beta']!.privateKeyPem);
       betas = (bytes) => beta.sign(bytes);
       const packed = publishedKey(randomPair(), CONTEXT);
-      // After the number of the curve and the beginning of the field.
+      // These bytes come after the curve number and the header of the field, inside the generator.
       const other = Buffer.from(packed).fill(7, 10, 20);
       unsigned = { generator: await betas(other) };
     });

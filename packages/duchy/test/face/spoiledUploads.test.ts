@@ -1,4 +1,6 @@
-/** Uploads with one thing wrong: rejected where they enter, naming what it is, and nothing is kept. */
+/**
+ * Tests uploads with one defect: the duchy rejects each upload when it arrives, names the defect, and keeps nothing.
+ */
 import { randomBytes } from 'node:crypto';
 import { createEncryptionKeysets, publicKeysetOf } from '@measurement-exchange/consent';
 import type { duchyMessages } from '@measurement-exchange/contract';
@@ -34,7 +36,7 @@ const keysetOf = async ({ id }: TestComputation) =>
   publicKeysetOf((await readSecrets(world.database.db, id)).privateKeyset!);
 const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte));
 
-/** What is spoiled, how, and what the response says about it. */
+/** Damages an upload. Each row has a name, the damage, and the part that the response must name. */
 type Spoil = (upload: TestShare, computation: TestComputation) => void | Promise<void>;
 // biome-ignore format: a table, one row per line
 const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [

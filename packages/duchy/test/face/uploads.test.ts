@@ -1,4 +1,4 @@
-/** Uploads that are right are stored and reported once, from however many senders, and however slow they are. */
+/** Tests that valid uploads are stored and reported once, regardless of the number of senders and their speed. */
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -61,7 +61,7 @@ describe('an upload that is right', () => {
     await sendUpload(world, upload);
     const other = await makeUpload(world, computation);
     expect(await sendUpload(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
-    // The same message with other bytes is no repetition.
+    // The same message with other bytes does not count as a repetition.
     const spoiled = { ...upload, data: other.data };
     expect(await sendUpload(world, spoiled)).toMatchObject({ reason: 'UPLOAD_MISMATCH', field: 'data' });
     expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
@@ -113,7 +113,7 @@ describe('an upload that is right', () => {
 });
 
 describe('senders that are slow or many', () => {
-  /** Sends the head, the JSON and some of the data, and then nothing. */
+  /** Sends the headers, the JSON and a part of the data, and then stops. */
   async function stall(
     url: string,
     upload: TestUpload,
@@ -159,7 +159,7 @@ describe('senders that are slow or many', () => {
     let closed = 0;
     for (const socket of sockets) socket.on('error', () => {}).on('close', () => closed++);
     await expect.poll(() => closed).toBeGreaterThanOrEqual(12);
-    // Elsewhere there may be one address on the loopback.
+    // Systems other than Linux may have only one loopback address.
     if (process.platform === 'linux') {
       const other = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.2' });
       other.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
@@ -311,7 +311,7 @@ describe('the face', () => {
     expect(await (await fetch(`${operations.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect(await (await fetch(`${operations.url}/readyz`)).json()).toEqual({ status: 'ready' });
     const metrics = await (await fetch(`${operations.url}/metrics`)).text();
-    // Nothing is taken there.
+    // The operations port does not accept uploads.
     const path = `/v2alpha/${(await makeUpload(world, await world.computation())).requisition}:fulfill`;
     expect((await fetch(`${operations.url}${path}`, { method: 'POST' })).status).toBe(404);
     draining.abort();

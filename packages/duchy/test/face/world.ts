@@ -1,4 +1,4 @@
-/** The face of one duchy over real HTTP, on a real database, with an exchange that says what a test tells it to. */
+/** Runs the face of one duchy over real HTTP, on a real database, with an exchange whose answers the test chooses. */
 
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { Writable } from 'node:stream';
@@ -47,13 +47,13 @@ export const LIMITS: FaceLimits = {
 export const REGISTERS = 300;
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
-/** An exchange that knows certificates and computations. */
+/** A stub of the exchange that knows certificates and computations. */
 export class StubExchange {
   readonly certificates = new Map<string, { x509Der: Uint8Array; revocationState?: 'HOLD' | 'REVOKED' }>();
   readonly computations = new Map<string, Computation>();
-  /** Names of certificates that were asked for. */
+  /** The names of the certificates that the duchy requested. */
   readonly asked: string[] = [];
-  /** Reports that took effect. */
+  /** The reports that took effect. */
   readonly reports: string[] = [];
   isDown = false;
 
@@ -109,9 +109,9 @@ export interface FaceWorld {
   exchange: StubExchange;
   identities: Record<string, Identity>;
   logs: string[];
-  /** A computation that waits in this stage. */
+  /** Creates a computation that waits in this stage. */
   computation(stage?: string, fulfillingDuchy?: string): Promise<TestComputation>;
-  /** What is stored of a computation, in all tables. */
+  /** Counts the stored rows of a computation in all tables. */
   kept(id: string): Promise<{ uploads: number; messages: number; blobs: number }>;
   stopFace(): Promise<void>;
   stop(): Promise<void>;
@@ -129,7 +129,7 @@ export async function startFaceWorld(
     identities[party] = identity;
     exchange.certificates.set(`${party}/certificates/1`, { x509Der: derOf(identity.certificatePem) });
   }
-  // Its own root is not among those that a duchy is given.
+  // A duchy does not trust its own root, so that root is left out.
   const others = Object.entries(identities).filter(([party]) => party !== name);
   const trusted = others.map(([party, { root }]) => ({ party, pem: root.certificatePem }));
   const database = await createDuchyDatabase();
@@ -206,13 +206,13 @@ export function derOf(pem: string): Uint8Array {
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
-/** A share: a random value of the ring for each register. */
+/** Returns a share with a random value of the ring for each register. */
 export function randomShare(registers = REGISTERS): Buffer {
   const values = randomBytes(registers).map((byte) => byte % MODULUS);
   return Buffer.concat([valuesPrefix(registers), values]);
 }
 
-/** What everybody is told about a computation. */
+/** Returns the digest of the terms that all participants of a computation receive. */
 export async function termsOf({ id, spec, view }: TestComputation): Promise<Uint8Array> {
   return termsDigest({
     computation: id,
@@ -222,26 +222,26 @@ export async function termsOf({ id, spec, view }: TestComputation): Promise<Uint
   });
 }
 
-/** An upload that is right; a test spoils what it is about. */
+/** A valid upload, which a test then damages in one place. */
 export interface TestUpload {
-  /** Of the path. */
+  /** The requisition in the URL path. */
   requisition: string;
   fulfillment: duchyMessages.Fulfillment;
-  /** As it is sent. */
+  /** The data as sent. */
   data: Uint8Array;
-  /** Signs what is there now; its key, and what comes after signing, may be spoiled. */
+  /** The key that signs the fulfillment. A test may replace this key, or change the signed message afterwards. */
   privateKeyPem: string;
   afterSigning: (signed: SignedMessage) => SignedMessage;
-  /** The body, when it is not the usual form. */
+  /** Builds a body that differs from the usual form. */
   body?: (json: string, data: Uint8Array) => BodyInit;
   headers?: Record<string, string>;
 }
 
-/** Of share-shuffle. */
+/** An upload for share shuffle. */
 export interface TestShare extends TestUpload {
-  /** What is encrypted in `data`. */
+  /** The plaintext of `data`. */
   share: Uint8Array;
-  /** Sends another share, with the digest of it; its length is not announced anew. */
+  /** Replaces the share and its digest, but leaves the announced length unchanged. */
   seal(share: Uint8Array): Promise<void>;
 }
 
@@ -291,7 +291,7 @@ export async function makeUpload(world: FaceWorld, computation: TestComputation,
   return upload;
 }
 
-/** Other octets, with the digest of them. */
+/** Replaces the data and its digest. */
 export function withData(upload: TestUpload, data: Uint8Array): void {
   upload.data = data;
   upload.fulfillment.dataSha256 = sha256(data);
@@ -316,7 +316,7 @@ export async function sendUpload({ url }: FaceWorld, upload: TestUpload): Promis
   return post(`${url}/v2alpha/${upload.requisition}:fulfill`, body, upload.headers);
 }
 
-/** The parts as they should be. */
+/** Builds a body with the parts in the usual form. */
 export const form = (part: string) => (json: string, data: Uint8Array) => {
   const body = new FormData();
   body.append(part, json);
@@ -324,7 +324,7 @@ export const form = (part: string) => (json: string, data: Uint8Array) => {
   return body;
 };
 
-/** A body that lacks its end. */
+/** Builds a body without the final boundary. */
 export function unended(json: string, data: Uint8Array): Buffer<ArrayBuffer> {
   const header = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
   return Buffer.concat([Buffer.from(`${header('fulfillment')}${json}\r\n${header('data')}`), data]);
@@ -354,9 +354,9 @@ export function answerOf(status: number, text: string): Answer {
   };
 }
 
-/** A message of a peer that is right; a test spoils what it is about. */
+/** A valid message of a peer, which a test then damages in one place. */
 export interface TestMessage {
-  /** Of the path. */
+  /** The computation in the URL path. */
   computation: string;
   message: duchyMessages.StageMessage;
   data: Uint8Array;

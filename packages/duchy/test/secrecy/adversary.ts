@@ -1,4 +1,4 @@
-/** What a party that turned bad can make of what it holds: it knows the protocol, and tries everything. */
+/** An adversary that holds the view of a party, knows the protocol, and tries everything to extract data. */
 import { createDecipheriv } from 'node:crypto';
 import { decrypt } from '@measurement-exchange/consent';
 import {
@@ -17,10 +17,10 @@ import { inversesOf, Span } from './span.ts';
 import type { View } from './view.ts';
 import { isWritten, type Secret } from './written.ts';
 
-/** Shorter ones say nothing about a thousand people. */
+/** Shorter byte strings cannot hold information about a thousand people. */
 const MIN_BYTES = 16;
 
-/** Everything that is within what a view holds, in whatever encoding, or encrypted for a key that it holds. */
+/** Returns everything inside the view: decoded from any encoding, and decrypted with the keys that the view holds. */
 export async function understand({ held, keysets }: View): Promise<Buffer[]> {
   const known = new Map<string, Buffer>();
   const open: Uint8Array[] = [...held];
@@ -35,14 +35,14 @@ export async function understand({ held, keysets }: View): Promise<Buffer[]> {
   return [...known.values()];
 }
 
-/** What was encrypted for this keyset, at once or in pieces. */
+/** Decrypts bytes that were encrypted for this keyset as a whole or in pieces. */
 async function plaintextsOf(bytes: Buffer, keyset: Uint8Array): Promise<Uint8Array[]> {
   const whole = decrypt(keyset, bytes).then((plaintext) => [plaintext]);
   const outcomes = await Promise.allSettled([whole, unsealed(bytes, keyset).then((those) => [those])]);
   return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
 }
 
-/** Written anew, without the checks of an honest reader: who it was for, and whether it is whole. */
+/** An independent implementation of unsealing that skips the checks of the recipient and of completeness. */
 async function unsealed(bytes: Buffer, keyset: Uint8Array): Promise<Buffer> {
   const key = await decrypt(keyset, bytes.subarray(2, 2 + bytes.readUInt16BE()));
   const opened: Buffer[] = [];
@@ -56,7 +56,7 @@ async function unsealed(bytes: Buffer, keyset: Uint8Array): Promise<Buffer> {
   return Buffer.concat(opened);
 }
 
-/** The parts of a multipart body. */
+/** Splits a multipart body into its parts. */
 function partsOf(bytes: Buffer): Buffer[] {
   const boundary = /^--[^\r\n]+(?=\r\n)/.exec(bytes.subarray(0, 200).toString('latin1'))?.[0];
   if (boundary === undefined) return [];
@@ -64,7 +64,7 @@ function partsOf(bytes: Buffer): Buffer[] {
   return parts.map((part) => Buffer.from(part.slice(part.indexOf('\r\n\r\n') + 4), 'latin1'));
 }
 
-/** The strings within JSON; what base64 or hexadecimal digits stand for. */
+/** Returns the strings inside JSON, or the bytes that base64 or hexadecimal text encodes. */
 function textsOf(bytes: Buffer): Buffer[] {
   const text = bytes.toString('latin1').trim();
   if (/^[\w+/-]+={0,2}$/.test(text)) {
@@ -79,12 +79,12 @@ function textsOf(bytes: Buffer): Buffer[] {
       if (typeof value === 'string') strings.push(Buffer.from(value));
     });
   } catch {
-    // No JSON.
+    // The text is not JSON.
   }
   return strings;
 }
 
-/** The fields of a protobuf message that have a length. */
+/** Returns the length-delimited fields of a protobuf message. */
 function fieldsOf(bytes: Buffer): Buffer[] {
   const fields: Buffer[] = [];
   let at = 0;
@@ -112,7 +112,9 @@ function fieldsOf(bytes: Buffer): Buffer[] {
   return fields;
 }
 
-/** The names of the secrets that can be read from a view, or added up from shares that it holds or can make. */
+/**
+ * Returns the names of the secrets that can be read from a view, or computed as sums of shares that the view contains.
+ */
 export async function findSecrets(
   view: View,
   parameters: ShareShuffleParameters,
@@ -123,13 +125,13 @@ export async function findSecrets(
   const all = Buffer.concat(known);
   const found = secrets.filter((secret) => isWritten(all, secret) || span.has(secret.vector));
   if (found.length > 0) return found.map(({ name }) => name);
-  // Nor can a difference of two secrets, or any other sum of their multiples.
+  // Differences of two secrets and other linear combinations must not be computable, either.
   const own = new Span(parameters.modulus);
   const independent = secrets.filter(({ vector }) => own.add(vector));
   return independent.every(({ vector }) => span.add(vector)) ? [] : ['a combination'];
 }
 
-/** All vectors with a value for each register: shares, seeds that were expanded, and lists that were put in order again. */
+/** Returns all vectors with one value per register: shares, expanded seeds, and lists whose shuffle was reversed. */
 export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
   const { registerCount, modulus } = parameters;
   const seeds = known.filter(({ length }) => length === SEED_BYTES);
@@ -149,12 +151,12 @@ export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): 
     ...known.filter((bytes) => bytes.length === registerCount && isOfRing(bytes, modulus)),
     ...seeds.map((seed) => expanded(seed, registerCount, modulus)),
     ...ordered.flat(),
-    // The values of a reach are hidden, but not those that are 0.
+    // A reach computation masks the values other than 0, so the sums are reduced to "0" and "not 0".
     ...sums.map((sum) => sum.map((value) => (value === 0 ? 0 : 1))),
   ];
 }
 
-/** Lists with the registers of people and of noise. */
+/** Returns the byte strings that can be shuffled lists of people's registers and noise registers. */
 export function listsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
   const count = shuffledCount(parameters);
   return known.filter((bytes) => bytes.length === count && isOfRing(bytes, parameters.modulus));
@@ -170,7 +172,7 @@ export function expanded(seed: Uint8Array, count: number, modulus: number): Uint
   return values;
 }
 
-/** The registers of people as they were before a worker with this common seed hid and shuffled them. */
+/** Reverses the masking and the shuffle of a worker with this common seed, and returns the registers of people. */
 export function unshuffled(
   list: Uint8Array,
   commonSeed: Uint8Array,
@@ -183,7 +185,7 @@ export function unshuffled(
     new UniformValues(keystream, modulus, noiseRegisterCount).fill(new Uint8Array(noiseRegisterCount));
   }
   const seed = keystream.bytes(SEED_BYTES);
-  // Which register is at each place now, in two bytes.
+  // The original register number at each position, in two bytes.
   const low = list.map((_, i) => i & 0xff);
   const high = list.map((_, i) => i >> 8);
   shuffle(low, seed);

@@ -1,4 +1,4 @@
-/** Stands before a program and keeps what goes in and what comes out. */
+/** A proxy in front of a program that records the requests and the responses. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ export interface RecordingProxy {
   close(): Promise<void>;
 }
 
-/** Of one hop only, or changed because the body is whole and not compressed here. */
+/** Headers that are valid for one hop only, or wrong here because the proxy sends the body whole and uncompressed. */
 const DROPPED = [
   'connection',
   'content-encoding',
@@ -18,7 +18,7 @@ const DROPPED = [
   'transfer-encoding',
 ];
 
-/** `onRequest` and `onResponse` get the first line and the headers, and then the body. */
+/** Starts the proxy. `onRequest` and `onResponse` get the first line with the headers, and then the body. */
 export async function startProxy(
   target: string,
   onRequest: (part: Buffer) => void,

@@ -1,7 +1,7 @@
 /**
- * Nobody sees what they should not. An exchange and three duchies compute a figure while everything that each of them receives
- * and stores is kept; then an adversary with the view of one of them searches for what a provider counted and for the sum of all
- * of them. Seeds are fixed, so that what chance decides is the same each time.
+ * Tests that no party sees data that it must not see. An exchange and three duchies compute a figure while the test
+ * keeps everything that each of them receives and stores. An adversary with the view of one party then searches for a
+ * provider's counts and for the sum of all counts. Seeds are fixed, so the random choices are the same every time.
  */
 
 import type { ShareShuffleParameters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
@@ -39,7 +39,7 @@ const views = new Map<string, View>(PROGRAMS.map((name) => [name, new View()]));
 const viewOf = (name: string) => views.get(name)!;
 const proxies: RecordingProxy[] = [];
 
-/** Everybody is in a random half of the audiences, and was reached from 1 to 4 times. */
+/** Each audience is a random half of the people, reached 1 to 4 times. */
 const VIDS = byVidHash(vidsOf(VID_RANGES));
 const dice = new Dice('audiences');
 const AUDIENCES: People[] = [0, 1, 2].map(
@@ -55,7 +55,10 @@ afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
 });
 
-/** What goes to a program it has seen; a response has been seen by the duchy that asked, or by all of them. */
+/**
+ * Records requests in the view of the receiving program, and responses in the view of the calling duchy, or of all
+ * duchies if the caller is unknown.
+ */
 async function between(url: string, to: string, from?: string): Promise<string> {
   const callers = from !== undefined ? [from] : to === EXCHANGE ? [] : [FIRST, SECOND, AGGREGATOR];
   const proxy = await startProxy(
@@ -67,7 +70,7 @@ async function between(url: string, to: string, from?: string): Promise<string> 
   return proxy.url;
 }
 
-/** What the duchy has is looked at after each stage. */
+/** Lets a duchy work, and records its database after each stage. */
 async function step(each: TestDuchy): Promise<void> {
   await each.herald.once();
   while (await each.mill.once()) await viewOf(each.duchy.name).keepDuchy(each);
@@ -87,7 +90,7 @@ describe.each([
   const SECRETS = [...OWN, secret('the sum', sum), secret('who was reached', reached)];
 
   let parameters: ShareShuffleParameters;
-  /** Of each provider: as uploaded, and as it expands from the seed. */
+  /** The two shares of each provider: the uploaded share, and the share expanded from the seed. */
   let shares: [Uint8Array, Uint8Array][];
   let secrets: Record<string, ComputationSecrets>;
   const search = (...those: View[]) => findSecrets(together(...those), parameters, SECRETS);
@@ -123,7 +126,7 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  // In the first computation the exchange sees everything that was set up before, in which the search takes seconds.
+  // For the first computation, the exchange's view also has all set-up data, and the search through it takes seconds.
   test.runIf(isStress || cap > 1)(
     'the exchange adds nothing to what a worker or the aggregator finds',
     async () => {
@@ -198,13 +201,13 @@ describe.each([
     const list = Uint8Array.from(added(lists[0]!, lists[1]!));
     const noise = [FIRST, SECOND].map((name) => noiseRegisters(parameters, secrets[name]!.noiseSeed!));
     const before = Uint8Array.from(Buffer.concat([sum, ...noise]));
-    // Of a reach, any value but 0 stands for somebody who was reached.
+    // In a reach computation, any value other than 0 stands for a person who was reached.
     const shown = (values: Uint8Array) =>
       measurementType === 'REACH' ? values.map((value) => (value === 0 ? 0 : 1)) : values;
     expect(shown(list).toSorted()).toEqual(shown(before).toSorted());
     expect(tellsOrder(shown(list), shown(before))).toBe(false);
     expect(tellsOrder(shown(list).toReversed(), shown(before))).toBe(false);
-    // Without the shuffle it would.
+    // The check of the order finds a list whose shuffle was reversed.
     const common = secrets[FIRST]!.randomSeed!.map((byte, i) => byte ^ secrets[SECOND]!.randomSeed![i]!);
     const [one, other] = lists.map((each) => unshuffled(each, common, parameters));
     const people = Uint8Array.from(added(one!, other!));
@@ -214,7 +217,9 @@ describe.each([
   });
 });
 
-/** Whether these counts are as even as chance makes them: chi-square within five standard deviations of its mean. */
+/**
+ * Returns whether the counts are as even as expected by chance: chi-square within five standard deviations of its mean.
+ */
 function isEven(counts: number[]): boolean {
   const expected = counts.reduce((a, b) => a + b) / counts.length;
   const chiSquare = counts.reduce((total, count) => total + (count - expected) ** 2 / expected, 0);
@@ -222,7 +227,7 @@ function isEven(counts: number[]): boolean {
   return Math.abs(chiSquare - freedom) < 5 * Math.sqrt(2 * freedom);
 }
 
-/** Whether registers are where they were more often, or more rarely, than in a random order of all of them. */
+/** Returns whether registers stayed at their position more often, or less often, than in a random order. */
 function tellsOrder(list: Uint8Array, before: Uint8Array): boolean {
   const counts = new Map<number, number>();
   for (const value of before) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -1,10 +1,10 @@
-/** Vectors over the ring of a prime modulus, and all that can be added up from them. */
+/** The span of vectors over the ring of a prime modulus: all sums of their multiples. */
 export class Span {
   private readonly modulus: number;
   private readonly inverses: number[];
-  /** By a factor, then by a value: this is the innermost loop of the search, and a division takes long. */
+  /** Products by factor and value. A table is faster than a division in the innermost loop of the search. */
   private readonly products: Uint8Array[];
-  /** In each the first value that is not 0 is 1; by the place of that value. */
+  /** The rows of the echelon form, by the position of their first nonzero value, which is 1. */
   private readonly rows = new Map<number, Uint8Array>();
 
   constructor(modulus: number, vectors: Iterable<Uint8Array> = []) {
@@ -16,7 +16,7 @@ export class Span {
     for (const vector of vectors) this.add(vector);
   }
 
-  /** False for a vector that is a sum of multiples of the others. */
+  /** Adds a vector. Returns false if the vector is already in the span. */
   add(vector: Uint8Array): boolean {
     const { rest, at } = this.reduce(vector);
     if (at < 0) return false;
@@ -32,7 +32,7 @@ export class Span {
     return this.reduce(vector).at < 0;
   }
 
-  /** What is left of a vector, and where that begins. */
+  /** Subtracts the rows from a vector. Returns the remainder and the position of its first nonzero value. */
   private reduce(vector: Uint8Array): { rest: Uint8Array; at: number } {
     const { modulus } = this;
     const rest = Uint8Array.from(vector);
@@ -50,7 +50,7 @@ export class Span {
   }
 }
 
-/** Of each value of the ring but 0, the one that it gives 1 with. */
+/** Returns the multiplicative inverse of each value of the ring except 0. */
 export function inversesOf(modulus: number): number[] {
   const values = Array.from({ length: modulus }, (_, value) => value);
   return values.map((value) => values.find((other) => (value * other) % modulus === 1) ?? 0);

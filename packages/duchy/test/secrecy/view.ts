@@ -1,4 +1,7 @@
-/** All that one program holds: what it received, what its database has and had, opened with its own secrets. */
+/**
+ * Everything that one program holds: the data it received, and all contents of its database, decrypted with its own
+ * secrets.
+ */
 import { createHash } from 'node:crypto';
 import { readBlob, readSecrets } from '../../src/database/index.ts';
 import type { TestDuchy } from '../stages/world.ts';
@@ -6,13 +9,13 @@ import type { TestDuchy } from '../stages/world.ts';
 type Query = TestDuchy['query'];
 
 export class View {
-  /** Byte strings as they were found. */
+  /** The byte strings, as they were found. */
   held: Buffer[] = [];
-  /** What it can decrypt with, by computation. */
+  /** The private keysets, by computation. */
   keysets = new Map<string, Uint8Array>();
   private readonly seen = new Set<string>();
 
-  /** Once for the same bytes. */
+  /** Keeps these bytes, unless the view has them already. */
   keep(part: Uint8Array | string): void {
     const bytes = Buffer.from(part as string);
     const digest = createHash('sha256').update(bytes).digest('base64');
@@ -21,13 +24,13 @@ export class View {
     this.held.push(bytes);
   }
 
-  /** From here on it holds what is new to it. */
+  /** Clears the view. From here on, it keeps only bytes that it has not seen before. */
   startAnew(): void {
     this.held = [];
     this.keysets = new Map();
   }
 
-  /** Every cell of every table. */
+  /** Keeps every cell of every table. */
   async keepDatabase(query: Query): Promise<void> {
     const tables = await query(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -43,7 +46,7 @@ export class View {
     }
   }
 
-  /** Also what is sealed: the duchy has the key. */
+  /** Keeps the duchy's database, and its secrets and blobs in plaintext, because the duchy has the key. */
   async keepDuchy({ duchy: { db }, query }: TestDuchy): Promise<void> {
     await this.keepDatabase(query);
     for (const { id } of await query('SELECT id FROM computations WHERE outcome IS NULL')) {
@@ -60,7 +63,7 @@ export class View {
   }
 }
 
-/** Of programs that work together. */
+/** Merges the views of programs that cooperate. */
 export function together(...views: View[]): View {
   const all = new View();
   for (const [i, { held, keysets }] of views.entries()) {

@@ -1,19 +1,19 @@
-/** Numbers of people in the clear: all ways to write them that somebody may have thought of. */
+/** Searches for people's numbers in plaintext, in every encoding that a program might use. */
 
-/** A number for each person of the population, which nobody may learn. */
+/** A secret: a number for each person of the population, which no party may learn. */
 export interface Secret {
   name: string;
-  /** In the order of the registers. */
+  /** The numbers, in the order of the registers. */
   vector: Uint8Array;
-  /** The person of each register. */
+  /** The VID of the person of each register. */
   vids: number[];
 }
 
-/** This many people of a secret are enough to find it. */
+/** The lengths of the pieces that the search looks for. Longer pieces are not needed to recognize a secret. */
 const REGISTERS = 64;
 const VIDS = 16;
 
-/** Whether a piece of the secret, from its beginning, middle or end, is in these bytes. */
+/** Returns whether these bytes contain a piece from the beginning, middle or end of the secret. */
 export function isWritten(known: Buffer, { vector, vids }: Secret): boolean {
   const values = new Map(vids.map((vid, i) => [vid, vector[i]!]));
   const byVid = vids.toSorted((a, b) => a - b);
@@ -30,7 +30,7 @@ export function isWritten(known: Buffer, { vector, vids }: Secret): boolean {
   return written.some((piece) => known.includes(piece));
 }
 
-/** Begin at a multiple of 8, as in a list of bits. */
+/** Cuts pieces that begin at a multiple of 8, as a list of bits would. */
 function piecesOf(numbers: number[], count: number): number[][] {
   const last = numbers.length - count;
   return [0, last >> 1, last].map((at) => (at >> 3) << 3).map((at) => numbers.slice(at, at + count));

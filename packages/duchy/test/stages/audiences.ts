@@ -1,14 +1,17 @@
-/** Whom three providers reached, and what is true of them together. */
+/** The audiences of three providers, and the true figures of all three together. */
 import { INDEX, type People, people } from './uploads.ts';
 
-/** 1–300 once; 201–400 twice, 1001–1050 once; 301–350 three times, and people that are not of the population. */
+/**
+ * The first provider reached 1–300 once. The second reached 201–400 twice and 1001–1050 once. The third reached 301–350
+ * three times, and 700–710, who are not in the population.
+ */
 export const AUDIENCES: People[] = [
   people(1, 300),
   new Map([...people(201, 400, 2), ...people(1001, 1050)]),
   new Map([...people(301, 350, 3), ...people(700, 710)]),
 ];
 
-/** How often everybody together reached each person of the population. */
+/** Returns how often all providers together reached each person of the population. */
 export function truth(cap: number, isSampled: (vid: number) => boolean = () => true): Map<number, number> {
   const total = new Map<number, number>();
   for (const audience of AUDIENCES) {

@@ -1,4 +1,4 @@
-/** Mills that die at any moment, duchies that are down, and what is left of it: one output of each stage. */
+/** Tests mills that die at any moment and duchies that are down: each stage still has exactly one output. */
 
 import { readFile } from 'node:fs/promises';
 import type { Explanation, Measurement } from '@measurement-exchange/contract';
@@ -22,7 +22,7 @@ const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
 const REACH = 410;
 
 let world: DuchyWorld;
-/** By how much the clock of this process is ahead. */
+/** How far the clock of this process is ahead, in ms. */
 let aheadMs = 0;
 beforeAll(async () => {
   const [date, passed] = [Date.now, performance.now.bind(performance)];
@@ -35,7 +35,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
 });
 
-/** As if the time of every lease had passed. Attempts are counted again, so that a test can take more than ten. */
+/** Makes every lease expire, and resets the attempts so that a test can use more than ten. */
 async function expireLeases({ query }: TestDuchy): Promise<void> {
   await query(
     `UPDATE computations SET attempt = 0, lease_until = CASE WHEN lease_token IS NOT NULL THEN now() END
@@ -50,7 +50,7 @@ interface Sent {
   digest: string;
 }
 
-/** What a duchy stored as its output, or received, of the pending computation. */
+/** Returns the messages of the pending computation that a duchy stored as its output or received. */
 async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<Sent[]> {
   return (await query(
     `SELECT m.stage, m.peer, encode(m.signed_message, 'hex') AS signed, encode(b.sha256, 'hex') AS digest
@@ -60,7 +60,7 @@ async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<
   )) as unknown as Sent[];
 }
 
-/** For each stage that is due: a mill that dies at its first dealing with anything, then one at its second, until one lives. */
+/** For each due stage, lets mills die at their first call, then at their second, and so on, until one mill survives. */
 async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Promise<number> {
   let deaths = 0;
   let outputs: Sent[] = [];
@@ -68,7 +68,7 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
     const dying = dyingAt(duchy.duchy, n, when);
     const hadWork = await new Mill(dying.duchy, MILL).once().catch(() => true);
     const now = await messages(duchy, 'OUT');
-    // What was stored once stays, byte for byte.
+    // An output, once stored, stays identical byte for byte.
     expect(now).toEqual(expect.arrayContaining(outputs));
     outputs = now;
     if (dying.isDead()) {
@@ -79,7 +79,10 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
   }
 }
 
-/** Before the next thing, all is as after the last one: what differs is only what a process that is gone knew. */
+/**
+ * A death before a call leaves the same state as a death after the call before it, except for the memory of the dead
+ * process.
+ */
 const MOMENTS = isStress ? (['before', 'after'] as const) : (['after'] as const);
 
 test.each(MOMENTS)('a mill may die %s anything it does', async (when) => {
@@ -98,7 +101,7 @@ test.each(MOMENTS)('a mill may die %s anything it does', async (when) => {
   expect(await state()).toBe('SUCCEEDED');
   expect(deaths).toBeGreaterThan(isStress ? 50 : 20);
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
-  // What a duchy received is what the other one stored.
+  // Each duchy received exactly the messages that the other duchies stored.
   const sent = (await Promise.all(world.duchies.map((duchy) => messages(duchy, 'OUT')))).flat();
   const received = (await Promise.all(world.duchies.map((duchy) => messages(duchy, 'IN')))).flat();
   expect(sent.map(({ stage }) => stage).sort()).toEqual([
@@ -117,7 +120,7 @@ test.each(MOMENTS)('a mill may die %s anything it does', async (when) => {
   await world.turn();
 });
 
-/** One measurement for several deaths; the last test on it finds it as if there had been none. */
+/** Several death tests share this measurement. The last of them finds it as if there had been no deaths. */
 let measurement: Measurement | undefined;
 const uploaded = new Set<number>();
 
@@ -150,7 +153,7 @@ test('a herald may die at anything it does', async () => {
 });
 
 test.each(MOMENTS)('a face may die %s anything it does with an upload', async (when) => {
-  // Each moment is tried with a provider of its own.
+  // Each moment is tested with a different provider.
   const i = MOMENTS.indexOf(when as never);
   const upload = await makeUpload(world.providers[i]!, await begun(), AUDIENCES[i]!);
   const { requisition, duchy: name } = upload.fulfillment;
@@ -167,7 +170,7 @@ test.each(MOMENTS)('a face may die %s anything it does with an upload', async (w
       'SELECT 1 FROM uploads JOIN blobs b ON b.id = blob WHERE requisition = $1 AND complete_time IS NOT NULL',
       [requisition],
     );
-    // What the exchange is told, or the provider, is stored.
+    // Anything that the duchy reported to the exchange or the provider must be stored.
     if ((await stateOf()) === 'FULFILLED' || response.ok) expect(stored).toHaveLength(1);
     if (!dying.isDead()) {
       expect(response.status).toBe(200);
@@ -184,7 +187,7 @@ test('an upload that was stored while the exchange was out of reach is reported 
   await upload(1);
   const last = await makeUpload(world.providers[2]!, await begun(), AUDIENCES[2]!);
   const taker = world.duchies.find(({ duchy }) => duchy.name === last.fulfillment.duchy)!;
-  // The certificate of the provider was checked before, so that only the report is missing.
+  // The earlier upload already checked the provider's certificate, so only the report fails.
   taker.failOn('fulfillComputationRequisition');
   expect((await last.send()).status).toBe(503);
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(1);
@@ -198,7 +201,7 @@ test('of two mills that hold the same stage, one after the other, only one moves
   for (const i of [0, 1, 2]) await upload(i);
   const first = world.of('FIRST_WORKER');
   await first.herald.once();
-  // The first mill stops in the middle, and goes on when another one has done its work.
+  // The first mill stops while it sends, and continues after another mill has done its work.
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -226,7 +229,9 @@ test('the measurement in which all of these died has the exact result', async ()
   expect(reachOf(await openResult(world, await begun()))).toBe(REACH);
 });
 
-/** What the consumer is told eleven minutes later, when only the others have called the exchange since. */
+/**
+ * Returns the explanation that the consumer gets eleven minutes later, if only `others` have called the exchange since.
+ */
 async function explainedLater(measurement: Measurement, others: TestDuchy[]): Promise<Explanation> {
   aheadMs += 11 * 60_000;
   for (const { herald } of others) await herald.once();
@@ -248,7 +253,7 @@ describe('in one measurement, one after the other,', () => {
       await away.down();
       const others = world.duchies.filter((duchy) => duchy !== away);
       for (const { herald } of others) await herald.once();
-      // More often than a stage may fail by itself.
+      // 15 rounds are more than the number of times that a stage may fail.
       for (let i = 0; i < 15; i++) {
         for (const { mill } of others) await mill.once();
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -281,7 +286,7 @@ test('a computation that was removed after its time stays so, and the herald goe
   await herald.once();
   await herald.once();
   expect(await query('SELECT id FROM computations')).toEqual([]);
-  // An exchange that lies, or was restored from a backup, shows it as new.
+  // A lying exchange, or one restored from a backup, shows a removed computation as new.
   const measurement = await world.ask();
   const [view] = await Array.fromAsync(
     duchy.client.listComputations({ parent: duchy.name, 'filter.states': ['PENDING_PARAMS'] }),
@@ -295,7 +300,7 @@ test('a computation that was removed after its time stays so, and the herald goe
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
 });
 
-/** What stands behind a name and some of its labels in the text of /metrics, added up. */
+/** Adds up the samples in /metrics that have this name and these labels. */
 function sampleOf(metrics: string, name: string, labels: Record<string, string> = {}): number {
   const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const lines = metrics
@@ -332,7 +337,8 @@ test('the metrics of a duchy tell all of this, and its documents explain each of
   ];
   const missing = expected.filter(([name, labels]) => !(sampleOf(metrics, name, labels) > 0));
   expect(missing).toEqual([]);
-  // In seconds: all of it happened one after another, since this file began.
+  // The durations are in seconds, and all stages ran one after another, so the sum is less than the time since this
+  // file began.
   const elapsed = performance.now() / 1000;
   for (const name of ['mex_duchy_stage_seconds', 'mex_duchy_request_seconds']) {
     expect(sampleOf(metrics, `${name}_sum`)).toBeGreaterThan(0);

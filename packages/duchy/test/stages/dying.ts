@@ -1,4 +1,4 @@
-/** A process that dies at a certain moment: nothing that it does from then on has an effect. */
+/** Simulates a process that dies at a certain moment: from then on, none of its actions takes effect. */
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import type { Duchy } from '../../src/computations/context.ts';
 import type { Database } from '../../src/database/index.ts';
@@ -6,13 +6,14 @@ import { mapClient } from './mapClient.ts';
 
 export interface Dying {
   duchy: Duchy;
-  /** Whether it came to that moment. */
+  /** Returns whether the process reached that moment. */
   isDead(): boolean;
 }
 
 /**
- * Dies at its n-th dealing with the database, the exchange or another duchy: before it, or after it took effect and before
- * the outcome is known. Without stress, a dealing that only reads does not count: after it, all is as before it.
+ * Dies at the n-th call to the database, the exchange or another duchy: before the call, or after it took effect but
+ * before the outcome is known. Outside the stress lane, calls that only read are not counted, because they change no
+ * state.
  */
 export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dying {
   let count = 0;
@@ -47,7 +48,7 @@ export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dyin
   return { duchy: { ...duchy, db, client, fetch: send }, isDead: () => dead };
 }
 
-/** A list is read when it is iterated. */
+/** Wraps a read as a list that is read when it is iterated. */
 function listing<T>(read: () => Promise<T[]>): AsyncIterable<T> {
   return {
     async *[Symbol.asyncIterator]() {

@@ -1,4 +1,4 @@
-/** Whatever the exchange answers instead of serving a call, no computation ends by it, and none loses its secrets. */
+/** Tests that no error response of the exchange ends a computation or makes a duchy lose its secrets. */
 
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import { UnexpectedResponse, Unreachable } from '@measurement-exchange/sdk';
@@ -36,7 +36,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** The exchange answers calls of these operations like this, to all duchies. */
+/** Makes the exchange respond to these operations of all duchies with this error. */
 function answer(operations: string[], error: () => Error): void {
   for (const each of world.duchies) {
     const client = mapClient(honest.get(each)!, (call, operation) => (args) => {
@@ -57,7 +57,10 @@ async function* failing(error: Error): AsyncGenerator<never> {
   yield await Promise.reject(error);
 }
 
-/** Whatever was answered, heralds and mills go on. Each herald is new, because one would wait before it tries again. */
+/**
+ * Lets heralds and mills work and ignores their errors. Each herald is new, because an old one would wait before it
+ * retries.
+ */
 async function turn(): Promise<void> {
   for (const { duchy, mill } of world.duchies) {
     await new Herald(duchy).once().catch(() => {});
@@ -73,7 +76,7 @@ async function expectPending(measurement: Measurement): Promise<void> {
   expect(['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING']).toContain(state);
   for (const { duchy, query } of world.duchies) {
     const rows = await query('SELECT outcome FROM computations WHERE id = $1', [id]);
-    // Before it is accepted it has none.
+    // A computation that is not yet accepted has no row.
     if (rows.length === 0) continue;
     expect(rows).toEqual([{ outcome: null }]);
     expect(Object.keys(await readSecrets(duchy.db, id))).toContain('noiseSeed');
@@ -88,7 +91,7 @@ const CALLS = [
   ['setComputationResult'],
 ];
 
-/** Each answer is tried at some of the calls, and all of them at all calls under stress; that of a proxy always is. */
+/** Tries each error at some of the calls, and in the stress lane at all calls. The error of a proxy is always tried. */
 function answersTo(operations: string[]): (() => Error)[] {
   const place = CALLS.findIndex((each) => each.join() === operations.join());
   return Object.entries(ANSWERS).flatMap(([what, error], i) =>
@@ -127,7 +130,7 @@ describe('in one computation', () => {
       isUploaded = true;
     };
 
-    // In the order in which a computation needs them; no result is taken, so that there is always something to do.
+    // The calls are in the order in which a computation needs them. The result call always fails, so that work remains.
     test.each([0, 3, 1, 2, 4].map((i) => CALLS[i]!))(
       '%s answered with anything but success',
       async (...operations) => {
@@ -149,7 +152,7 @@ describe('in one computation', () => {
   });
 });
 
-/** Whether providers may upload. */
+/** Returns whether providers may upload. */
 async function uploadable(measurement: Measurement): Promise<boolean> {
   const { client, name } = world.providers[0]!;
   const requisitions = await Array.fromAsync(client.listRequisitions({ parent: name }));
@@ -169,7 +172,7 @@ test('a report of an upload that is answered with anything but success is made a
   for (const [what, error] of Object.entries(ANSWERS)) {
     answer(['fulfillComputationRequisition'], error);
     const { status } = await upload.send();
-    // The provider tries again after any of these.
+    // The provider retries after each of these status codes.
     expect(status >= 500 || status === 429, `${what} became ${status}`).toBe(true);
     await herald.once();
     expect(await unreported()).toHaveLength(1);

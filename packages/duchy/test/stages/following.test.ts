@@ -1,4 +1,4 @@
-/** Heralds that follow the changes at the exchange, and poll where they cannot. */
+/** Tests heralds that follow the changes of the exchange, and poll if they cannot. */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** What a herald at work logs. */
+/** Starts a herald and returns its log messages. */
 function run({ duchy }: TestDuchy, pollMs: number): string[] {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) });
@@ -40,7 +40,7 @@ function run({ duchy }: TestDuchy, pollMs: number): string[] {
 const knows = async ({ query }: TestDuchy, name: string) =>
   (await query('SELECT FROM computations WHERE id = $1', [name.split('/').at(-1)])).length === 1;
 
-/** Requests for changes get this response. */
+/** Makes every request for changes get this response. */
 function breakChanges(respond: () => Promise<Response>): void {
   const { fetch } = globalThis;
   vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) =>
@@ -48,7 +48,7 @@ function breakChanges(respond: () => Promise<Response>): void {
   );
 }
 
-/** Heralds and mills at work; returns what they log at warn or error. */
+/** Starts all heralds and mills, and returns what they log at level warn or error. */
 function runAll(): object[] {
   const lines: object[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -90,7 +90,7 @@ test('a computation is done as its changes and messages come, without a poll or 
   expect(lines).toEqual([]);
 });
 
-/** Whether providers may upload. */
+/** Returns whether providers may upload. */
 async function isReady(measurement: string): Promise<boolean> {
   const { client, name } = world.providers[0]!;
   const requisitions = await Array.fromAsync(client.listRequisitions({ parent: name }));
@@ -115,7 +115,7 @@ test('that changes cannot be followed is logged once, and once that they are fol
   const lines = run(duchy, 50);
   const about = () => lines.filter((line) => line.includes('follow'));
   const told = ['changes cannot be followed; the exchange is polled'];
-  // Several attempts fail.
+  // Waits until several attempts have failed.
   await expect.poll(() => vi.mocked(fetch).mock.calls.length, SOON).toBeGreaterThan(20);
   expect(about()).toEqual(told);
   vi.restoreAllMocks();

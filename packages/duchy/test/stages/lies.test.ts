@@ -1,4 +1,7 @@
-/** After a lie the measurement ends, or goes on as if there had been none: one of each kind, at an exchange and three duchies. */
+/**
+ * Tests that a lie either ends the measurement or has no effect: one lie of each kind, with an exchange and three
+ * duchies.
+ */
 import { createHash } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -46,7 +49,7 @@ async function expectExact(measurement: Measurement): Promise<void> {
   completed.push(done);
 }
 
-/** Ended for everybody, by the duchy that was lied to. */
+/** Expects that the deceived duchy ended the measurement for all parties. */
 async function expectFailed(measurement: Measurement, message: RegExp): Promise<void> {
   expect(await world.finish(measurement)).toMatchObject({
     state: 'FAILED',
@@ -101,7 +104,7 @@ describe('a provider’s lie is rejected, and its requisition waits for the trut
 });
 
 describe('an exchange’s lie to a duchy makes it give up, and say what was wrong:', () => {
-  /** Nobody has looked at it yet. */
+  /** A measurement that no duchy has seen yet. */
   let asked: Measurement;
   let mallorysKey: SignedMessage;
   beforeAll(async () => {
@@ -111,7 +114,7 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
     asked = await world.ask();
   });
 
-  /** The failures that the duchy tells the exchange; nothing comes of them. */
+  /** Returns the failures that the duchy reports to the exchange. The reports have no effect. */
   async function toldBy(
     { duchy, query }: TestDuchy,
     change: (view: Computation) => unknown,
@@ -176,7 +179,7 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
   });
 });
 
-/** The next test goes on with it. */
+/** A computation that the next test continues. */
 let ignored: Measurement | undefined;
 
 test('a computation under the name of another duchy is ignored, and goes on', async () => {

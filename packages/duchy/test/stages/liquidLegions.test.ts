@@ -1,6 +1,7 @@
 /**
- * Both Liquid Legions protocols, at an exchange and three duchies over real HTTP, without noise. Each is computed once, one
- * stage after the other, and before each stage goes on it is tried with lies, repeated, and killed.
+ * Tests both Liquid Legions protocols with an exchange and three duchies over real HTTP, without noise. Each protocol
+ * computes one measurement, stage by stage. Before each stage completes, the test tries it with lies, repeats it, and
+ * kills it.
  */
 import {
   createEncryptionKeysets,
@@ -62,7 +63,7 @@ const workOf = ({ duchy }: TestDuchy, computation: StoredComputation): Work => (
   signal: new AbortController().signal,
 });
 
-/** A database in which the rows that a statement selects are others. */
+/** Returns a database that changes the rows that one statement selects. */
 function readingOthers(db: Database, statement: string, change: (row: Row) => Row): Database {
   return new Proxy(db, {
     get(target, member: keyof Database) {
@@ -75,7 +76,7 @@ function readingOthers(db: Database, statement: string, change: (row: Row) => Ro
   });
 }
 
-/** What a stage says when this message has other content. */
+/** Runs a stage with changed content of this message, and returns the outcome. */
 async function answerTo(at: TestDuchy, computation: StoredComputation, { message, from, spoil }: PeerLie) {
   const { duchy } = at;
   const honest = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, from)));
@@ -96,7 +97,7 @@ async function answerTo(at: TestDuchy, computation: StoredComputation, { message
   return rejection(runStage({ ...workOf(at, computation), duchy: { ...duchy, db } }));
 }
 
-/** What everybody is told, and what this duchy alone knows of the cause. */
+/** Returns the error that all parties see, with the cause that only this duchy knows. */
 async function rejection(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -107,7 +108,7 @@ async function rejection(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What an exchange says that changes its mind, and what a duchy answers. */
+/** Shows the duchy a view that the exchange changed later, and returns the duchy's reaction. */
 async function answerToView(
   { duchy }: TestDuchy,
   { view }: StoredComputation,
@@ -124,7 +125,7 @@ async function answerToView(
   return answer;
 }
 
-/** Every output that is stored, as it is. */
+/** Returns every stored output. */
 async function outputs({ query }: TestDuchy): Promise<string[]> {
   const rows = await query(
     `SELECT m.stage || ' ' || encode(m.signed_message, 'hex') || encode(b.sha256, 'hex') AS output
@@ -136,13 +137,13 @@ async function outputs({ query }: TestDuchy): Promise<string[]> {
 describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
   let measurement: Measurement;
   const answers = new Map<string, string>();
-  /** Stages whose output was compared with that of a repetition. */
+  /** Stages whose repetition gave the same output. */
   const repeated: string[] = [];
   const resent: string[] = [];
   const late = (name: string) => `later ${name}`;
   const keyOf = ({ to, message, from, what }: PeerLie) => `${to} ${message} ${from} ${what}`;
 
-  /** Tries everything that could go wrong at this stage; the computation is as before then. */
+  /** Tries everything that can go wrong at this stage, and leaves the computation as it was. */
   async function tryAt(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const { sends } = rowOf(computation)!;
     const { name } = at.duchy;
@@ -159,7 +160,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     if (sends.message === 'RESULT') return;
     const [once, again] = [await runStage(workOf(at, computation)), await runStage(workOf(at, computation))];
     if (Buffer.from(once!).equals(again!)) repeated.push(`${name} ${computation.stage}`);
-    // A mill that dies once it has stored its output.
+    // This mill dies after it has stored its output.
     const fetch = () => Promise.reject(new Error('dies'));
     await new Mill({ ...at.duchy, fetch }, MILL).once();
     const stored = await outputs(at);
@@ -169,7 +170,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     if (stored.length > 0 && stored.join() === sent.join()) resent.push(`${name} ${computation.stage}`);
   }
 
-  /** At a worker that took one: which of them did depends on IDs that are random. */
+  /** Runs only at a worker that received an upload. The worker depends on random IDs. */
   async function tryUploads(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const taken = await at.query('SELECT requisition FROM uploads WHERE computation = $1', [computation.id]);
     if (taken.length === 0) return;
@@ -213,7 +214,9 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     await tryMessageKeys(at, computation);
   }
 
-  /** Keys for messages that another duchy signed, for something else: the ElGamal keys are those of this computation. */
+  /**
+   * Tries message keys that another duchy signed for another purpose. The ElGamal keys are those of this computation.
+   */
   async function tryMessageKeys(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const { signer } = world.named(ALPHA).duchy;
     const bound = { duchy: ALPHA, computation: computation.id, termsSha256: await termsOf(computation) };

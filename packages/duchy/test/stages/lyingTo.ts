@@ -2,7 +2,7 @@ import type { Computation } from '@measurement-exchange/contract';
 import { mapClient } from './mapClient.ts';
 import type { TestDuchy } from './world.ts';
 
-/** Meanwhile the exchange says something else about computations, to this duchy alone. */
+/** Runs `meanwhile` while the exchange shows changed computations to this duchy alone. */
 export async function lyingTo<T>(
   { duchy: { client } }: TestDuchy,
   change: (view: Computation) => unknown,

@@ -1,10 +1,10 @@
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 
-/** A method of the client, whatever it takes. */
-// biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
+/** A method of the client, with any arguments. */
+// biome-ignore lint/suspicious/noExplicitAny: each operation has its own arguments and response
 export type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** A client whose methods are made from those of another one. */
+/** Builds a client by mapping each method of another client. */
 export function mapClient(
   client: ExchangeClient,
   map: (call: Call, operation: string) => Call,

@@ -1,6 +1,6 @@
 /**
- * People counted once with noise, from the setting of the exchange over three duchies to the intervals of the consumer. Seeds
- * are fixed, so that the noise is the same each time.
+ * Tests deduplicated figures with noise, from the setting of the exchange over three duchies to the intervals of the
+ * consumer. Seeds are fixed, so the noise is the same every time.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
@@ -28,7 +28,10 @@ vi.mock(
 
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY_PRIVACY = { epsilon: 2, delta: 1e-6 };
-/** Of both workers together and as much again of the aggregator, with formulas of its own. */
+/**
+ * The variance of the noise of both workers plus the same amount from the aggregator, with formulas independent of the
+ * product.
+ */
 const VARIANCES = {
   DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof PRIVACY) => (2 * 2 * Math.log(2.5 / delta)) / epsilon ** 2,
   GEOMETRIC: ({ epsilon }: typeof PRIVACY) => 1 / Math.sinh(epsilon / 4) ** 2,
@@ -48,7 +51,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
     expect(await world.stop()).toEqual([]);
   });
 
-  /** What the consumer finds of a measurement of everybody. */
+  /** Measures all audiences and returns the consumer's deduplicated figures. */
   async function measured(...[changes, cap]: [changes?: Parameters<DuchyWorld['ask']>[0], cap?: number]) {
     const measurement = await world.ask({ privacy: PRIVACY, ...changes });
     expect(measurement.protocolConfig!.honestMajorityShareShuffle).toMatchObject({ noiseMechanism });
@@ -58,7 +61,8 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
     return total.deduplicated!;
   }
 
-  // In npm test each mechanism is on one of the figures; noise.test.ts of the mathematics has both on both.
+  // Outside the stress lane, each mechanism is tested on one of the figures. noise.test.ts of the mpc package tests
+  // both mechanisms on both figures.
   const isOn = (mechanism: typeof noiseMechanism) => isStress || noiseMechanism === mechanism;
 
   test.runIf(isOn('DISCRETE_GAUSSIAN'))(
@@ -96,7 +100,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
         const exact = expected[times] ?? 0;
         expect(Math.abs(share.value - exact)).toBeLessThan(5 * share.standardDeviation);
         expect(Math.abs(count.value - exact * total.size)).toBeLessThan(5 * count.standardDeviation);
-        // The highest one is what the others leave, so it has the noise of all of them.
+        // The count of the highest frequency is the total minus all other counts, so it has the noise of all of them.
         const rest = variance + (maximumFrequency - 1) * frequencyVariance;
         expect(count.variance).toBeCloseTo(times === maximumFrequency ? rest : frequencyVariance, 1);
       }
@@ -110,7 +114,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       await uploadAll(world, measurement, AUDIENCES);
       return measurement;
     };
-    /** At its shuffle; the next test goes on with it. */
+    /** A measurement at its shuffle stage, which the next test continues. */
     let begun: Measurement | undefined;
 
     test('is the same where a stage is repeated, which computes the same bytes', async () => {
@@ -153,7 +157,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       expect(new Set([0, ...parts]).size).toBe(3);
     });
 
-    /** The aggregator's computation, when both workers have sent all. */
+    /** Returns the aggregator's computation after both workers have sent their output. */
     async function atAggregation(): Promise<StoredComputation> {
       for (let turns = 0; turns < 20; turns++) {
         for (const { herald, mill, role } of world.duchies) {

@@ -1,4 +1,7 @@
-/** A duchy with two databases, or an old copy of one: it does not go on with other keys and noise than the exchange knows. */
+/**
+ * Tests a duchy with two databases or an old copy of one: it must not continue with keys and noise that differ from
+ * those at the exchange.
+ */
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Herald } from '../../src/herald/herald.ts';
@@ -51,7 +54,7 @@ test('an old copy without an upload that was acknowledged waits, and says why', 
     );
   }
   await world.turn();
-  // Which of them took an upload depends on IDs that are random.
+  // The worker that received an upload depends on random IDs, so the test looks at both.
   const errors = await Promise.all(
     takers.map((role) => world.of(role).query('SELECT last_error FROM computations WHERE outcome IS NULL')),
   );

@@ -9,7 +9,7 @@ import { type Measurement, specs } from '@measurement-exchange/contract';
 import { findResultKeyset } from '@measurement-exchange/sdk';
 import type { DuchyWorld } from './world.ts';
 
-/** The one result of a measurement, which the aggregator signed. */
+/** Opens the only result of a measurement, which the aggregator signed. */
 export async function openResult(
   { acme, of }: DuchyWorld,
   { name }: Measurement,

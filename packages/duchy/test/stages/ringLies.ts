@@ -1,4 +1,4 @@
-/** What duchies of a ring of three could send each other in place of what they computed. */
+/** Lies that a duchy of a ring of three could send in place of its computed output. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import { POINT_BYTES } from '@measurement-exchange/mpc/sketches';
 
@@ -6,18 +6,18 @@ export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/g
 export const REACH_ONLY = 'reachOnlyLiquidLegionsV2';
 export const FULL = 'liquidLegionsV2';
 
-/** A message that a duchy gets, and what is sent in its place. */
+/** A message to a duchy, and the changed message that is sent in its place. */
 export interface PeerLie {
   what: string;
   to: string;
   message: string;
   from: string;
   spoil(honest: Uint8Array): Uint8Array;
-  /** The code and the position, then what the log of the duchy says. */
+  /** The expected code and position, then the expected text in the duchy's log. */
   says: RegExp;
 }
 
-/** x = 1 is that of no point. */
+/** No point of the curve has x = 1. */
 export const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
   i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
 );

@@ -1,6 +1,6 @@
 /**
- * A ring of two duchies and, under stress, one of four, at an exchange over real HTTP, without noise. Their mills die and are
- * replaced.
+ * Tests a ring of two duchies and, in the stress lane, a ring of four, with an exchange over real HTTP and without
+ * noise. Their mills die and are replaced.
  */
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,10 @@ const [ALPHA, BETA, GAMMA, DELTA] = [
   'duchies/delta',
 ] as const;
 
-/** Mills of a stage that die; under stress, one at every call to the database, the exchange or a duchy. */
+/**
+ * The number of mills that die in each stage. In the stress lane, a mill dies at every call to the database, the
+ * exchange or a duchy.
+ */
 const DEATHS = rounds(100, 1);
 
 let world: DuchyWorld;
@@ -34,14 +37,14 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** As `world.turn`, with mills that die at the first dealings of each stage. */
+/** Does the same as `world.turn`, but mills die at the first calls of each stage. */
 async function turn(): Promise<void> {
   for (const at of world.duchies) {
     await at.herald.once();
     for (let n = 1; ; n++) {
       const dying = dyingAt(at.duchy, n <= DEATHS ? n : 0, n % 2 === 0 ? 'before' : 'after');
       const hadWork = await new Mill(dying.duchy, MILL).once().catch(() => true);
-      // As if the time of its lease had passed.
+      // Makes the lease of the dead mill expire.
       if (dying.isDead())
         await at.query(
           `UPDATE computations SET attempt = 0, lease_until = now() WHERE lease_token IS NOT NULL`,

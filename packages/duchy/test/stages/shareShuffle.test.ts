@@ -1,4 +1,4 @@
-/** People of several providers counted once, by an exchange and three duchies over real HTTP, without noise. */
+/** Tests deduplicated figures of several providers with an exchange and three duchies over real HTTP, without noise. */
 import { specs } from '@measurement-exchange/contract';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { requisitionOf } from '@measurement-exchange/testkit/world';
@@ -33,7 +33,7 @@ test('the reach is exactly the number of different people', async () => {
     methodology: { case: 'honestMajorityShareShuffle', value: { frequencyVectorSize: 1000n } },
   });
   expect(result.frequency).toBeUndefined();
-  // As the consumer opens it, with every check it has.
+  // The consumer opens the result with all of its checks.
   const { total } = await world.consumer.open(done);
   expect(total.deduplicated).toMatchObject({ reach: { value: truth(1).size } });
   for (const { query } of world.duchies) {
@@ -72,7 +72,7 @@ test('a sample of the people, which goes on at the start of their order, is scal
   expect(reachOf(await openResult(world, measurement))).toBe(2 * sampled);
 });
 
-// following.test.ts has such loops that follow changes each time.
+// Runs the herald and mill loops without stepping. Outside the stress lane, following.test.ts covers such loops.
 test.runIf(isStress)('loops that nobody steps through do the same', async () => {
   const stop = new AbortController();
   const loops = world.duchies.flatMap(({ herald, mill }) => [herald.run(stop.signal), mill.run(stop.signal)]);

@@ -1,4 +1,4 @@
-/** Providers that know how often each person saw something, and upload an encrypted sketch of that. */
+/** Simulates providers that know how often they reached each person, and upload encrypted sketches. */
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { requisitionFingerprint, unpackElGamalPublicKey } from '@measurement-exchange/consent';
@@ -32,7 +32,7 @@ import { type People, readyRequisition, toldTerms, type Upload, uploadOf } from 
 import type { DuchyWorld } from './world.ts';
 
 const HIDING = { epsilon: 1, delta: 1e-5 };
-/** Of both protocols, small enough for a test. */
+/** Sketch parameters for both protocols, small enough for a test. */
 export const SIZE = {
   decayRate: 2,
   maxSize: 24,
@@ -41,10 +41,10 @@ export const SIZE = {
   publisherPrivacyParams: HIDING,
 } as const;
 export const FREQUENCIES = { samplingIndicatorSize: 1000, maximumFrequency: 5 };
-/** Of the spec; that of the setting is higher. */
+/** The maximum frequency of the spec. The setting of the exchange is higher. */
 export const MAXIMUM_FREQUENCY = 3;
 
-/** Three providers with people in common, one who was seen more often than is told apart, and registers with two people. */
+/** Three providers with people in common, a person above the maximum frequency, and registers with two people. */
 export const AUDIENCES: People[] = [
   new Map([
     [1, 1],
@@ -68,7 +68,7 @@ export const AUDIENCES: People[] = [
   ]),
 ];
 
-/** `trusts`: the provider does not look at what the keys of the duchies were made for. */
+/** Makes an upload. With `trusts`, the provider does not check what the duchies' keys are bound to. */
 export async function makeSketch(
   provider: Party,
   measurement: Measurement,
@@ -111,7 +111,7 @@ const frequencyParams = ({ decayRate, maxSize, samplingIndicatorSize }: LiquidLe
   ...{ decayRate, maxSize, samplingIndicatorSize: samplingIndicatorSize! },
 });
 
-/** Of the keys that the requisition shows, in the order of the ring. */
+/** Combines the keys in the requisition, in the order of the ring. */
 function combinedKey(
   curve: Curve,
   requisition: Requisition,
@@ -133,7 +133,7 @@ function combinedKey(
   return combineKeys(curve, keys);
 }
 
-/** Uploads of the providers, in their order. */
+/** Uploads the sketches of the providers, in their order. */
 export async function uploadSketches(world: DuchyWorld, measurement: Measurement): Promise<void> {
   for (const [i, people] of AUDIENCES.entries()) {
     const response = await (await makeSketch(world.providers[i]!, measurement, people)).send();
@@ -141,7 +141,7 @@ export async function uploadSketches(world: DuchyWorld, measurement: Measurement
   }
 }
 
-/** Without noise the result is what the union of the sketches says, bit for bit. */
+/** Expects the exact figures of the union of the sketches, because there is no noise. */
 export async function expectExact(world: DuchyWorld, measurement: Measurement): Promise<void> {
   const done = await world.finish(measurement);
   expect(done.failure).toBeUndefined();
@@ -154,12 +154,12 @@ export async function expectExact(world: DuchyWorld, measurement: Measurement): 
   expect(frequency?.relativeFrequencyDistribution).toEqual(
     protocol === 'liquidLegionsV2' ? truth().frequencies : undefined,
   );
-  // As the consumer opens it, with every check it has.
+  // The consumer opens the result with all of its checks.
   const { total } = await world.consumer.open(done);
   expect(total.deduplicated).toMatchObject({ reach: { value: truth().reach } });
 }
 
-/** What the union of the sketches stands for. */
+/** Computes the figures from the union of the plaintext sketches. */
 export function truth(): { reach: number; frequencies: Record<string, number> } {
   const spec = { ...SIZE, ...FREQUENCIES, maximumFrequency: MAXIMUM_FREQUENCY };
   const { registers, frequencies } = unionOf(spec, AUDIENCES);

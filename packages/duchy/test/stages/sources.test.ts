@@ -1,4 +1,7 @@
-/** Three agents, each with its events in another kind of store, and three duchies: the figures are those of the same events in files. */
+/**
+ * Runs three agents, each with its events in another kind of store, and three duchies. The figures must match those of
+ * the same events in files.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,23 +27,23 @@ import { type DuchyWorld, startDuchyWorld, VID_RANGES } from './world.ts';
 
 const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 const FILTER = "age >= 18 && device.matches('^ph')";
-/** So large that there is no noise to speak of. */
+/** The privacy parameters are so large that the noise is practically zero. */
 const EXACT = { epsilon: 1e5, delta: 0 };
 const BUDGET = { epsilon: 1e6, delta: 1, rho: 1e3 };
 const MAXIMUM = 3;
 const SKETCH = { ...SIZE, maxSize: 300 };
 
-/** A row of the table, as it is written in SQL and in CSV. */
+/** A row of the events table, as SQL and CSV represent it. */
 type Row = [vid: number | null, time: string, reference: string, age: number, device: string];
 
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
-/** How often each provider reached whom: some people in common, all of the population. */
+/** How often each provider reached each person. The audiences overlap and lie within the population. */
 const REACHED: Map<number, number>[] = [
   new Map(range(1, 300).map((vid) => [vid, 1])),
   new Map([...range(201, 400), ...range(1001, 1050)].map((vid) => [vid, 2])),
   new Map(range(301, 350).map((vid) => [vid, 5])),
 ];
-/** Nobody is counted by these: each is not selected, or has no VID. */
+/** Rows that must not count: the filter rejects each of them, or the VID is missing. */
 const LEFT_OUT: Row[] = [
   [500, '2026-07-02 12:00:00', 'spring', 17, 'phone'],
   [501, '2026-07-02 12:00:00', 'spring', 30, 'tv'],
@@ -58,7 +61,7 @@ const rowsOf = (people: Map<number, number>): Row[] => [
   ),
 ];
 
-/** Writes rows to a store, and returns the settings that open it. */
+/** Writes rows to a store and returns the settings that open it. */
 type Store = (rows: Row[]) => Promise<Pick<EventsConfig, 'files' | 'source'>>;
 
 let world: DuchyWorld;

@@ -1,4 +1,4 @@
-/** One measurement across an exchange, an agent and three duchies, in one trace. */
+/** Tests that one trace covers a measurement across an exchange, an agent and three duchies. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The agent of the first provider, with ten people. */
+/** Creates the agent of the first provider, with ten people. */
 async function agentOf([provider]: DuchyWorld['providers']) {
   const files = join(folder, 'events.csv');
   const rows = Array.from({ length: 10 }, (_, i) => `${i + 1},2026-07-02 12:00:00,spring`);
@@ -87,7 +87,7 @@ test('one trace shows a measurement at the exchange, the agent and three duchies
     const { traceId } = collector.spans.find(({ name }) => name === 'the consumer') ?? {};
     const spans = collector.spans.filter((span) => span.traceId === traceId);
     const ids = new Set(spans.map(({ spanId }) => spanId));
-    // Nothing hangs in the air, but what the first span of the trace is below.
+    // Only the first span of the trace has a parent outside the trace.
     expect(spans.filter(({ parentId }) => !ids.has(parentId)).map(({ name }) => name)).toEqual([
       'the consumer',
     ]);
@@ -115,7 +115,7 @@ test('one trace shows a measurement at the exchange, the agent and three duchies
         `${gamma} setComputationResult`,
       ]),
     );
-    // The statements of a duchy are below what it does.
+    // The database statements of a duchy are children of the stage that runs them.
     const stage = collector.spans.find(({ name }) => name === 'stage SETUP_PHASE')!;
     const below = collector.spans.filter(({ parentId }) => parentId === stage.spanId);
     expect(below.filter(({ attributes }) => attributes['db.system.name'] === 'postgresql')).not.toEqual([]);

@@ -1,4 +1,4 @@
-/** Providers that know how often each person saw something, and upload shares of that. */
+/** Simulates providers that know how often they reached each person, and upload shares. */
 import { createHash } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -31,27 +31,27 @@ import { type Party, readRequisition, requisitionOf } from '@measurement-exchang
 import { sealShare } from '../sealedShare.ts';
 import { type DuchyWorld, VID_RANGES } from './world.ts';
 
-/** How often a provider reached each VID. */
+/** The number of times that a provider reached each VID. */
 export type People = Map<number, number>;
 
 export const INDEX = new VidIndex(VID_RANGES, orderVids(VID_RANGES.toSorted((a, b) => a.start - b.start)));
 
-/** A provider's upload, and what a test may spoil of it. */
+/** A provider's upload, whose parts a test may change. */
 export interface Upload {
   url: URL;
   fulfillment: duchyMessages.Fulfillment;
-  /** As it is sent. */
+  /** The data as sent. */
   data: Uint8Array;
-  /** Signs what is sent. */
+  /** The key that signs the upload. */
   privateKeyPem: string;
   send(): Promise<Response>;
 }
 
-/** An upload of share-shuffle. */
+/** An upload for share shuffle. */
 export interface ShareUpload extends Upload {
-  /** The share itself, which is encrypted in `data`. */
+  /** The plaintext share, which is encrypted in `data`. */
   share: Uint8Array;
-  /** Sends another share. */
+  /** Replaces the share. */
   seal(share: Uint8Array): Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export async function makeUpload(
   return upload;
 }
 
-/** What a provider was told about a computation, whose ID is that of the measurement. */
+/** Returns the terms that a provider received for a computation. The computation has the ID of the measurement. */
 export async function toldTerms({
   measurement,
   measurementSpec,
@@ -149,7 +149,7 @@ export async function toldTerms({
   return { computation, termsSha256: await termsDigest(told) };
 }
 
-/** What is sent to the duchy that takes it. */
+/** Builds an upload to the duchy that fulfills this requisition. */
 export async function uploadOf(
   provider: Party,
   { name, fulfillingDuchy }: Requisition,
@@ -175,14 +175,14 @@ export async function uploadOf(
   return upload;
 }
 
-/** Once every duchy has published its key. */
+/** Returns the requisition, which must already show every duchy's key. */
 export async function readyRequisition(provider: Party, { name }: Measurement): Promise<Requisition> {
   const requisition = await requisitionOf(provider, name!);
   if (requisition.duchies === undefined) throw new Error(`${requisition.name} is not ready`);
   return requisition;
 }
 
-/** Uploads of the providers, in their order. */
+/** Uploads for all providers, in their order. */
 export async function uploadAll(
   world: DuchyWorld,
   measurement: Measurement,
@@ -196,7 +196,7 @@ export async function uploadAll(
   }
 }
 
-/** VIDs from `from` to `to`, each seen `times` times. */
+/** Returns the VIDs from `from` to `to`, each reached `times` times. */
 export function people(from: number, to: number, times = 1): People {
   return new Map(Array.from({ length: to - from + 1 }, (_, i) => [from + i, times]));
 }

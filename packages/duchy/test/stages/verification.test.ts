@@ -1,4 +1,4 @@
-/** What enters a stage is verified: each lie of a peer or a provider fails the computation, for everybody. */
+/** Tests that stages verify their input: each lie of a peer or a provider fails the computation for all parties. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type BindingFields,
@@ -43,7 +43,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** The computation that is pending, as a duchy stores it. */
+/** Returns the pending computation as a duchy stores it. */
 async function pending({ duchy, query }: TestDuchy): Promise<StoredComputation> {
   const [row] = await query('SELECT id FROM computations WHERE outcome IS NULL');
   return (await readComputation(duchy.db, row!.id as string))!;
@@ -56,7 +56,7 @@ interface Liar {
   honest: Uint8Array;
 }
 
-/** Turns until a worker has come to a stage, whose output is not stored yet. */
+/** Runs turns until a worker has reached a stage whose output is not stored yet. */
 async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
   const liar = world.of(role);
   for (let turns = 0; turns < 50; turns++) {
@@ -67,7 +67,7 @@ async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
       const work = { duchy: liar.duchy, computation, signal, onProgress: () => {} };
       return { liar, computation, honest: (await runStage(work))! };
     }
-    // One stage of each.
+    // Each of the other duchies runs one stage.
     for (const { herald, mill } of world.duchies) {
       if (mill !== liar.mill) await herald.once();
       if (mill !== liar.mill || rowOf(computation)?.run) await mill.once();
@@ -76,12 +76,12 @@ async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
   throw new Error(`${role} does not come to ${stage}`);
 }
 
-/** Lets a worker send something else than what its stage computed. */
+/** Lets a worker send a message that differs from the output of its stage. */
 function tell({ liar, computation }: Liar, lie: Uint8Array): Promise<unknown> {
   return storeOutput(liar.duchy, computation, rowOf(computation)!.sends!, lie);
 }
 
-/** RESTORE resets these columns before each lie, and the exchange never hears of a lie. */
+/** RESTORE resets these columns before each lie. The exchange does not learn about these lies. */
 const STATE = ['stage', 'attempt', 'run_after', 'lease_token', 'lease_until', 'lease_owner', 'last_error'];
 const SAVE = `CREATE TABLE saved_computations AS TABLE computations; CREATE TABLE saved_messages AS TABLE messages`;
 const RESTORE = `SET session_replication_role = replica;
@@ -94,13 +94,13 @@ const atAllDuchies = (text: string) => Promise.all(world.duchies.map(({ query })
 
 const others = ({ liar }: Liar) => world.duchies.filter((each) => each !== liar);
 
-/** Saves the state after everybody but the liar has done what is due, so that no lie waits for that work again. */
+/** Saves the state after the other duchies have done all due work, so that this work is not repeated for each lie. */
 async function save(told: Liar): Promise<void> {
   for (const { mill } of others(told)) while (await mill.once());
   await atAllDuchies(SAVE);
 }
 
-/** The failure that a duchy reports when it receives the lie and gives up. */
+/** Returns the failure that a duchy reports when it receives the lie and gives up. */
 async function saidOf(told: Liar, lie: Uint8Array): Promise<string> {
   await atAllDuchies(RESTORE);
   await tell(told, lie);
@@ -125,7 +125,7 @@ async function saidOf(told: Liar, lie: Uint8Array): Promise<string> {
   return said.join();
 }
 
-/** The measurement fails, and all duchies know. */
+/** Expects that the measurement fails and that all duchies know it. */
 async function expectFailure(
   measurement: Awaited<ReturnType<DuchyWorld['ask']>>,
   message: RegExp,
@@ -149,7 +149,7 @@ async function started() {
   return measurement;
 }
 
-/** Tests read this message from a copy, since its fields share the memory that it was read from. */
+/** Tests copy this message before they read it, because its fields share the memory of the input. */
 const Seeds = shareShuffle.ShufflePhaseInputSchema;
 type SeedsInput = shareShuffle.ShufflePhaseInput;
 
@@ -339,7 +339,7 @@ describe('the shares that a worker sends to the aggregator', () => {
     const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency });
     await world.turn();
     await uploadAll(world, measurement, AUDIENCES, { cap: maximumFrequency });
-    // All registers but those of the framing: whoever was at 0 is at 50, which counts as the highest frequency.
+    // The lie adds 50 to every register, but not to the framing. A register at 0 then counts as the highest frequency.
     const worker = await comeTo('FIRST_WORKER', 'SHUFFLE_PHASE');
     await tell(
       worker,

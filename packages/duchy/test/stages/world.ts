@@ -1,4 +1,4 @@
-/** Duchies in this process, each on a database of its own, beside an exchange that has people counted once. */
+/** Runs duchies in this process, each on its own database, with an exchange that has multi-party protocols enabled. */
 
 import { createSigner } from '@measurement-exchange/consent';
 import type { DuchyRole, Measurement, MpcNoiseMechanism, VidRange } from '@measurement-exchange/contract';
@@ -37,7 +37,7 @@ export const VID_RANGES: VidRange[] = [
   { start: 1001, end: 1400 },
   { start: 1, end: 600 },
 ];
-/** No test waits for a lease to end: `expireLease` ends it. */
+/** The lease is so long that no lease expires during a test. Tests that need an expired lease change the database. */
 const LEASE_MS = 60_000;
 export const MILL = { owner: 'test', leaseMs: LEASE_MS, pollMs: 20, retryMs: 10 };
 const LIMITS = {
@@ -49,16 +49,16 @@ const LIMITS = {
 };
 
 export interface TestDuchy {
-  /** In share-shuffle; a fourth one has none there. */
+  /** The role in share shuffle. A fourth duchy has no role there. */
   role: DuchyRole | undefined;
   duchy: Duchy;
   herald: Herald;
   mill: Mill;
-  /** Straight in its database. */
+  /** Runs a query directly in the duchy's database. */
   query: DuchyDatabase['query'];
-  /** Its calls of this operation do not reach the exchange, until it is undefined. */
+  /** Blocks the duchy's calls of this operation to the exchange. `undefined` unblocks them. */
   failOn(operation: string | undefined): void;
-  /** Whoever sends something to it meanwhile gets no response. */
+  /** Takes the duchy down. Requests to it get no response until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
   stop(): Promise<void>;
@@ -69,23 +69,26 @@ export interface DuchyWorld extends World {
   duchies: TestDuchy[];
   of(role: DuchyRole): TestDuchy;
   named(name: string): TestDuchy;
-  /** A measurement of everybody's people. */
+  /** Creates a measurement of all providers. */
   ask(changes?: Partial<MeasurementRequest>): Promise<Measurement>;
-  /** Every duchy looks for changes, then does what is due. */
+  /** Lets every duchy look for changes and then do the work that is due. */
   turn(): Promise<void>;
-  /** Turns until the measurement has ended. */
+  /** Runs turns until the measurement has ended. */
   finish(measurement: Measurement): Promise<Measurement>;
-  /** Stops it all, and says what the doctor found. */
+  /** Stops everything and returns the findings of the doctor. */
   stop(): Promise<string[]>;
 }
 
 export interface DuchyWorldOptions {
   noiseMechanism?: MpcNoiseMechanism;
-  /** Absent: share-shuffle alone. */
+  /** The enabled protocols; share shuffle alone by default. */
   protocols?: NonNullable<Parameters<typeof startWorld>[0]>['protocols'];
-  /** Absent: the three of share-shuffle. */
+  /** The names of the duchies; the three of share shuffle by default. */
   names?: readonly string[];
-  /** The address that is called instead of `url`, which is that of `to`; `from` is a duchy, or anybody. */
+  /**
+   * Returns the address to call instead of `url`, the address of `to`. `from` is the calling duchy, or undefined if any
+   * party may call.
+   */
   between?: (url: string, to: string, from?: string) => Promise<string>;
 }
 
@@ -106,7 +109,7 @@ export async function startDuchyWorld({
 }: DuchyWorldOptions = {}): Promise<DuchyWorld> {
   const world = await startWorld({ protocols, rate: UNLIMITED }, async ({ query }) => {
     for (const name of names) {
-      // Its face gets an address when it listens.
+      // The real endpoint of the duchy is set when its face listens.
       await query(
         `INSERT INTO parties (name, state, endpoint, create_time, update_time)
          VALUES ($1, 'ACTIVE', 'http://127.0.0.1:1', now(), now())`,
@@ -159,7 +162,7 @@ export async function startDuchyWorld({
         await turn();
         const measurement = await acme.client.getMeasurement({ name: name! });
         if (['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(measurement.state)) {
-          // What the exchange says last reaches every duchy.
+          // In this turn, every duchy sees the final state at the exchange.
           await turn();
           return measurement;
         }
@@ -174,7 +177,7 @@ export async function startDuchyWorld({
   };
 }
 
-/** Another face of a duchy. */
+/** Starts another face of a duchy. */
 export function startFace(duchy: Duchy, port = 0) {
   return listenAt({ host: '127.0.0.1', port, tls: undefined }, (tls) =>
     createFace({ duchy, limits: LIMITS, tls, trustedProxies: [] }),

@@ -27,7 +27,7 @@ const { shares, registerCount } = upload(world, dice);
 const parameters = shareShuffleParameters({ ...spec, dataProviderCount: 3, registerCount });
 const seeds = { commonSeed: dice.seed(), noiseSeed: dice.seed() };
 
-/** Two uploads in chunks of this size, and a seed. */
+/** Builds the input of a shuffle: two uploads in chunks of this size, and one seed. */
 function input(size: number): ShuffleInput {
   const [first, second, third] = shares;
   return {
@@ -71,7 +71,7 @@ describe('the shuffle stage', () => {
 });
 
 describe('the thread', () => {
-  /** Says when it is read, and when it was closed. */
+  /** Yields empty chunks without end. Calls `read` before each chunk, and `closed` when the reader stops. */
   async function* endless(read: () => void, closed: () => void): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
