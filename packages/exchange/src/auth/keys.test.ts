@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => provider.close());
 
-/** A new token, which is not in the token cache. */
+/** Signs a new token, which is not in the token cache. */
 const fresh = (key: SigningKey, header: object = {}, seconds = 3600) => {
   const iat = Math.floor(now / 1000);
   const sub = `subject-${++serial}`;
@@ -72,7 +72,7 @@ describe('rotation', () => {
     expect(await outcome(token)).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
     now += 10 * MINUTE - 1;
-    provider.respond = () => {}; // the refresh hangs: what is at hand serves to the last moment
+    provider.respond = () => {}; // the refresh hangs, so the cached keys are used until they expire
     expect(await outcome(token)).toBe('accepted');
     provider.respond = provider.publish;
     await provider.close();
@@ -239,7 +239,7 @@ describe('an accepted token', () => {
     const known = await verifier.verify(token);
     now += 10 * SECOND;
     expect(verifier.recall(token)).toBeUndefined();
-    // Within the skew it is still accepted, after a full check.
+    // A token that expired within the clock skew is still accepted, after a full check.
     expect(await verifier.verify(token)).not.toBe(known);
     now += 61 * SECOND;
     expect(await outcome(token)).toBe('TOKEN_INVALID');

@@ -8,7 +8,7 @@ const claiming = (claimedPrincipal: string): Verified => ({ ...alice, claimedPri
 
 const NOW = 1_700_000_000_000;
 
-/** Bindings by subject, parties by name, and what was asked. */
+/** Sets up a resolver over these records, which have bindings by subject and parties by name. Records every lookup. */
 function setUp(records: Record<string, PrincipalRecord>) {
   const state = { now: NOW, asked: [] as PrincipalQuery[], fail: false, records };
   const resolver = createPrincipalResolver({

@@ -30,7 +30,7 @@ const without = (name: string) => {
   const { [name]: _gone, ...rest } = goodClaims;
   return rest;
 };
-/** JSON cannot be written with JSON.stringify where it would lose what makes it bad. */
+/** Replaces a claim by raw JSON text, because JSON.stringify would drop the defect that the test needs. */
 const withRaw = (name: string, raw: string) => JSON.stringify(claims({ [name]: '@' })).replace('"@"', raw);
 const flattened = (token: string) => {
   const [header, payload, signature] = token.split('.');
@@ -87,7 +87,7 @@ describe('a good token', () => {
   });
 
   it('may be 8 KiB long, and no longer', async () => {
-    // Three bytes become four characters: with some in the header, every length can be had.
+    // Base64 turns three bytes into four characters. Padding the header as well makes every length possible.
     const padded = (length: number) => {
       const make = (n: number, m: number) => jws(ec, claims({ p: 'p'.repeat(m) }), { p: 'p'.repeat(n) });
       for (const [n, m] of [0, 1, 2].flatMap((n) => [5_900, 5_901, 5_902].map((m) => [n, m] as const))) {
@@ -224,7 +224,7 @@ describe('a bad token', () => {
     expect(error).toBeInstanceOf(ExchangeError);
     expect(error.httpStatus).toBe(401);
     expect(error.toJSON()).toEqual(unacceptable('any other reason').toJSON());
-    // The log learns why, without the token and without what it claims.
+    // The log gets the reason, without the token and without its claims.
     expect(error.cause).toMatch(/^[\w \-+,]{3,80}$/);
     expect(error.cause).not.toContain('alice');
   });
@@ -238,7 +238,7 @@ describe('a bad token', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (let i = 0; i < token.length; i++) {
       if (token[i] === '.') continue;
-      // The neighbour differs in the lowest bit, which the last character of a part may not even use.
+      // The changed character differs in the lowest bit, which can be an unused bit in the last character of a part.
       const other = alphabet[alphabet.indexOf(token[i]!) ^ 1];
       const changed = token.slice(0, i) + other + token.slice(i + 1);
       await expect(verifier.verify(changed), `at ${i}`).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });

@@ -8,7 +8,7 @@ import {
 import { afterAll, describe, expect, it } from 'vitest';
 import { ComputeThread } from './computeThread.ts';
 
-/** One thread serves the tests that do not end it, since its start takes longer than any of them. */
+/** Tests that do not end the thread share one, because starting a thread takes longer than any of these tests. */
 const thread = new ComputeThread();
 afterAll(() => thread.stop());
 
@@ -45,7 +45,7 @@ describe('a thread for jobs', () => {
 
   it('ends a job that takes too long, and goes on with the next one', async () => {
     const { run } = bound(new ComputeThread(1));
-    // The first one takes more than a millisecond, whatever it does.
+    // The first job always takes more than a millisecond.
     const large = { before: chain(8_000), after: chain(8_000, { name: 'other' }) };
     await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });
     await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });

@@ -1,4 +1,4 @@
-/** Every variable of the environment reaches its setting, over the file and under the flags. */
+/** Tests that every environment variable sets its setting. It overrides the file and is overridden by the flags. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

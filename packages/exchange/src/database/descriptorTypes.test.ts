@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { migrate, readMigrations } from './migrate.ts';
 
-/** A database as the version before left it, which knew no types. */
+/** A database in the state that the previous version left, without the table of types. */
 const name = `mex_types_${randomBytes(6).toString('hex')}`;
 const connection = { connectionString: withDatabase(inject('serverUrl'), name) };
 const client = new pg.Client(connection);
@@ -43,7 +43,7 @@ function setOf(...messages: string[]): Uint8Array {
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file, wellKnown] }));
 }
 
-/** As an exchange of the version before does it. */
+/** Inserts a descriptor as an exchange of the previous version does. */
 async function describe(id: string, provider: string, descriptorSet: Uint8Array): Promise<void> {
   await client.query(
     `INSERT INTO event_group_metadata_descriptors
@@ -71,7 +71,7 @@ it('migrating registers the types of the descriptors that are there', async () =
   ];
   expect(await types()).toEqual(registered);
 
-  // The older exchange may serve on for a while: the next time catches up.
+  // The older exchange may keep serving for a while. The next migration registers the types that it added.
   await describe('news', 'dataProviders/radio', setOf('Song'));
   await migrate({ connection, mode: 'production' });
   expect(await types()).toEqual([

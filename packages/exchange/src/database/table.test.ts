@@ -51,7 +51,7 @@ const bare: Thing = {
   notes: undefined,
 };
 
-/** Runs the source that the reader prints, as a connection does. */
+/** Runs the source code that the reader generates, as a database connection does. */
 function read(row: Record<string, unknown>, prefix?: string): Thing {
   const source = things.reader(prefix).source({
     value: (name) => `row[${JSON.stringify(name)}]`,
@@ -81,7 +81,7 @@ test.each([
   const stored = values(things.columns, thing);
   const row = (prefix: string) =>
     Object.fromEntries(things.columns.map(({ name }, i) => [prefix + name, stored[i] ?? null]));
-  // The driver parses JSON; everything else is read by the map.
+  // The driver parses JSON columns. The column map reads all other columns.
   const parsed = (prefix: string) => ({ ...row(prefix), [`${prefix}notes`]: thing.notes ?? null });
   expect(read(parsed(''))).toStrictEqual(thing);
   expect(read(parsed('t_'), 't_')).toStrictEqual(thing);

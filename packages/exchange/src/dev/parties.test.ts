@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true }));
 
-/** The database of the exchange, as far as the demo parties go. */
+/** An in-memory store with the operations that the demo parties need. */
 function emptyStore() {
   const parties = new Map<string, DescribedParty>();
   const certificates = new Map<string, Uint8Array>();
@@ -41,7 +41,7 @@ function emptyStore() {
 }
 
 let ids = 0;
-/** One start of the exchange. */
+/** Simulates one start of the exchange. */
 async function start(store: DemoStore, duchies = false, publishers = false) {
   const newId = () => `c${++ids}`;
   const parties = await ensureDemoParties({ dataDir, store, duchies, publishers, clock: Date.now, newId });

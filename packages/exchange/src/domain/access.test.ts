@@ -55,7 +55,7 @@ describe('a caller', () => {
     expect(may(acme, row, { measurementConsumer: 'acme' })).toBe(true);
     expect(may(acme, row, { measurementConsumer: 'acme', measurement: 'm' })).toBe(true);
     expect(may(acme, row, { measurementConsumer: 'globex' })).toBe(false);
-    // The first ID owns, not any of them.
+    // Only the first ID in the path decides about ownership.
     expect(may(acme, row, { measurementConsumer: 'globex', measurement: 'acme' })).toBe(false);
     expect(may(acme, row, { measurementConsumer: '-' })).toBe(false);
   });

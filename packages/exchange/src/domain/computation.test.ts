@@ -107,7 +107,7 @@ function outcome(run: () => Change | undefined): string {
 }
 
 const SHUT = 'COMPUTATION_STATE_ILLEGAL';
-/** What another message or result is; the same again is tested below. */
+/** Each trigger sends a message that differs from earlier ones. Repetitions are tested below. */
 const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   parameters: (a) => set(a, SECOND),
   fulfill: (a) => fulfill(a, 0),

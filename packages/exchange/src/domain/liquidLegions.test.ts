@@ -1,4 +1,4 @@
-/** When a Liquid Legions protocol is chosen, beside the others and at a consumer's wish. */
+/** Tests when a Liquid Legions protocol is chosen, among the other protocols or at a consumer's request. */
 import type { LiquidLegionsV2Config, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import {
@@ -55,7 +55,7 @@ interface World {
   enabled?: Protocols;
   wish?: Protocol;
   providers?: number;
-  /** What all providers support. */
+  /** The protocols that all providers support. */
   supported?: Protocol[];
   suspended?: string;
   hasPopulation?: boolean;
@@ -63,7 +63,7 @@ interface World {
   duchyOperators?: DuchyOperators;
 }
 
-/** The protocol, and the findings as `code: protocol field`. */
+/** Returns the chosen protocol, and the findings as `code: protocol field`. */
 function choose(spec: PlainSpec, world: World = {}) {
   const { enabled = ALL, wish, providers = 2, supported = NAMES, hasPopulation = true } = world;
   const names = Array.from({ length: providers }, (_, i) => `dataProviders/p${i}`);
@@ -307,7 +307,7 @@ describe('whose duchy is whose', () => {
         ],
       }),
     );
-    // Of other providers it may be, and a provider may have a worker.
+    // The aggregator may belong to a provider outside the measurement, and a worker may belong to a provider in it.
     for (const allowed of [
       { [ringAggregator]: ['dataProviders/other'] },
       { [RINGS[protocol]!.workers[0]!]: ['dataProviders/p1'] },

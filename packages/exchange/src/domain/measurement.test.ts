@@ -39,7 +39,7 @@ function fresh(
   ).after;
 }
 
-/** An aggregate in the given states; the content that goes with them is beside the point here. */
+/** Returns an aggregate in the given states. Its other content does not matter here. */
 function inStates(measurement: MeasurementState, requisitions: RequisitionState[]): Aggregate {
   const base = fresh(requisitions.map((_, i) => 'abc'[i]!));
   return {
@@ -90,7 +90,8 @@ const W = 'WITHDRAWN';
 const CLOSED = 'MEASUREMENT_STATE_ILLEGAL';
 const SHUT = 'REQUISITION_STATE_ILLEGAL';
 
-// Every reachable pair of states, for the requisition acted on (first) and another one; every trigger.
+// The table has every trigger and every reachable pair of requisition states. The trigger acts on the first
+// requisition.
 const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers, string>][] = [
   [
     A,
@@ -212,7 +213,7 @@ describe('the state machine', () => {
     };
     for (const [resource, cause, from, to] of EDGES) {
       expect(terminal[resource]).not.toContain(from);
-      // Parameters of duchies and deferrals are a new version of a requisition, not a new state.
+      // Duchy parameters and deferrals create a new version of a requisition without a new state.
       const keepsState = cause === 'parametersSet' || cause === 'deferred';
       if (from !== undefined && !keepsState) expect([A, U, 'CREATED']).not.toContain(to);
     }
@@ -310,7 +311,7 @@ describe('etagOf', () => {
   it('differs between versions and between requisitions', () => {
     const tags = ['a', 'b'].flatMap((id) => [1, 2, 12].map((version) => etagOf({ id, version })));
     expect(new Set(tags).size).toBe(6);
-    // An ID that ends in a digit must not run into the version.
+    // The ID and the version must stay separate in the etag if the ID ends in a digit.
     expect(etagOf({ id: 'a1', version: 2 } as RequisitionRecord)).not.toBe(etagOf({ id: 'a', version: 12 }));
   });
 });

@@ -1,4 +1,4 @@
-/** The content of a measurement after a change, besides its states, and the errors of rejected changes. */
+/** Tests the content of a measurement after a change, except its states, and the errors of rejected changes. */
 import { createHash } from 'node:crypto';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';

@@ -47,16 +47,16 @@ function without(field: 'measurementPublicKey' | 'vidSamplingInterval'): PlainSp
 interface World {
   providers?: number;
   enabled?: Protocols;
-  /** What the first provider supports. */
+  /** The protocols that the first provider supports. */
   first?: Protocol[];
   suspended?: string;
   population?: typeof population | undefined;
-  /** Whether the spec lists the nonce hash of each provider, unless it lists others. */
+  /** Whether the spec lists the nonce hashes of its own providers. If false, it lists others. */
   nonces?: boolean;
   isSpecSigned?: boolean;
 }
 
-/** The choice with two providers that support everything, unless `world` says otherwise. */
+/** Chooses a protocol for two providers that support everything, unless `world` says otherwise. */
 function choose(spec: PlainSpec | undefined, world: World = {}) {
   const { providers = 2, enabled = { honestMajorityShareShuffle: SETTING }, first } = world;
   const { nonces = true, isSpecSigned = true } = world;
@@ -78,7 +78,7 @@ function choose(spec: PlainSpec | undefined, world: World = {}) {
   return chooseProtocol(candidate, entries, { parties, population: found, isSpecSigned, duchyOperators: {} });
 }
 
-/** The findings beside REACH_NOT_DEDUPLICATED, which comes last, with the fields they name. */
+/** Returns the findings other than REACH_NOT_DEDUPLICATED, which comes last, with their fields. */
 function reasons(spec: PlainSpec, world?: World): string[] {
   const { protocol, config, findings } = choose(spec, world);
   expect([protocol, config, findings.at(-1)!.code]).toEqual(['direct', undefined, 'REACH_NOT_DEDUPLICATED']);
@@ -228,7 +228,7 @@ describe('share shuffle', () => {
   it.each([
     [{ epsilon: 0.0005, delta: 1e-9 }, 40, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 40, false],
-    // All values of the ring have noise, however few of them honest providers can report.
+    // Noise is added for every value of the ring, even if honest providers can report only a few of these values.
     [{ epsilon: 0.0005, delta: 1e-9 }, 2, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 2, false],
   ])(

@@ -1,4 +1,4 @@
-/** Computations of a ring of duchies: both Liquid Legions protocols go through the same states. */
+/** Tests computations of a ring of duchies. Both Liquid Legions protocols go through the same states. */
 import { packElGamalPublicKey } from '@measurement-exchange/consent';
 import {
   ExchangeError,

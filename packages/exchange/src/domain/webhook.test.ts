@@ -16,9 +16,9 @@ import {
   type WebhookEvent,
 } from './webhook.ts';
 
-/** Hosts and tricks that must not be reached from an exchange; each as the URL of a webhook. */
+/** Hosts that an exchange must never call, and tricks to reach them, each as the URL of a webhook. */
 const FORBIDDEN = [
-  // This machine, spelled in all ways that a URL may have.
+  // Loopback addresses in all spellings that a URL allows.
   'https://127.0.0.1/',
   'https://127.1/',
   'https://127.0.1/',
@@ -40,7 +40,7 @@ const FORBIDDEN = [
   'https://[::1]/',
   'https://[0:0:0:0:0:0:0:1]/',
   'https://[::]/',
-  // IPv4 within IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP.
+  // IPv4 addresses inside IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP.
   'https://[::ffff:127.0.0.1]/',
   'https://[::ffff:7f00:1]/',
   'https://[::ffff:10.0.0.1]/',
@@ -81,7 +81,7 @@ const FORBIDDEN = [
   'https://[fd00:ec2::254]/',
   'https://metadata.google.internal/',
   'https://metadata/',
-  // Not unicast, or nobody's.
+  // Multicast, broadcast, reserved and unassigned addresses.
   'https://224.0.0.1/',
   'https://239.255.255.250/',
   'https://255.255.255.255/',
@@ -94,13 +94,13 @@ const FORBIDDEN = [
   'https://[2001:db8::1]/',
   'https://[3fff::1]/',
   'https://[100::1]/',
-  // Names of somebody's own network.
+  // Names that resolve only inside a private network.
   'https://intranet/',
   'https://printer.local/',
   'https://db.internal/',
   'https://nas.lan/',
   'https://router.home.arpa/',
-  // What is no plain https URL.
+  // URLs that are not plain https URLs.
   'http://example.com/',
   'ftp://example.com/',
   'file:///etc/passwd',
@@ -269,7 +269,7 @@ describe('retries', () => {
     const ended = (state: string) =>
       endRound({ failures: 0, settled: [failed, { state, status: 410 }], failingSince: [now] }, now);
     expect(ended('PENDING').pauseReason).toMatch(/410/);
-    // Of a test.
+    // A failed delivery is the delivery of a test, which does not pause the webhook.
     expect(ended('FAILED').pauseReason).toBeUndefined();
     expect(endRound({ failures: 3, settled: [], failingSince: [] }, now)).toMatchObject({ isDead: false });
   });

@@ -53,7 +53,7 @@ it('looks often again as soon as the horizon moves, and not at all once it is st
   await vi.advanceTimersByTimeAsync(1_000);
   const before = looks;
   oldest = async () => '2';
-  // 2, 4, 8, 16 and 32 ms after the look that saw it move; without a move it would be two looks.
+  // After a move, the horizon looks again after 2, 4, 8, 16 and 32 ms. Without a move, there would be only two looks.
   await vi.advanceTimersByTimeAsync(128);
   expect(looks - before).toBeGreaterThanOrEqual(5);
   horizon.stop();

@@ -4,10 +4,10 @@ import { compare, Tail } from './tail.ts';
 
 const at = (xid: number): Position => ({ xid: String(xid), seq: 1n });
 
-/** A log that is written to here, and counts how often it is read. */
+/** A log that tests append to. Counts how often it is read. */
 class Log {
   rows: PlacedChange[] = [];
-  /** Rows from here on are beyond the horizon. */
+  /** Rows at or above this position are beyond the horizon. */
   horizon = Number.POSITIVE_INFINITY;
   reads = 0;
   expired = false;
@@ -28,7 +28,7 @@ class Log {
 
 let log: Log;
 let tail: Tail;
-/** Who is to be called once a transaction can be read. */
+/** The callbacks to run when a transaction becomes readable. */
 let held: { xid: string; done: () => void }[];
 beforeEach(() => {
   log = new Log();

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { readBody } from './body.ts';
 
-/** A request whose body is still to come. */
+/** Creates a request whose body has not arrived yet. */
 const request = (headers: Record<string, string> = {}) => Object.assign(new PassThrough(), { headers });
 const read = (stream: PassThrough, limit: number) =>
   readBody(stream as unknown as IncomingMessage, limit, () => {});

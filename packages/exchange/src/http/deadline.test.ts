@@ -1,4 +1,6 @@
-/** A database that accepts connections and stays silent: every request gets a response all the same, and in time. */
+/**
+ * Tests an exchange whose database accepts connections and never responds: every request still gets a response in time.
+ */
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +21,7 @@ import { createServer } from './server.ts';
 
 const ACME = 'measurementConsumers/acme';
 const UNUSED = { recall: () => undefined, verify: () => Promise.reject(new Error('not a token')) };
-/** The pool gives up on a connection after this time. */
+/** The time after which the pool gives up on a connection. */
 const POOL_MS = 2_000;
 
 let mute: Server;
@@ -43,7 +45,7 @@ afterEach(async () => {
   await db.close();
 });
 
-/** An exchange on that database, and how long a read takes. */
+/** Sends a read to an exchange on the silent database, and measures how long the response takes. */
 async function askWith(
   deadlineMs: number,
   lookup: PrincipalLookup,
@@ -102,7 +104,7 @@ it('in an operation, with what looking up the caller has left of the time', asyn
     return { name: ACME, state: 'ACTIVE' };
   });
   expect([status, reason]).toEqual([504, 'DEADLINE_EXCEEDED']);
-  // With a deadline for each of the two it would take longer.
+  // With a separate deadline for the lookup and the operation, the response would take longer.
   expect(ms).toBeLessThan(lookupMs + deadlineMs);
 });
 

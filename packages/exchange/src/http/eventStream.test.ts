@@ -18,7 +18,7 @@ const CHANGE = {
 let server: Server;
 afterEach(() => server.close());
 
-/** Serves one watch over real HTTP; what was read of it, and when it was over. */
+/** Serves one watch over real HTTP. Returns the text that the client read and when the stream ended. */
 async function serve(
   watch: Partial<Watch>,
   times: Partial<typeof NEVER> | undefined,
@@ -55,7 +55,7 @@ async function serve(
 it('ends after a while, with a time after which the reader comes again', async () => {
   const { over, text, isClosed } = await serve({}, { maxAgeMs: 20 });
   await over;
-  // Within a moment: a stream that ends with its age is not missed by many at once.
+  // A single stream that ends because of its age needs no spread, so its reader may return almost immediately.
   await expect.poll(text).toMatch(/^id: start\n\nretry: [12]\d\d\n\n$/);
   expect(isClosed()).toBe(true);
 });
@@ -79,7 +79,7 @@ it('comments every 15 s, and ends after 4 to 5 minutes, not all at the same time
   expect(ages).toHaveLength(8);
   expect(new Set(ages).size).toBeGreaterThan(1);
   for (const ms of ages) expect(ms).toSatisfy((age: number) => age >= 240_000 && age <= 300_000);
-  // One timer for the comments, and one for the checks whether its reader may still have it.
+  // Each stream has a timer for comments and a timer that checks whether its reader is still authorized.
   expect(intervals.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 15_000)).toHaveLength(16);
   vi.restoreAllMocks();
 });
@@ -116,7 +116,7 @@ it('cuts a reader that does not read, and keeps little for it', async () => {
   const { over, isClosed } = await serve({ next }, { slowMs: 50 }, { isRead: false });
   await over;
   expect(isClosed()).toBe(true);
-  // What the sockets of both sides hold, and one more.
+  // The exchange reads only as many pages as the socket buffers of both sides hold, and one more.
   expect(made).toBeLessThan(5_000);
 });
 

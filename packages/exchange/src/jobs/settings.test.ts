@@ -1,4 +1,4 @@
-/** Every setting of a job reaches the statement that it is for. */
+/** Tests that every setting of a job reaches its statement. */
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => jobs?.stop());
 
-/** The jobs on a database that notes what it is asked, and has the rows that are given once. */
+/** Starts the jobs on a fake database that records each query and returns the given rows once. */
 function start(settings: Partial<Config>) {
   const query = async ({ name }: Statement<unknown>, values: unknown[]) => {
     asked.set(name, [...(asked.get(name) ?? []), values]);
@@ -87,7 +87,7 @@ it('a whole batch of overdue computations of one kind keeps none of the others w
     ['pending_params', 'pending_fulfillment', 'pending_confirmation', 'computing'].map(
       (state) => asked.get(`computation_find_overdue_${state}`)?.length,
     );
-  // Sooner than the next run, which is after ten seconds.
+  // The second query comes sooner than the next scheduled run, which is ten seconds later.
   await expect.poll(asks, { timeout: 8_000 }).toEqual([2, 2, 2, 2]);
 });
 

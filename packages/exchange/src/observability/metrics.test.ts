@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Metrics } from './metrics.ts';
 
-/** The lines of our own metrics with a value, without the buckets that are empty or full alike. */
+/** Returns the lines of a metric without its histogram buckets. */
 async function linesOf(metrics: Metrics, name: string): Promise<string[]> {
   const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
   return lines.filter((line) => !line.includes('_bucket'));
@@ -57,6 +57,6 @@ it('counts attempts to deliver by outcome, and the lag of those that were delive
     'mex_webhook_lag_seconds_sum 100002',
     'mex_webhook_lag_seconds_count 2',
   ]);
-  // The days for which a dead endpoint is tried.
+  // The largest bucket is the time for which deliveries to a dead endpoint are retried.
   expect(await metrics.text()).toContain('mex_webhook_lag_seconds_bucket{le="259200"} 2\n');
 });

@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { LEAF, ROOT } from '@measurement-exchange/testkit/opensslVectors';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ interface Authority {
   keys: CryptoKeyPair;
 }
 
-/** The certificate of a root that is good but for the changes. */
+/** Creates a root certificate that is valid except for the given changes. */
 async function rootOf(
   { name, keys }: Authority,
   {
@@ -34,7 +34,7 @@ async function rootOf(
     notBefore?: string;
     notAfter?: string;
     ca?: boolean;
-    /** null: no such extension. */
+    /** null omits the extension. */
     usage?: number | null;
   } = {},
 ): Promise<Root> {
@@ -53,7 +53,7 @@ async function rootOf(
   return { party, x509Der: new Uint8Array(made.rawData) };
 }
 
-/** A certificate from the authority; it may name another key than the one that signed, or none, or not its own. */
+/** Creates a certificate from the authority. Options change or omit the issuer key and the own key that it names. */
 async function leafOf(
   authority: Authority,
   {
@@ -84,14 +84,14 @@ async function leafOf(
   return new Uint8Array(made.rawData);
 }
 
-/** Why a certificate of Acme's is not trusted; empty where it is. */
+/** Returns why a certificate of Acme is not trusted, or an empty string if it is trusted. */
 async function found(x509Der: Uint8Array, roots: Root[], { party = ACME, now = NOW } = {}): Promise<string> {
   return (await trustCheck(roots, now)({ party, x509Der })) ?? '';
 }
 
 const STRANGER = /was not issued by a root that is trusted for/;
 let good: Authority;
-/** Another one of the same name. */
+/** Another authority of the same name. */
 let namesake: Authority;
 let leaf: Uint8Array;
 
@@ -189,7 +189,7 @@ describe('a root', () => {
     expect(await found(fromCommon, [own, common])).toMatch(STRANGER);
     expect(await found(leaf, [own, common], { party: GLOBEX })).toMatch(/does not vouch for/);
     expect(await found(fromCommon, [own, common], { party: GLOBEX })).toBe('');
-    // Its own root counts although it vouches for nothing any more.
+    // A party's own root still replaces the general roots after it has expired.
     const expired = await rootOf(good, { party: ACME, notAfter: '2030-05-01' });
     expect(await found(fromCommon, [expired, common])).toMatch(STRANGER);
   });

@@ -31,7 +31,7 @@ async function acquire(url?: string): Promise<DataDirLock> {
   return lock;
 }
 
-/** Another process that tries to take the lock and prints `held`, or the error. */
+/** Starts another process that tries to take the lock and prints `held` or the error. */
 function competitor(then = 'setInterval(() => {}, 1000)'): ChildProcess {
   const module = new URL('lock.ts', import.meta.url);
   const program = `

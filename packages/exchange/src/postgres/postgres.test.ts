@@ -78,10 +78,10 @@ const SETTINGS = `SELECT current_user, current_database(), pg_encoding_to_char(e
   .map((name) => `current_setting('${name}') AS ${name}`)
   .join(', ')} FROM pg_database WHERE datname = current_database()`;
 
-// The first start happens once, since a start on a copy of its cluster takes a tenth of the time.
+// The cluster is created only once, because a start on a copy of it takes a tenth of the time.
 const earlier = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
 
-/** The server of the first start, and what the test found in its folder. */
+/** The server of the first start, and the files and settings that the test found in its folder. */
 let first: {
   server: EmbeddedPostgres;
   entries: string[];
@@ -92,7 +92,7 @@ let first: {
 };
 
 beforeAll(async () => {
-  // A start that was killed while it made the cluster leaves such a folder.
+  // A start that was killed while it created the cluster leaves such a folder.
   mkdirSync(join(earlier, `${unfinished}killed`, 'base', '1'), { recursive: true });
   if (isRootAmongOthers) chownSync(earlier, nobody, nobody);
   const server = await startPostgres({ dataDir: earlier });
@@ -120,7 +120,7 @@ function startedEarlier(path = dataDir): void {
   cpSync(join(earlier, 'pg'), join(dataDir, 'pg'), { recursive: true });
 }
 
-/** Another process, in a process group of its own, that starts the server, prints its pid, and goes on. */
+/** Starts another process, in its own process group, that starts the server, prints its pid, and keeps running. */
 function starter({
   after = '',
   before = '',
@@ -172,7 +172,7 @@ describe('the first start', () => {
     expect(ways).toEqual(['local']);
   });
 
-  /** Also where an earlier version made the cluster, and allowed more. */
+  /** This also covers a cluster that an earlier version created with more permissive rules. */
   it('and every later one lists the socket alone as a way in', async () => {
     startedEarlier();
     const tcp = 'local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all ::1/128 trust\n';
@@ -189,7 +189,7 @@ describe('the first start', () => {
     const unfinished = () =>
       readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith('base/1'));
     while (!unfinished()) await new Promise((resolve) => setTimeout(resolve, 5));
-    process.kill(-killed.pid!, 'SIGKILL'); // its initdb with it
+    process.kill(-killed.pid!, 'SIGKILL'); // also kills its initdb
     await once(killed, 'exit');
     expect(readdirSync(dataDir)).not.toContain('pg');
 
@@ -229,7 +229,7 @@ describe('a later start', () => {
     expect(await isPostmaster(first.pid, cluster)).toBe(true);
     await Promise.all([first.stop(), first.stop()]);
     expect(await isPostmaster(first.pid, cluster)).toBe(false);
-    // Its parent may take a moment to collect it.
+    // The parent process may take a moment to reap the process.
     await vi.waitFor(() => expect(() => process.kill(first.pid, 0)).toThrow('ESRCH'), 30_000);
     const log = readFileSync(join(dataDir, 'postgres.log'), 'utf8');
     expect(log).toMatch(/fast shutdown request.*database system is shut down\n$/s);
@@ -307,7 +307,7 @@ describe('the folder', () => {
     expect((await start()).attached).toBe(true);
 
     await server.stop();
-    chmodSync(host, 0o755); // as if someone else had made it
+    chmodSync(host, 0o755); // as if another user had created it
     await expect(start()).rejects.toThrow(`${host} must be a directory of account`);
   });
 

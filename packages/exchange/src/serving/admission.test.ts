@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from './admission.ts';
 
-/** An exchange with so many slots, whose operations end when the test says so. */
+/** Simulates an exchange with this many slots. Its operations end when the test says so. */
 function exchangeWith(slots: number) {
   let now = 0;
   const admission = new Admission(slots, () => now);
@@ -10,10 +10,10 @@ function exchangeWith(slots: number) {
   const rejected: string[] = [];
   return {
     admission,
-    /** Who was let in, in that order. */
+    /** The callers that were admitted, in order. */
     begun,
     rejected,
-    /** A request of `who`, or several. */
+    /** Sends one or more requests of `who`. */
     ask(who: string, times = 1, gone = false) {
       for (let i = 0; i < times; i++) {
         const turn = admission.enter(who, () => gone);
@@ -25,12 +25,12 @@ function exchangeWith(slots: number) {
           );
       }
     },
-    /** The oldest operations of `who` end. */
+    /** Ends the oldest operations of `who`. */
     async end(who: string, times = 1) {
       for (let i = 0; i < times; i++) admission.leave(who);
       await turn();
     },
-    /** With faked timers these go on, too. */
+    /** Advances the time. Fake timers advance as well. */
     async pass(ms: number) {
       now += ms;
       if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(ms);
@@ -81,7 +81,7 @@ describe('Admission', () => {
     ask('b', 2);
     admission.leave('a');
     ask('c');
-    // This slot is handed on in the next turn.
+    // This slot is passed on in the next turn of the event loop.
     admission.leave('b');
     ask('d');
     await turn();
@@ -100,7 +100,7 @@ describe('Admission', () => {
         },
       ),
     );
-    // As soon as no promise is left to be resolved.
+    // This callback runs once no promise is left to resolve in this turn.
     await new Promise(process.nextTick);
     expect(begun).toBe(4);
     await turn();
@@ -166,7 +166,10 @@ describe('Admission', () => {
       expect(admission.waiting).toBe(0);
     });
 
-    /** Ten slots, ten active: half a slot for each, which is a quarter of the time. */
+    /**
+     * Makes nine callers active. With a tenth, each caller's share is half a slot, and a caller earns half of its
+     * share: one slot for a quarter of the time.
+     */
     async function tenActive() {
       const exchange = exchangeWith(10);
       for (let i = 1; i < 10; i++) {
@@ -178,7 +181,7 @@ describe('Admission', () => {
 
     it('gives one of many a slot for its part of the time, though nobody else asks', async () => {
       const { admission, ask, begun, end, pass } = await tenActive();
-      // Loud asks without pause, and each of its operations takes two milliseconds.
+      // `loud` sends requests without pause, and each of its operations takes two milliseconds.
       for (let ms = 0; ms < 1_000; ms += 2) {
         if (admission.waiting === 0) ask('loud', 5);
         const running = admission.running;

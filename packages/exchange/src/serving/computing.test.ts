@@ -13,7 +13,7 @@ let rates: RateLimiter;
 let slots: Admission;
 let computing: Computing;
 beforeEach(() => {
-  // Hardly any refill: what is left shows what was charged.
+  // The rate refills so slowly that the remaining quota shows the charge.
   rates = new RateLimiter(() => ({ perSecond: 0.001, burst: 100_000 }));
   slots = new Admission();
   computing = new Computing(rates, slots);
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => computing.stop());
 
 const left = () => rates.bucketOf('acme').quota().remaining;
-/** As an operation of acme does it, which has a slot. */
+/** Runs a job as an operation of acme does, which holds a slot. */
 const run = <J extends JobName>(job: J, input: Input<J>) =>
   slots.run(
     'acme',
@@ -34,12 +34,13 @@ it('runs a short job at once', async () => {
 });
 
 it('runs a long job beside the event loop, and charges its time', async () => {
-  await run('diff', LARGE); // which starts the thread
+  await run('diff', LARGE); // starts the thread
   const [before, elapsed] = [left(), stopwatch()];
   expect((await run('diff', LARGE)).breaking).toBeGreaterThan(1_000);
   const charged = before - left();
   expect(charged).toBeGreaterThan(5);
-  // Two milliseconds of the thread cost one request: this thread took less than half of that time.
+  // Each charged request stands for two milliseconds of the compute thread. The main thread must use less than half of
+  // that time.
   expect(elapsed()).toBeLessThan(charged);
 });
 

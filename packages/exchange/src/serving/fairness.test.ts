@@ -1,4 +1,4 @@
-/** Simulated callers on one simulated processor: what admission does to polite and to busy ones. */
+/** Simulates callers on one simulated processor, and measures how admission treats polite and busy callers. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Admission } from './admission.ts';
 
@@ -11,13 +11,13 @@ afterEach(() => {
 
 interface Caller {
   name: string;
-  /** Asks at this rate, whatever it gets. */
+  /** The caller sends requests at this rate, regardless of the responses. */
   perSecond?: number;
-  /** Asks again on each of these as soon as it has its response. */
+  /** The caller sends the next request on each connection as soon as the previous response arrives. */
   connections?: number;
 }
 
-/** A request waits for the database for `ioMs`, and then takes `cpuMs` of the processor, on average. */
+/** The average cost of a request: it waits for the database for `ioMs`, then uses the processor for `cpuMs`. */
 interface Cost {
   ioMs: number;
   cpuMs: number;
@@ -25,7 +25,7 @@ interface Cost {
 
 const TICK_MS = 0.25;
 
-/** The response times of each caller, shortest first. */
+/** Returns the response times of each caller, shortest first. */
 async function simulate(
   callers: Caller[],
   seconds: number,
@@ -33,7 +33,7 @@ async function simulate(
 ): Promise<(name: string) => number[]> {
   let now = 0;
   let seed = 1;
-  // Park and Miller's generator: the same numbers in every run.
+  // Park and Miller's generator gives the same numbers in every run.
   const random = () => {
     seed = (seed * 48_271) % 2_147_483_647;
     return seed / 2_147_483_647;
@@ -85,7 +85,7 @@ it('lets twenty polite callers notice little of one that never stops asking', as
   };
   const alone = await simulate(polite, seconds, cost);
   const beside = await simulate([...polite, { name: 'loud', connections: 64 }], seconds, cost);
-  // Without a limit to its slot time it is 1.6, and the loud one is served 240 a second.
+  // Without a limit on the slot time of `loud`, the ratio is 1.6 and `loud` gets 240 responses a second.
   expect(p99(beside) / p99(alone)).toBeLessThan(1.4);
   expect(beside('loud').length / seconds).toBeGreaterThan(40);
 });
@@ -96,7 +96,7 @@ it.each([9, 12, 20])('holds back none of %i callers that are equally busy', asyn
   const timesOf = await simulate(busy, 2, cost);
   const served = busy.map(({ name }) => timesOf(name).length);
   const free = await simulate([{ name: 'only one', connections: Math.min(count, 16) }], 2, cost);
-  // Without the exception for where all are busy it is 0.3 to 0.5.
+  // Without the exception for equally busy callers, the ratio is 0.3 to 0.5.
   expect(served.reduce((sum, each) => sum + each) / free('only one').length).toBeGreaterThan(0.9);
   expect(Math.min(...served) / Math.max(...served)).toBeGreaterThan(0.9);
 });

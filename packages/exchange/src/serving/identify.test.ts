@@ -8,7 +8,7 @@ import { Identifier } from './identify.ts';
 const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
 const NAT = '192.0.2.1';
 
-/** Tokens are `<subject>.<good or forged>`; a subject is known once a good token of it was seen. */
+/** A token has the form `<subject>.<good or forged>`. A subject is known after a good token of it was seen. */
 function setUp() {
   const known = new Set<string>();
   const counts = { signatures: 0, lookups: 0 };
@@ -85,14 +85,14 @@ it('checks few more in the name of a known subject', async () => {
 });
 
 it('checks a new token of a known subject while its address sends forged ones', async () => {
-  // No rate recovers meanwhile, however slow the machine is.
+  // Fake timers keep the rates from recovering on a slow machine.
   vi.useFakeTimers({ toFake: ['performance'] });
   const { outcome, flood } = setUp();
   await outcome('acme.good');
   await flood('nobody.forged');
   expect(await outcome('nobody.forged')).toBe('RATE_LIMITED');
   expect(await outcome('acme.good')).toBe(ACME.name);
-  // Nor does a forger of its name keep it out elsewhere.
+  // Forged tokens with the subject's name do not block the subject at another address.
   await flood('acme.forged');
   expect(await outcome('acme.good', '192.0.2.2')).toBe(ACME.name);
 });

@@ -26,7 +26,7 @@ const DEADLINE_MS = 100;
 const UNUSED = { recall: () => undefined, verify: () => Promise.reject(new Error('not a token')) };
 const pageTokens = new PageTokens(Buffer.alloc(32));
 
-/** A feed with one follower, whose first page comes when the test says so. */
+/** Creates a feed with one follower. The test decides when its first page arrives. */
 function feedOf() {
   const page = Promise.withResolvers<ChangePage>();
   const follower = {
@@ -37,7 +37,7 @@ function feedOf() {
   return { follower, feed: { follow: () => follower, followersOf: () => 0, followers: 0 } };
 }
 
-/** A face without a wire: tokens are subjects, and responses are values. */
+/** Runs the pipeline without a network: tokens are subjects, and responses are plain values. */
 function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
   const lines: Record<string, unknown>[] = [];
   const { feed, follower } = feedOf();
@@ -88,15 +88,15 @@ it('cannot be asked to run an operation without authentication and authorization
   const { pipeline, authorize } = face();
   const { caller, match } = await authorize(WHO_AM_I);
   const { progress, credentials, identity, principal, leftMs } = caller;
-  // These are compiled and never called.
+  // These functions are only compiled and never called.
   const attempts = [
-    // @ts-expect-error a caller is not a call that is authorized
+    // @ts-expect-error a caller is not an authorized call
     () => pipeline.run(caller, transfer(), subjectOf),
-    // @ts-expect-error an object with the same members is none, either
+    // @ts-expect-error an object with the same members is not an authorized call
     () => pipeline.run({ caller, match }, transfer(), subjectOf),
-    // @ts-expect-error nor can a stream be opened with one
+    // @ts-expect-error the same object does not open a stream, either
     () => pipeline.open({ caller, match }, transfer()),
-    // @ts-expect-error nor is one a caller
+    // @ts-expect-error such an object is not a caller, either
     () => pipeline.authorize({ progress, credentials, identity, principal, leftMs }, WHO_AM_I),
   ];
   expect(attempts).toHaveLength(4);
@@ -106,7 +106,7 @@ it('rejects bad credentials, what the caller may not do, and too many requests',
   const { authorize } = face();
   await expect(authorize(WHO_AM_I, 'bad')).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
   await expect(authorize(OTHERS)).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
-  // What was not authorized took nothing of the rate.
+  // Rejected requests did not use up the rate limit.
   for (let i = 0; i < 2; i++) await authorize(WHO_AM_I);
   await expect(authorize(WHO_AM_I)).rejects.toMatchObject({ reason: 'RATE_LIMITED' });
 });
@@ -131,7 +131,7 @@ it('gives a request 9.5 s unless told otherwise', async () => {
         isOver = true;
       });
     ended.catch(() => {});
-    // What authentication took is gone from it.
+    // The time that authentication took is subtracted from the deadline.
     vi.advanceTimersByTime(9_000);
     await new Promise(setImmediate);
     expect(isOver).toBe(false);

@@ -5,7 +5,7 @@ const SETTING = { deniedNetworks: [], perSecond: 5, partyPerSecond: 2 };
 const HERE = '192.0.2.1';
 
 describe('the deliveries to one address', () => {
-  /** How many of ten times the burst are let through at once. */
+  /** Returns how many of 500 attempts per party are allowed immediately. */
   function taken(destinations: Destinations, parties: string[], address = HERE): number[] {
     const counts = parties.map(() => 0);
     for (let i = 0; i < 500; i++) {
@@ -32,7 +32,7 @@ describe('the deliveries to one address', () => {
     expect(counts).toEqual([10, 10, 10, 10, 10]);
     now += 1_000;
     expect(taken(destinations, ['f'])).toEqual([5]);
-    // Another address has a rate of its own.
+    // Another address has its own rate limit.
     expect(taken(destinations, ['a'], '192.0.2.2')).toEqual([20]);
   });
 

@@ -33,7 +33,7 @@ const to = (url: string, isDevelopment = true, signal = never) =>
   send({ ...MESSAGE, url }, new Destinations(SETTING, isDevelopment), signal);
 const here = (path = '/') => `http://127.0.0.1:${port}${path}`;
 
-/** What names stand for, look-up by look-up. */
+/** Sets the addresses that each DNS lookup returns, in order. */
 function resolving(...answers: string[][]): void {
   let addresses: string[];
   vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation((async () => {
@@ -48,7 +48,7 @@ const failing = (code: string) => async () => {
   throw Object.assign(new Error(code), { code });
 };
 
-/** What a server that speaks no HTTP of ours makes of it. */
+/** Returns the outcome of a delivery to a server that responds with these raw bytes. */
 async function toRaw(response: string): Promise<object> {
   const raw = createTcpServer((socket) => {
     socket.on('error', () => {});

@@ -1,4 +1,6 @@
-/** API keys of measurement consumers: their life by REST, and whom the verifier takes their holders for. */
+/**
+ * Tests API keys of measurement consumers: their life cycle over REST, and which party the verifier accepts a key for.
+ */
 import { useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator } from '@measurement-exchange/testkit/operator';
 import { castOf, ok, post } from '@measurement-exchange/testkit/steps';

@@ -1,4 +1,4 @@
-/** Every mutation outside the transition log is told of once; a dry run of none is. */
+/** Tests that the audit log has one entry for every mutation outside the transition log, and none for a dry run. */
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
@@ -18,14 +18,20 @@ beforeAll(() => {
 
 const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
-/** Entries are listed once nothing before them can still be committed: other tests use this server too. */
+/**
+ * Waits for audit entries. The log shows an entry only when no earlier transaction on the server can still commit, and
+ * other tests use this server, too.
+ */
 async function entries(path: string, count: number): Promise<Json[]> {
   const seen = async () => (await listAll(exchange, path)).length;
   await expect.poll(seen, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
   return listAll(exchange, path);
 }
 
-/** One mutation of each kind, as (operation, who, method, path, body); paths may name what came before. */
+/**
+ * Runs one mutation of each kind. `run` gets the method, the path, the body and the caller. Paths may contain names
+ * from earlier mutations.
+ */
 async function mutations(
   run: (method: string, path: string, body?: unknown, token?: string) => Promise<Json>,
 ) {
@@ -109,7 +115,8 @@ describe('the audit log', () => {
     const writers = Promise.all(
       Array.from({ length: 6 }, async (_, writer) => {
         for (let i = 0; i < 30; i++) {
-          // Some write to the one resource, some to their own: the latter do not wait for each other.
+          // Two writers change the same resource and wait for each other. The others create their own resources and do
+          // not wait.
           const reply = await (writer < 2
             ? operator('PATCH', name, { displayName: `${writer} ${i}` })
             : operator('POST', `duchies?duchyId=d${writer}-${i}`, {}));
@@ -132,7 +139,7 @@ describe('the audit log', () => {
         cursor = `&pageToken=${page.nextPageToken}`;
         continue;
       }
-      // The last page grows: it is read again, from where it began.
+      // The last page still grows, so it is read again from its beginning.
       rest = ids.length;
       if (!writing) {
         if (requestIds.every((id) => seen.includes(id) || ids.includes(id))) {

@@ -14,7 +14,7 @@ import { castOf, stored } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let world: World;
-/** All rows of all tables, which nothing here changes. */
+/** All rows of all tables, which no request of this file may change. */
 let before: Record<string, unknown>;
 beforeAll(async () => {
   world = await startWorld();
@@ -29,7 +29,7 @@ describe('every caller at every operation', () => {
     expect(Object.keys(MATRIX).sort()).toEqual((ROUTES as readonly Route[]).map(bindingOf).sort());
   });
 
-  // Under stress every caller asks for every target, otherwise for a part that differs from binding to binding.
+  // In the stress lane, every caller requests every target. Otherwise each binding tests a different part of them.
   it.each((ROUTES as readonly Route[]).map((route, i) => [bindingOf(route), route, i] as const))(
     '%s',
     async (binding, route, i) => {
@@ -46,7 +46,7 @@ describe('every caller at every operation', () => {
           );
           if (/^40[13]/.test(wanted)) denials.add(fingerprint(reply));
         }
-        // Nobody learns from a denial whether what was asked for exists.
+        // A denial must not reveal whether the target exists.
         expect(denials.size, caller.title).toBeLessThanOrEqual(1);
       }
       if (isStress) expect(await stored(world.exchange)).toEqual(before);
@@ -59,7 +59,7 @@ describe('every caller at every operation', () => {
 
   it('a row without access is not a route', () => {
     const { access: _access, ...rest } = ROUTES[0];
-    // @ts-expect-error this line compiles only as long as a Route must say who may call it
+    // @ts-expect-error this line compiles only if a Route must say who may call it
     const route: Route = rest;
     expect(route.access).toBeUndefined();
   });
@@ -86,7 +86,7 @@ describe('before anything else is looked at', () => {
     }
   });
 
-  // The contract: `-` belongs to nobody, wherever it stands.
+  // The contract says that `-` belongs to no party, wherever it appears in a path.
   it('the wildcard is denied below an owner, too', async () => {
     const { exchange } = world;
     const { acme, streamly } = castOf(exchange);

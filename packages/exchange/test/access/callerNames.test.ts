@@ -1,4 +1,7 @@
-/** Names that lead elsewhere: through another parent, inside bodies and page tokens; and what a view shows. */
+/**
+ * Tests names that refer to another party's resources, in paths, bodies and page tokens, and the contents of each
+ * party's view.
+ */
 
 import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';
 import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
@@ -42,7 +45,7 @@ const descriptorOf = (provider: DevParty) =>
     }),
   );
 
-/** What `act` does to the database must be nothing. */
+/** Expects that `act` does not change the database. */
 async function changingNothing(act: () => Promise<void>): Promise<void> {
   const before = await stored(exchange);
   await act();
@@ -137,7 +140,7 @@ describe('names inside a request are held to what the path is', () => {
         [INVALID, { ...good, dataProviders: { [chirper.name]: entry } }],
         [INVALID, { ...good, dataProviders: { [acme.name]: entry } }],
         [INVALID, { ...good, parent: globex.name }],
-        // `preferred` is an alias in paths only.
+        // `preferred` is an alias only in paths, not in bodies.
         [
           '400 CERTIFICATE_NOT_FOUND',
           { ...good, measurementConsumerCertificate: `${acme.name}/certificates/preferred` },
@@ -236,7 +239,7 @@ describe('a page token', () => {
     const read = (party: DevParty, list: string, token: string) =>
       exchange.call(party.token, 'GET', `/v2alpha/${list}&pageToken=${token}`);
 
-    // Each list with each token: only its own.
+    // Each list accepts only its own page token.
     for (const list of Object.keys(tokens)) {
       for (const [source, token] of Object.entries(tokens)) {
         const reply = await read(list === R ? streamly : acme, list, token);
@@ -246,7 +249,7 @@ describe('a page token', () => {
         );
       }
     }
-    // Another parent, another measurement, another filter.
+    // A page token is rejected with another parent, another measurement or another filter.
     const invalid: [DevParty, string, string][] = [
       [globex, `${globex.name}/measurements?pageSize=1`, tokens[M]!],
       [chirper, `${chirper.name}/requisitions?pageSize=1`, tokens[R]!],
@@ -259,7 +262,7 @@ describe('a page token', () => {
     for (const [party, list, token] of invalid) {
       expect(checkedErrorOf(await read(party, list, token)), list).toBe('400 INVALID_PAGE_TOKEN');
     }
-    // Another caller: whoever may read the list may turn its pages, and nobody else.
+    // Any caller who may read the list may use its page tokens, and no other caller may.
     const same = await Promise.all([
       read(acme, D, tokens[D]!),
       read(globex, D, tokens[D]!),
@@ -329,7 +332,7 @@ describe("a data provider's view", () => {
       seen.push(reply.text);
     }
 
-    // The consumer sees all of it: the search would find it here, too, if it were there.
+    // The consumer's view contains every secret, which shows that the search finds them.
     const whole = JSON.stringify([
       await get(exchange, acme, mine.measurement),
       await get(exchange, acme, withdrawn.measurement),

@@ -40,7 +40,7 @@ function revoke(party: DevParty, name: string, revocationState: string): Promise
   return post(exchange, party, `${name}:revoke`, { revocationState });
 }
 
-/** `op version` of everything ever done to it. */
+/** Returns all audit entries of a resource as `version operation principal`. */
 async function auditOf(name: string): Promise<string[]> {
   const rows = await exchange.database.query(
     'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',
@@ -137,7 +137,7 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
   });
 });
 
-/** While the hold's cascade runs, a release is told to come back a second later. */
+/** Retries a release, because the exchange replies 503 while the cascade of the hold is running. */
 async function eventually(attempt: () => Promise<Reply>): Promise<Reply['json']> {
   let reply = await attempt();
   for (let i = 0; i < 50 && reply.status === 503; i++) {
@@ -175,7 +175,7 @@ describe('registering', () => {
     ] as const) {
       expect(errorOf(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
     }
-    // What was read may be sent back, with line ends of any system.
+    // A resource that was read can be sent back, with the line ends of any system.
     const body = { x509Pem: x509Pem.replaceAll('\n', '\r\n'), name: 'ignored', revocationState: 'REVOKED' };
     expect(await ok(create(acme, { certificate: body }))).not.toHaveProperty('revocationState');
   });
@@ -192,7 +192,7 @@ describe('registering', () => {
     for (const squatter of [globex, streamly, parties.duchy]) {
       const keys = await generateKeys();
       const [certificate, renewed] = [await newCertificate(keys), await newCertificate(keys)];
-      // A key identifier is only a number: whoever knows it can issue a certificate that has it.
+      // A key identifier is only a number, so anyone who knows it can issue a certificate with the same identifier.
       const keyIdentifier = new x509.X509Certificate(certificate.x509Der).getExtension(
         x509.SubjectKeyIdentifierExtension,
       )!.keyId;
@@ -206,7 +206,7 @@ describe('registering', () => {
         expect(name).toMatch(`${acme.name}/certificates/`);
       }
     }
-    // The operator is told, and it is no damage.
+    // The doctor reports the shared key to the operator as a warning, not as an error.
     const ailments = await doctor({ connection: { connectionString: exchange.database.url } });
     expect(ailments.map(({ check, severity }) => [check, severity])).toEqual([['key-shared', 'warning']]);
   });
@@ -217,14 +217,15 @@ describe('registering', () => {
     const copied = await ok(create(globex, { x509Der }));
     const before = await get(exchange, operator, globex.name);
     expect(before.certificate).toBe(globex.certificate);
-    // Not even the other party's signed key: it can be shown, and nobody but its owner decrypts what it encrypts.
+    // A copied certificate lets the other party publish the signed key, but only the key's owner can decrypt data for
+    // it.
     const shown = await ok(exchange.call(globex.token, 'PATCH', `/v2alpha/${globex.name}`, { publicKey }));
     expect(shown.certificate).toBe(copied.name);
     expect(await get(exchange, operator, streamly.name)).toMatchObject({
       certificate: streamly.certificate,
       publicKey,
     });
-    // What happens to the copy is nothing to its original.
+    // Revoking the copy does not affect the original.
     await ok(revoke(globex, copied.name, 'REVOKED'));
     expect(await get(exchange, streamly, streamly.certificate)).not.toHaveProperty('revocationState');
     const { publicKey: own } = before;

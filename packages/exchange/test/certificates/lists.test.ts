@@ -1,4 +1,4 @@
-/** Lists of certificates: their pages, filters and remaining validity. */
+/** Tests lists of certificates: pages, filters and remaining validity. */
 import { DAY_MS, newCertificate, register } from '@measurement-exchange/testkit/certificates';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { generateKeys } from '@measurement-exchange/testkit/issuing';
@@ -75,7 +75,7 @@ describe('a list of certificates', () => {
     expect(await list(filter(keys[0]!))).toEqual([wanted[0], wanted[2]]);
     expect(await list([keys[1]!, keys[0]!, keys[0]!].map(filter).join('&'))).toEqual(wanted);
     expect(await list(filter('AAAA'))).toEqual([]);
-    // Another party's key is not there, whoever knows it.
+    // The list does not show another party's key, even to a caller that knows the key identifier.
     const { certificates } = await get(
       exchange,
       streamly,
@@ -113,7 +113,7 @@ describe('a list of certificates', () => {
     expect(metrics).toContain('mex_certificates_expiring{kind="dataProvider"} 1\n');
     expect(metrics).toContain('mex_certificates_expiring{kind="duchy"} 0\n');
     expect(metrics).toMatch(/^mex_revocation_cascades_pending \d+$/m);
-    // Read once a minute at most.
+    // The count is read at most once a minute.
     await expiring(14);
     expect(await (await fetch(`${exchange.url}/metrics`)).text()).toContain('{kind="dataProvider"} 1\n');
   });

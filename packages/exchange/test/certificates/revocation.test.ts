@@ -1,4 +1,4 @@
-/** What becomes of measurements when a certificate that they rest on is revoked or put on hold. */
+/** Tests measurements that rely on a certificate which is revoked or put on hold. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeComputing } from '@measurement-exchange/testkit/bulk';
@@ -26,7 +26,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockCertificatesForShare } from '../../src/database/certificates.ts';
 import { Database as Sql } from '../../src/database/db.ts';
 
-/** The contract promises 10 s for 10,000 measurements; a busy machine may take longer. */
+/** The contract promises 10 s for 10,000 measurements, but a busy machine may take longer. */
 const CASCADE_MS = 60_000;
 const PENDING = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'];
 
@@ -41,12 +41,13 @@ beforeAll(() => {
 });
 afterAll(async () => {
   const failedJobs = (await exchange.logs()).filter((line) => line.includes('background job'));
-  // One test holds a lock for longer than the cascade waits for it, which is a warning: on a slow machine several times.
+  // One test holds a lock for longer than the cascade waits for it. The cascade then logs a warning, on a slow machine
+  // more than once.
   expect(failedJobs.filter((line) => !line.includes('"level":40'))).toEqual([]);
   expect(failedJobs.length).toBeLessThanOrEqual(20);
 });
 
-/** The party with another certificate. */
+/** Returns the party with a new certificate. */
 async function renewed(party: DevParty): Promise<DevParty> {
   const [certificate] = await register(exchange, party, 1);
   return { ...party, certificate: certificate! };
@@ -56,7 +57,9 @@ function revoke(party: DevParty, revocationState = 'REVOKED'): Promise<Reply> {
   return post(exchange, party, `${party.certificate}:revoke`, { revocationState });
 }
 
-/** The provider's requisition, without the list of all that it ever had. */
+/**
+ * Returns the requisition of a measurement under its provider's name, without listing all requisitions of the provider.
+ */
 async function requisitionIn(measurement: { name: string }, consumer: DevParty, provider: DevParty) {
   const { requisitions } = await get(exchange, consumer, `${measurement.name}/requisitions`);
   const found = requisitions.find((r: { dataProvider: string }) => r.dataProvider === provider.name);
@@ -152,7 +155,7 @@ describe('a revoked certificate', () => {
       await createMeasurement(exchange, owner, [streamly]),
     ];
     const requisition = await requisitionIn(second, owner, streamly);
-    // The cascade comes as far as this lock.
+    // This lock stops the cascade at the first measurement.
     const holder = new pg.Client({ connectionString: exchange.database.url });
     await holder.connect();
     await holder.query('BEGIN');
@@ -165,7 +168,8 @@ describe('a revoked certificate', () => {
       post(exchange, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [provider]));
     expect(errorOf(await create(owner, streamly))).toBe(unusable);
     expect(errorOf(await create(acme, signer))).toBe(unusable);
-    // The cascade may hold this one, too, until it gives up waiting for the first: then the caller is told to retry.
+    // The cascade may also hold this requisition until it gives up on the lock. Until then, the caller is told to
+    // retry.
     const fulfilled = async (provider: DevParty) => {
       for (let i = 0; ; i++) {
         const reply = await fulfill(exchange, provider, requisition, 1n);
@@ -173,7 +177,7 @@ describe('a revoked certificate', () => {
       }
     };
     expect(errorOf(await fulfilled(signer))).toBe(unusable);
-    // With a good certificate, but for a measurement that is as good as failed.
+    // The certificate is good, but the measurement is about to fail.
     const late = await fulfilled(streamly);
     expect(errorOf(late)).toBe(unusable);
     expect(late.json.error.message).toContain(owner.certificate);
@@ -222,7 +226,7 @@ describe('a revoked certificate', () => {
       revoke(owner, 'REVOKED'),
       revoke(owner, 'HOLD'),
     ]);
-    // HOLD after REVOKED is refused; which came first is nobody's business.
+    // HOLD after REVOKED is rejected. The order of the two requests does not matter.
     for (const { status } of replies) expect([200, 400]).toContain(status);
     await cascaded();
     expect((await get(exchange, owner, name)).failure.message).toMatch(/ was (put on hold|revoked)\.$/);
@@ -235,7 +239,7 @@ it('does not wait for those who come after it', async () => {
   const [party, id] = owner.certificate.split('/certificates/') as [string, string];
   const db = new Sql({ connection: { connectionString: exchange.database.url }, applicationName: 'sharers' });
   let on = true;
-  // Always one of them has begun before another one ends.
+  // The sharers overlap, so that at any time one of them holds the lock.
   const sharers = Array.from({ length: 16 }, async () => {
     while (on) {
       await db.tx('share', async (tx) => {
@@ -245,7 +249,7 @@ it('does not wait for those who come after it', async () => {
     }
   });
   for (let round = 0; round < rounds(8, 4); round++) {
-    // One that waited for them all would be rejected after 2 s.
+    // A revocation that waited for all sharers would be rejected after 2 s.
     await ok(revoke(owner, 'HOLD'));
     await cascaded();
     await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));
@@ -260,12 +264,12 @@ it('fails a measurement whose creation had found the certificate in force before
     const [owner, provider] = owned ? [await renewed(acme), streamly] : [acme, await renewed(streamly)];
     const holder = new pg.Client({ connectionString: exchange.database.url });
     await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE measurements IN SHARE MODE'); // where the creation waits, its checks behind it
+    await holder.query('BEGIN; LOCK TABLE measurements IN SHARE MODE'); // the creation passes its checks and then waits for this lock
     const creating = createMeasurement(exchange, owner, [provider]);
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);
     const revoking = revoke(owned ? owner : provider);
-    // It waits for the creation; if it did not, it would be over before.
+    // The revocation waits for the creation. If it did not, it would finish before the pause does.
     await Promise.race([revoking.then(cascaded), sleep(1000)]);
     await holder.query('COMMIT');
     await holder.end();
@@ -276,7 +280,7 @@ it('fails a measurement whose creation had found the certificate in force before
   }
 });
 
-/** Eight at a time, each `i` once. */
+/** Runs `run` once for each `i`, eight at a time. */
 async function inParallel(count: number, run: (i: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
@@ -285,7 +289,10 @@ async function inParallel(count: number, run: (i: number) => Promise<void>): Pro
   await Promise.all(Array.from({ length: 8 }, lane));
 }
 
-/** What the use of a certificate is answered while it is revoked: now one has a little start, now the other. */
+/**
+ * Returns the reply to the use of a certificate that is revoked at the same time. A random delay lets either request
+ * start first.
+ */
 async function race(i: number, use: () => Promise<Reply>, end: () => Promise<Reply>): Promise<Reply> {
   const after = (ms: number, send: () => Promise<Reply>) => sleep(ms).then(send);
   const [used, ended] = await Promise.all([
@@ -325,13 +332,14 @@ describe('races', () => {
       const yes = reply.status === 200;
       if (!yes) refused++;
       if (!yes) expect([409, 400]).toContain(reply.status);
-      // A result that came too late with the certificate of its signer was never there: the measurement goes on.
+      // If the signer's certificate was revoked before the result arrived, the result is rejected and the measurement
+      // stays open.
       if (yes || i % 2) fulfilled.set(measurement.name.split('/').at(-1), yes);
     });
     await cascaded();
     const states = await statesOf([...fulfilled.keys()]);
     for (const [id, yes] of fulfilled) expect(states.get(id)).toBe(yes ? 'SUCCEEDED' : 'FAILED');
-    // Otherwise these were no races.
+    // Both outcomes must occur. Otherwise the requests did not race.
     expect(refused).toBeGreaterThan(RACES / 50);
     expect(RACES - refused).toBeGreaterThan(RACES / 50);
   });

@@ -1,4 +1,4 @@
-/** A certificate that thousands of measurements rest on, and exchanges that die while they fail them. */
+/** Tests a certificate that thousands of measurements rely on, and exchanges that die during the cascade. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
@@ -17,9 +17,12 @@ import { describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 
 const rate = { perSecond: 1e6, burst: 1e6 };
-/** At least so many measurements rest on it: three steps of a cascade, or the 10,000 that take at most 10 s. */
+/**
+ * The minimum number of measurements that rely on the certificate: three steps of a cascade, or in the stress lane the
+ * 10,000 that may take at most 10 s.
+ */
 const PENDING = rounds(10_000, 700);
-/** Six in ten of them are pending. */
+/** Six in ten of the loaded measurements are pending. */
 const BULK = Math.ceil(PENDING * 1.67);
 
 async function count(database: Database, condition: string): Promise<number> {
@@ -107,7 +110,7 @@ describe('an exchange that is killed in the middle of a cascade', () => {
     try {
       await loadMeasurements(database, { consumer: acme, providers: [streamly, chirper], count: BULK });
       const pending = await count(database, isPending);
-      // Somebody has the measurement in the middle of the third step, so that no exchange gets past it.
+      // A lock on a measurement in the middle of the third step keeps every exchange from getting past it.
       await holder.connect();
       await holder.query('BEGIN');
       await holder.query(

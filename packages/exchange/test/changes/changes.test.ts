@@ -1,4 +1,4 @@
-/** The log of changes: what is in it for whom, and how its pages are read. */
+/** Tests the log of changes: which changes each party sees, and how its pages are read. */
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
 import {
   act,
@@ -25,7 +25,7 @@ const world = useComputations();
 const { exchange } = world;
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
-/** What each of the parties finds behind its token after `work`, as lines. */
+/** Returns the changes that each party finds after its token once `work` is done, as lines. */
 async function seen(
   expected: Record<'acme' | 'globex' | 'streamly' | 'chirper', number>,
   work: () => Promise<unknown>,
@@ -231,7 +231,7 @@ describe('pages of changes', () => {
     await patch();
     await patch();
     const written = await database.query('SELECT 1 FROM changes WHERE party = $1', [globex.name]);
-    // All changes but the first are behind the oldest token; transactions of other tests may delay them.
+    // All changes except the first come after the oldest token. Transactions of other tests may delay them.
     const last = await changesBehind(exchange, globex, oldest, written.length - 1);
     const end = (await page(exchange, globex, `pageToken=${oldest}&pageSize=1000`)).nextPageToken;
     await database.query(`SELECT remove_changes($1, 'infinity', 1000)`, [globex.name]);
@@ -242,7 +242,7 @@ describe('pages of changes', () => {
     );
     expect(errorOf(expired)).toBe('400 FAILED_PRECONDITION CHANGE_TOKEN_EXPIRED');
     expect(last.length).toBeGreaterThanOrEqual(2);
-    // A reader that had read everything has missed nothing.
+    // A reader that had read everything loses nothing when old changes are removed.
     expect((await page(exchange, globex, `pageToken=${end}`)).nextPageToken).toBe(end);
     expect((await page(exchange, globex, 'from=OLDEST')).nextPageToken).toBe(end);
     await patch();

@@ -1,4 +1,4 @@
-/** Reading the log of changes as its parties do. */
+/** Reads the log of changes as its parties do. */
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { ok } from '@measurement-exchange/testkit/steps';
 import { expect, vi } from 'vitest';
@@ -13,7 +13,7 @@ export function page(exchange: Called, party: Party, query = ''): Promise<Json> 
 
 const HELD_BACK = `SELECT FROM changes WHERE party = $1 AND xid >= pg_snapshot_xmin(pg_current_snapshot())`;
 
-/** Where changes from now on begin: behind all that there are. */
+/** Returns a token after all existing changes. */
 export async function tokenNow(
   exchange: Called & Pick<TestExchange, 'database'>,
   party: Party,
@@ -23,13 +23,13 @@ export async function tokenNow(
   return (await page(exchange, party)).nextPageToken;
 }
 
-/** `state version` of a change, behind the part of its name below the party. */
+/** Returns a change as its name below the party, its state and its version. */
 export function lineOf(party: Party, { name, state, version }: Json): string {
   const own = name.slice(party.name.length + 1);
   return [own, state, version].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** Everything behind a token, once there are as many: other tests on this server hold the horizon back. */
+/** Returns all changes after a token, once there are `count`. Other tests on this server may delay their visibility. */
 export async function changesBehind(
   exchange: TestExchange,
   party: Party,

@@ -1,4 +1,4 @@
-/** Transactions that commit long after others that began later: what they change appears, and nothing is out of order. */
+/** Tests transactions that commit long after others that began later: their changes appear, and in the right order. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timestampOf } from '@measurement-exchange/contract';
@@ -14,7 +14,10 @@ import { cancel } from '../../src/domain/measurement.ts';
 import { page, tokenNow } from './follow.ts';
 import { useStreams } from './stream.ts';
 
-/** How long they stay open. Under stress longer than the 8 s after which the exchange ends its own transactions. */
+/**
+ * How long the transactions stay open. In the stress lane, this exceeds the 8 s after which the exchange ends its own
+ * transactions.
+ */
 const HELD_MS = rounds(10_000, 300);
 const LATE = 3;
 vi.setConfig({ testTimeout: 60_000 + LATE * HELD_MS });
@@ -53,7 +56,7 @@ async function beginCancel(measurement: Json): Promise<() => Promise<void>> {
   };
 }
 
-/** Three versions of a measurement, which commit at once. */
+/** Creates three versions of a measurement in transactions that commit immediately. */
 async function succeed(): Promise<string[]> {
   const measurement = await createMeasurement(exchange, acme, [streamly]);
   await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
@@ -62,7 +65,7 @@ async function succeed(): Promise<string[]> {
 
 const MEASUREMENTS = 'filter.kinds=MEASUREMENT';
 
-/** Reads pages of two on and on. */
+/** Reads pages of two changes continuously. */
 function followPages(token: string) {
   const lines: string[] = [];
   const stopping = new AbortController();
@@ -99,7 +102,7 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   }
   for (const commit of commits.reverse()) {
     await sleep(HELD_MS);
-    // The first one to begin is the last to commit: until then nothing of the others may be read.
+    // The oldest transaction commits last. Until then, readers must not see the changes of the younger ones.
     expect(lines()).toEqual([before, before]);
     await commit();
     committed.push(...(await succeed()));
@@ -115,7 +118,8 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   const log = rows.slice(-whole).map(({ line }) => line);
   expect(lines()).toEqual([log, log]);
   expect([...log].sort()).toEqual([...committed, ...late.map(({ name }) => `${name} 2`)].sort());
-  // In the order in which they began: each before what was written after that.
+  // The changes appear in the order in which their transactions began, each before everything that was written after
+  // it.
   expect(late.map(({ name }) => log.indexOf(`${name} 2`))).toEqual([3, 7, 11]);
   const stale = await exchange.call(
     acme.token,

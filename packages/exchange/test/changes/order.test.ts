@@ -1,6 +1,6 @@
 /**
- * The log goes by the IDs of transactions: the order of a resource's versions is theirs only where a transaction gets its
- * ID after it has the lock, or begins again.
+ * Tests the order of the log, which follows transaction IDs. The versions of a resource are in order only if a
+ * transaction gets its ID after it has the lock, or starts again.
  */
 import { timestampOf } from '@measurement-exchange/contract';
 import { act, parametersOf, useComputations } from '@measurement-exchange/testkit/computations';
@@ -31,7 +31,7 @@ const world = useComputations();
 const { exchange } = world;
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
-/** The transactions that wait for a lock, and the ID that each has already. */
+/** Returns, for each transaction that waits for a lock, the ID that it already has, or null. */
 async function waiting(): Promise<(string | null)[]> {
   const rows = await exchange.database.query(
     `SELECT backend_xid::text AS xid FROM pg_stat_activity
@@ -40,7 +40,7 @@ async function waiting(): Promise<(string | null)[]> {
   return rows.map(({ xid }) => xid as string | null);
 }
 
-/** Holds the rows of a query while `work` begins, and tells the IDs of those that wait for them. */
+/** Locks the rows of a query while `work` begins, and returns the IDs of the transactions that wait for these rows. */
 async function idsWhileLocked(query: string, id: string, work: () => Promise<Reply>): Promise<unknown> {
   const holder = new pg.Client({ connectionString: exchange.database.url });
   await holder.connect();
@@ -167,7 +167,10 @@ describe('a transaction begins again where a later one was faster', () => {
   const TAKE_ID = sql('test_take_id', 'SELECT pg_current_xact_id()');
   const now = () => timestampOf(Date.now());
 
-  /** `overtake` runs in the first attempt only, once the transaction has its ID and before it locks what it changes. */
+  /**
+   * Counts the attempts of a transaction. In the first attempt, `overtake` runs after the transaction has its ID and
+   * before it locks the rows that it changes.
+   */
   async function attempts(
     overtake: () => Promise<unknown>,
     change: (tx: Transaction) => Promise<unknown>,

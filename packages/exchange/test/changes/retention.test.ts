@@ -1,4 +1,4 @@
-/** The log of changes is kept for a while, and says up to where it was removed. */
+/** Tests that the log of changes is kept for a while and records the position up to which it was removed. */
 import { timestampOf } from '@measurement-exchange/contract';
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const clock = () => timestampOf(Date.now());
-/** In the order in which they were written; the party has one a day. */
+/** Appends changes in the given order, each this many days old. */
 const append = (party: string, days: number[]) =>
   database.query(
     `INSERT INTO changes (party, name, kind, version, time)
@@ -33,7 +33,7 @@ it('removes what is older, of every party, and what was read before that is told
   await append(one, [9, 8, 6, 1]);
   await append(other, [2]);
   await append('dataProviders/c', [30, 20]);
-  // Other tests on this server hold the horizon back.
+  // Other tests on this server may delay the visibility of changes.
   await expect.poll(async () => (await versions('dataProviders/c')).length, { timeout: 20_000 }).toBe(2);
   const first = (await readChanges(db, one, 'OLDEST', 1))!.next;
   const second = (await readChanges(db, one, first, 1))!.next;
@@ -42,7 +42,7 @@ it('removes what is older, of every party, and what was read before that is told
   expect(await versions(other)).toEqual([1]);
   expect(await versions('dataProviders/c')).toEqual([]);
   expect(await readChanges(db, one, first, 10)).toBeUndefined();
-  // Who had read what was removed has missed nothing.
+  // A reader that had already read the removed changes has missed nothing.
   expect((await readChanges(db, one, second, 10))!.changes).toHaveLength(2);
   expect(await removeOldChanges({ db, clock }, 7)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** Server-Sent Events of changes, as a reader gets them. */
+/** A reader of changes as Server-Sent Events. */
 import { type IncomingMessage, request } from 'node:http';
 import type { DevParty } from '@measurement-exchange/testkit/exchange';
 import { afterEach, expect } from 'vitest';
@@ -8,7 +8,7 @@ interface Block {
   data?: { name: string; version: number; kind: string };
 }
 
-/** What a stream said so far. */
+/** The text and events that a stream has received so far. */
 export class Stream {
   text = '';
   isOver = false;
@@ -24,7 +24,7 @@ export class Stream {
     });
   }
 
-  /** Of the events with data: the resource and its version. */
+  /** The resource and version of each event that has data. */
   get lines(): string[] {
     return this.blocks.flatMap(({ data }) => (data === undefined ? [] : [`${data.name} ${data.version}`]));
   }
@@ -50,7 +50,7 @@ export class Stream {
   }
 }
 
-/** Opens streams, which end with the test. */
+/** Opens streams, and closes them at the end of the test. */
 export function useStreams(exchange: { url: string }) {
   const open: Stream[] = [];
   afterEach(() => {

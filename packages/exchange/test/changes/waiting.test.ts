@@ -1,4 +1,6 @@
-/** Waiting for the next change: in this process, from another one, and where nobody was told. */
+/**
+ * Tests waiting for the next change, which comes from this process, from another process, or without a notification.
+ */
 
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, createMeasurement, errorOf } from '@measurement-exchange/testkit/steps';
@@ -19,7 +21,7 @@ beforeAll(() => {
   ({ acme, streamly } = castOf(exchange));
 });
 
-/** As another process would: past this one. */
+/** Appends a change directly in the database, as another process would. */
 async function appendElsewhere(party: string): Promise<void> {
   await exchange.database.query(
     `INSERT INTO changes (party, name, kind, version, time) VALUES ($1, $1 || '/certificates/x', 'CERTIFICATE', 1, now())`,
@@ -133,7 +135,7 @@ describe('notifying', () => {
     await db.close();
   });
 
-  /** Said by the exchange, whose process this is not. */
+  /** The notifications that the exchange sent, received on a connection outside its process. */
   const told = () => woken.flat();
 
   it('begins with all: something may have changed before it listened', () => {
@@ -175,12 +177,12 @@ describe('notifying', () => {
     await Promise.all([commit('1', '2'), commit('3'), commit('4')]);
     const four = ['1', '2', '3', '4'].map((party) => `dataProviders/${party}`);
     await expect.poll(() => heard).toEqual(expect.arrayContaining(four));
-    // PostgreSQL takes less than 8,000 bytes.
+    // A PostgreSQL notification must be shorter than 8,000 bytes.
     const many = Array.from({ length: 400 }, (_, i) => `${i}`.padStart(10, 'x'));
     const count = heard.filter((party) => party === 'all').length;
     await commit(...many);
     await expect.poll(() => heard.filter((party) => party === 'all').length).toBe(count + 1);
-    // A fence: what was said before it was heard.
+    // When this notification arrives, all earlier notifications have arrived, too.
     await exchange.database.query(`SELECT pg_notify('mex_changes', 'another dataProviders/fence')`);
     await expect.poll(told).toContain('dataProviders/fence');
     for (const party of four) expect(told().filter((one) => one === party)).toEqual([party]);
@@ -227,9 +229,9 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   const age = async () => (await read())[0]!.value;
   const holder = await db.pool.connect();
   await holder.query('BEGIN; SELECT pg_current_xact_id()');
-  // The one that it holds up.
+  // The horizon holds back this transaction until the older one above ends.
   await db.pool.query('SELECT pg_current_xact_id()');
-  // Older ones of other tests may be the first to end.
+  // Older transactions of other tests may end first.
   await expect.poll(age).toBeGreaterThan(0);
   const { now } = performance;
   vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);

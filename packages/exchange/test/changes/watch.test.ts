@@ -1,4 +1,4 @@
-/** Changes as Server-Sent Events: each once, in order, wherever a reader begins again. */
+/** Tests changes as Server-Sent Events: each change arrives once and in order, wherever a reader resumes. */
 import { type DevParty, startExchange, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,
@@ -50,7 +50,7 @@ describe('a watch', () => {
     await seen(first, 1);
     first.response.destroy();
     const two = await createMeasurement(exchange, acme, [streamly]);
-    // A browser comes again with the URL it had, and the ID it has got to.
+    // A browser reconnects with the original URL and the last ID that it received.
     const second = await watch(acme, query, { 'last-event-id': first.lastId });
     await seen(second, 1);
     expect([first.lines, second.lines]).toEqual([[`${one.name} 1`], [`${two.name} 1`]]);

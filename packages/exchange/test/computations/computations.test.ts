@@ -1,4 +1,4 @@
-/** What a duchy sees of a measurement, and what the consumer sees of the duchies. */
+/** Tests what a duchy sees of a measurement, and what the consumer sees of the duchies. */
 import { createHash } from 'node:crypto';
 import {
   act,
@@ -138,7 +138,7 @@ describe('a computation', () => {
     const times = seen.map(({ updateTime }) => updateTime);
     expect(new Set(times).size).toBe(8);
     expect(times).toEqual([...times].sort());
-    // Reports of progress change nothing that others must see.
+    // Progress reports do not change the resource that other parties see.
     const open = await world.create(3);
     const before = await readComputation(exchange, firstWorker, open);
     const report = { stage: 'S', attempt: 1, code: 'RUNNING' };
@@ -171,7 +171,7 @@ describe('the list of computations', () => {
     expect(await names(`${later}&filter.states=PENDING_FULFILLMENT`)).toEqual([idOf(first)]);
     const { nextPageToken } = await list(`${later}&pageSize=1`);
     expect(await names(`${later}&pageSize=1&pageToken=${nextPageToken}`)).toEqual([idOf(first)]);
-    // What was on the page already moves on, and comes again.
+    // A computation that changes after its page was read moves to a later page and appears again.
     await ok(post(exchange, world.acme, `${second.name}:cancel`));
     expect(await names(`${later}&pageSize=2&pageToken=${nextPageToken}`)).toEqual([
       idOf(first),
@@ -194,7 +194,7 @@ describe('the timeline of a measurement', () => {
     for (const progress of [-0.1, 1.1]) {
       expect(errorOf(await log(firstWorker, { ...report, progress }))).toBe(`${INVALID} progress`);
     }
-    // Neither words of a duchy, nor anything in the place of a code, a stage or a position.
+    // Reports may not contain free text, neither as a message nor in place of a code, a stage or a position.
     for (const [change, field] of [
       [{ message: 'VID 42 was seen 3 times' }, 'message'],
       [{ code: 'VID_42' }, 'code'],

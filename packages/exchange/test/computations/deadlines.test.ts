@@ -1,4 +1,4 @@
-/** Computations that wait for too long end, and say for whom they waited. */
+/** Tests that computations end when they wait for too long, and name the parties that they waited for. */
 import {
   act,
   computationOf,
@@ -36,7 +36,7 @@ async function expire(hours: number): Promise<void> {
   while (await failOverdueComputations(ahead(hours), deadlines));
 }
 
-/** As if it had been created so much earlier, and had changed when it did. */
+/** Moves the creation of a computation back by this many hours, and leaves its last change as it is. */
 const createdEarlier = ({ name }: Json, hours: number) =>
   exchange.database.query(
     "UPDATE computations SET create_time = create_time - $2 * interval '1 hour' WHERE id = $1",
@@ -71,7 +71,7 @@ describe('a deadline', () => {
     for (const measurement of [nobody, some]) {
       expect((await read(measurement)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
     }
-    // The time that some of the duchies set theirs does not count.
+    // The deadline counts from the creation, even if some duchies have set their parameters later.
     await createdEarlier(some, 0.5);
     await expire(0.6);
     expect([(await read(nobody)).state, (await read(some)).state]).toEqual([
@@ -101,7 +101,7 @@ describe('a deadline', () => {
     await ok(reportFulfilled(exchange, world.duchies, waiting, 0));
     await expire(14 * DAY - 1);
     expect((await read(waiting)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
-    // From the creation, whenever data of others came.
+    // The deadline counts from the creation, regardless of the data of other providers.
     await createdEarlier(waiting, 2 * DAY);
     await expire(12 * DAY + 1);
     const { fulfillingDuchy } = await requisitionOf(exchange, world.chirper, waiting);
@@ -145,7 +145,7 @@ describe('a deadline', () => {
     await log(secondWorker, 'SETUP_PHASE', 1);
     await log(secondWorker, 'SHUFFLE_PHASE');
     await ok(act(exchange, aggregator, done, 'setResult', resultOf(aggregator)));
-    // From the last fulfillment, however long the providers took.
+    // The deadline counts from the last fulfillment, regardless of the time that the providers took.
     await createdEarlier(stuck, 10 * DAY);
     await expire(DAY - 1);
     expect((await read(stuck)).state).toBe('COMPUTING');

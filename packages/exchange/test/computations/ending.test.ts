@@ -1,4 +1,4 @@
-/** How computations end without a result: revoked certificates, retention. */
+/** Tests how computations end without a result: by revoked certificates and by retention. */
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
 import {
   act,
@@ -27,7 +27,7 @@ const ahead = useReplica(exchange);
 const read = ({ name }: Json) => get(exchange, world.acme, name);
 
 describe('a revoked certificate of a duchy', () => {
-  /** The duchy with another certificate, which has no key that anybody could sign with. */
+  /** Returns the duchy with a new certificate, whose private key no party has. */
   async function renewedAggregator(): Promise<Duchy> {
     const { aggregator } = world.duchies;
     const { x509Der } = await newCertificate();
@@ -65,7 +65,7 @@ describe('a revoked certificate of a duchy', () => {
     }
     expect(await read(done)).toEqual(ended);
     expect((await read(other)).state).toBe('COMPUTING');
-    // Nor can it be used any more.
+    // The revoked certificate can no longer be used, either.
     const late = await act(exchange, aggregator, other, 'setResult', resultOf(aggregator));
     expect(errorOf(late)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
   });
@@ -78,7 +78,7 @@ describe('a revoked certificate of a duchy', () => {
     const running = await world.create();
     await setAllParameters(exchange, duchies, running);
     for (const i of [0, 1]) await ok(reportFulfilled(exchange, duchies, running, i));
-    // As it is while the cascade has not come this far.
+    // This is the state before the cascade reaches the measurement.
     await exchange.database.query(
       `UPDATE certificates SET revocation_state = 'HOLD' WHERE party || '/certificates/' || id = $1`,
       [aggregator.certificate],

@@ -1,4 +1,4 @@
-/** What duchies contribute before data can come, and what providers see of it. */
+/** Tests the parameters that duchies set before providers upload, and what providers see of them. */
 import {
   act,
   computationOf,
@@ -49,7 +49,7 @@ describe('setParameters', () => {
     );
     expect(errorOf(await act(exchange, firstWorker, measurement, 'setParameters', other))).toBe(ILLEGAL);
     expect(await stored(exchange)).toEqual(before);
-    // Even when the measurement has ended.
+    // A repetition succeeds even after the measurement has ended.
     await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
     const late = await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
     expect(late.state).toBe('CANCELLED');
@@ -92,7 +92,7 @@ describe('setParameters', () => {
     expect(await set({})).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
     const release = () => asOperator(exchange, 'POST', `${firstWorker.certificate}:releaseHold`);
     await expect.poll(async () => (await release()).status).toBe(200);
-    // Nothing rested on it.
+    // The measurement did not rely on the certificate.
     expect(await world.states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
   });
 
@@ -156,7 +156,7 @@ describe('the requisitions', () => {
           honestMajorityShareShuffle: { publicKey },
         });
       }
-      // The consumer sees the same.
+      // The consumer sees the same parameters.
       const id = requisition.name.split('/').at(-1);
       const seen = await get(exchange, world.acme, `${measurement.name}/requisitions/${id}`);
       expect(seen.duchies).toEqual(duchies);
@@ -179,7 +179,7 @@ describe('the requisitions', () => {
       );
       found.push(...requisitions.map(({ fulfillingDuchy }: Json) => fulfillingDuchy));
     }
-    // 1 of 2 with 24 throws: below 3 of one kind comes once in 50,000 runs.
+    // Each of 24 draws chooses one of two workers. Fewer than 3 draws of one worker happen once in about 50,000 runs.
     for (const { name } of [world.duchies.firstWorker, world.duchies.secondWorker]) {
       expect(found.filter((duchy) => duchy === name).length).toBeGreaterThan(2);
     }

@@ -1,4 +1,4 @@
-/** Duchies, providers, the consumer and the deadlines at once: exactly one of them decides. */
+/** Tests duchies, providers, the consumer and the deadlines at the same time: exactly one of them decides. */
 
 import {
   act,
@@ -25,7 +25,7 @@ const { exchange } = world;
 const ahead = useReplica(exchange);
 const ROUNDS = rounds(20);
 
-/** 200, or the reason why not. */
+/** Returns OK for status 200, and otherwise the reason of the error. */
 const outcome = ({ status, json }: Reply) => (status === 200 ? 'OK' : json.error.details[0].reason);
 const MISMATCH = 'COMPUTATION_ETAG_MISMATCH';
 const ILLEGAL = 'COMPUTATION_STATE_ILLEGAL';
@@ -33,7 +33,10 @@ const ILLEGAL = 'COMPUTATION_STATE_ILLEGAL';
 const inTurn = (measurement: Json, attempts: (() => Promise<string>)[]) =>
   attemptInTurn(exchange, measurement, attempts);
 
-/** The data of one provider goes to each worker: the requests of one duchy would wait for each other before the lock. */
+/**
+ * Assigns one provider to each worker, because two requests of one duchy would wait for each other before they reach
+ * the lock.
+ */
 async function createReady(): Promise<Json> {
   const measurement = await world.create();
   const { firstWorker, secondWorker } = world.duchies;
@@ -45,7 +48,7 @@ async function createReady(): Promise<Json> {
   return measurement;
 }
 
-/** Each of them is the first one once, and the last one once. */
+/** Returns all rotations of a list, so that each element is first once and last once. */
 const rotations = <T>(list: T[]): T[][] => list.map((_, i) => [...list.slice(i), ...list.slice(0, i)]);
 
 async function expire(hours: number): Promise<string> {
@@ -105,7 +108,7 @@ describe('one after the other', () => {
       const measurement = await createReady();
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
       const fulfill = async () => outcome(await reportFulfilled(exchange, world.duchies, measurement, 1));
-      // That of the result is over then, too.
+      // At this time, the deadline for the result has passed as well.
       const deadline = () => expire(14 * 24 + 1);
       const outcomes = await inTurn(measurement, dataFirst ? [fulfill, deadline] : [deadline, fulfill]);
       expect(outcomes).toEqual(dataFirst ? ['OK', 'ran'] : ['ran', ILLEGAL]);
@@ -144,7 +147,7 @@ describe('one after the other', () => {
   });
 
   it('refusal, data, failure and cancellation: the first end is the only one, and nothing stays open', async () => {
-    // A failure that finds the etag changed by the data is tried again, behind the cancellation.
+    // A failure whose etag is outdated by the data is retried, and the retry comes after the cancellation.
     const ends = ['refused', 'CANCELLED', 'gave up', 'CANCELLED'];
     for (const order of rotations([0, 1, 2, 3])) {
       const measurement = await createReady();
@@ -168,7 +171,7 @@ describe('one after the other', () => {
   });
 });
 
-/** Reads and tries until the etag was that of the moment. */
+/** Retries until the request was sent with the current etag. */
 async function untilCurrent(attempt: () => Promise<Reply>): Promise<Reply> {
   for (;;) {
     const reply = await attempt();
@@ -201,10 +204,10 @@ describe('at once, in whatever order', () => {
       expect((await get(exchange, world.acme, measurement.name)).results).toEqual([result]);
       const { transitions } = await get(exchange, world.acme, `${measurement.name}:timeline`);
       const times = (wanted: string) => transitions.filter(({ cause }: Json) => cause === wanted).length;
-      // The parameters are steps of three participants and of two requisitions.
+      // Setting the parameters adds a step for each of three participants and two requisitions.
       expect(['parametersSet', 'fulfilled', 'allFulfilled', 'computed'].map(times)).toEqual([5, 2, 1, 1]);
     };
-    // Four at a time, so that they also hinder each other.
+    // Four rounds run at the same time, so that they also disturb each other.
     for (let i = 0; i < ROUNDS; i++) await Promise.all([round(), round(), round(), round()]);
   });
 });

@@ -1,4 +1,4 @@
-/** What duchies tell about data, results and failures. */
+/** Tests what duchies report about data, results and failures. */
 import {
   act,
   all,
@@ -90,7 +90,7 @@ describe('setResult', () => {
     for (const _ of 'twice') {
       expect((await ok(act(exchange, aggregator, measurement, 'setResult', result))).state).toBe('SUCCEEDED');
     }
-    // Another one is too late, whatever its etag.
+    // A different result is too late, regardless of its etag.
     const late = { ...resultOf(aggregator), etag };
     expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', late))).toBe(ILLEGAL);
     expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)))).toBe(
@@ -129,7 +129,7 @@ describe('fail', () => {
       };
       expect((await get(exchange, world.acme, measurement.name)).failure).toEqual(failure);
       expect((await readComputation(exchange, aggregator, measurement)).failure).toEqual(failure);
-      // The same again, but no other end.
+      // The same failure may be reported again, but no other outcome.
       const again = await ok(act(exchange, secondWorker, measurement, 'fail', body));
       expect(again).toEqual(failed);
       for (const [duchy, code] of [

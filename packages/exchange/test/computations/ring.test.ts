@@ -1,4 +1,4 @@
-/** What a ring of duchies says about its computations, and what others see of it. */
+/** Tests what the duchies of a ring report about their computations, and what other parties see of it. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
@@ -197,7 +197,7 @@ describe('setParameters of a ring', () => {
       `${INVALID} liquidLegionsV2`,
     );
     expect(await stored(exchange)).toEqual(before);
-    // The same again is the same; others come too late.
+    // A repetition returns the same response, and different parameters are too late.
     await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
     await ok(act(exchange, firstWorker, measurement, 'setParameters', { ...body, etag: 'old' }));
     expect(await set(ringParametersOf(firstWorker).body)).toBe(ILLEGAL);
@@ -223,7 +223,7 @@ describe('confirm', () => {
     const before = await stored(exchange);
     expect(await ok(act(exchange, firstWorker, measurement, 'confirm', { etag }))).toEqual(first);
     expect(await stored(exchange)).toEqual(before);
-    // Even when the measurement has ended; another one is too late then.
+    // A repetition succeeds even after the measurement has ended, but a confirmation of another duchy is then too late.
     await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
     expect((await ok(act(exchange, firstWorker, measurement, 'confirm', { etag }))).state).toBe('CANCELLED');
     expect(errorOf(await act(exchange, secondWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);

@@ -1,4 +1,7 @@
-/** Confirmations beside each other and beside what ends a computation: each is made once, and the first end is the only one. */
+/**
+ * Tests confirmations that run at the same time as each other and as events that end a computation. Each confirmation
+ * takes effect once, and the first end is the only one.
+ */
 import {
   act,
   all,
@@ -21,7 +24,7 @@ const world = useRing({ rate: UNLIMITED });
 const { exchange } = world;
 const ahead = useReplica(exchange);
 
-/** 200, or the reason why not. */
+/** Returns OK for status 200, and otherwise the reason of the error. */
 const outcome = ({ status, json }: Reply) => (status === 200 ? 'OK' : json.error.details[0].reason);
 const MISMATCH = 'COMPUTATION_ETAG_MISMATCH';
 const ILLEGAL = 'COMPUTATION_STATE_ILLEGAL';
@@ -42,7 +45,7 @@ describe('a deadline', () => {
     const measurement = await world.createFulfilled();
     await ok(act(exchange, secondWorker, measurement, 'confirm', {}));
     const computing = await world.createComputing();
-    // However long ago it was created.
+    // The deadline does not depend on the time of the creation.
     await exchange.database.query(
       `UPDATE computations SET create_time = create_time - interval '5 days' WHERE id = $1`,
       [measurement.name.split('/').at(-1)],
@@ -101,7 +104,7 @@ describe('one behind the other', () => {
         async () => outcome(await post(exchange, world.acme, `${measurement.name}:cancel`)),
         () => expire(1.1),
       ];
-      // Behind it one that must find the computation as the first one left it.
+      // The second request must find the computation as the first request left it.
       const second = first === 0 ? 1 : 0;
       const outcomes = await inTurn(exchange, measurement, [contenders[first]!, contenders[second]!]);
       const won = first === 3 ? 'ran' : 'OK';
@@ -119,7 +122,8 @@ describe('one behind the other', () => {
       const measurement = await world.create();
       await setAllKeys(exchange, world.duchies, measurement);
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-      // Read before: where many are active, a request of the aggregator waits for the one before it.
+      // The etag is read in advance, because a request of the aggregator waits for its previous request when many
+      // callers are active.
       const { etag, requisitions } = await readComputation(exchange, aggregator, measurement);
       const { name: requisition, fulfillingDuchy } = requisitions[1];
       const worker = all(world.duchies).find(({ name }) => name === fulfillingDuchy)!;

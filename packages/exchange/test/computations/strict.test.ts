@@ -1,4 +1,4 @@
-/** What duchies send under strict checks. */
+/** Tests requests of duchies under strict checks. */
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
 import { act, parametersOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';

@@ -1,4 +1,6 @@
-/** A good request is accepted without a word, and each way to break it is named by its field. */
+/**
+ * Tests that a valid request is accepted without findings, and that each way to break it is reported with its field.
+ */
 import { toBase64 } from '@measurement-exchange/contract';
 import { issueLeaf } from '@measurement-exchange/sdk/identity';
 import {
@@ -35,7 +37,7 @@ const brief = (findings: { code: string; field: string }[]) =>
   findings.map(({ code, field }) => [code, field]);
 const expected = ({ refusals, fields }: Mutation<string>) => refusals.map((code, i) => [code, fields[i]]);
 
-/** Reason and fields, wherever the error says them. */
+/** Returns the reason and the fields, which can be in different places of the error. */
 function refused(reply: Reply): string {
   const [, , reason, ...fields] = errorOf(reply).split(' ');
   const { field, dataProvider } = metadata(reply) ?? {};

@@ -1,4 +1,7 @@
-/** Every way to break one thing in a good request: what it is called, what refuses it, and the fields named. */
+/**
+ * Every way to break one thing in a valid request, with its name, the expected code, and the fields that the error
+ * names.
+ */
 import { sign } from 'node:crypto';
 import type { DevParty } from '@measurement-exchange/testkit/exchange';
 import { signed } from '@measurement-exchange/testkit/steps';
@@ -19,7 +22,7 @@ type Change = (request: Request, w: World) => void;
 
 export interface Mutation<Refusal> {
   title: string;
-  /** One for each field. */
+  /** The expected codes, one for each field. */
   refusals: Refusal[];
   fields: string[];
   change: Change;
@@ -37,14 +40,14 @@ const IN_SPEC = 'measurementSpec.message';
 const streamlyIn = (request: Request) => request.dataProviders['dataProviders/streamly']!;
 const chirperIn = (request: Request) => request.dataProviders['dataProviders/chirper']!;
 
-/** The spec with these changes, properly signed. */
+/** Replaces the spec by a changed spec with a valid signature. */
 function spec(changes: SpecInit): Change {
   return (request, w) => {
     request.measurementSpec = signedSpec(w, changes);
   };
 }
 
-/** Acme with another certificate, and signed with its key. */
+/** Sends the request with another certificate of Acme, signed with its key. */
 function consumer(as: (w: World) => DevParty): Change {
   return (request, w) => {
     request.measurementConsumerCertificate = as(w).certificate;
@@ -99,7 +102,7 @@ const DELTA = 'impression.privacyParams.delta';
 const withType = (type: Parameters<typeof impressions>[0]) => ({ measurementType: impressions(type) });
 const sampling = (start: number, width: number) => ({ vidSamplingInterval: { start, width } });
 
-/** Accepted with these findings under advisory checks, refused under strict ones. */
+/** Requests that advisory checks accept with these findings, and strict checks reject. */
 export const FOUND: Mutation<FindingCode>[] = [
   badSignature('a signature with its last bit flipped', (request) => {
     const bytes = Buffer.from(request.measurementSpec.signature, 'base64');
@@ -219,7 +222,7 @@ function malformed(title: string, field: string, change: Change) {
   return mutation(title, 'INVALID_FIELD_VALUE', field, change);
 }
 
-/** Refused at all times. */
+/** Requests that are always rejected. */
 export const REFUSED: Mutation<string>[] = [
   unusable(
     'a consumer certificate that is revoked',

@@ -1,5 +1,5 @@
-/** What passes the strict checks of the exchange is what a provider accepts: certificate by certificate, request by request. */
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+/** Tests that the strict checks of the exchange and a provider accept the same certificates and the same requests. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { createTrustStore, verifySignature } from '@measurement-exchange/consent';
 import { type MeasurementInput, timestampOf } from '@measurement-exchange/contract';
 import {
@@ -30,12 +30,12 @@ const RSA = {
 };
 const message = new TextEncoder().encode('a MeasurementSpec');
 
-/** What the consumer shows, and the roots that both sides trust. */
+/** The certificate and signature of the consumer, and the roots that both sides trust. */
 interface Case {
   certificate: { der: Uint8Array; keys: CryptoKeyPair };
   roots: { party?: string; pem: string }[];
   party?: string;
-  /** Years from now. */
+  /** The time of the check, in years from now. */
   years?: number;
   sign?: (keys: CryptoKeyPair) => Promise<Signed>;
 }
@@ -48,7 +48,7 @@ interface Signed {
 const timeOf = ({ years = 0 }: Case) => new Date(NOW.getTime() + years * YEAR_MS);
 const derOf = (pem: string) => Uint8Array.from(Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
 
-/** Registers the certificate and sends a request that names it, as far as consent is concerned. */
+/** Registers the certificate and sends a request that names it. Returns whether the exchange accepts both. */
 async function atExchange(given: Case): Promise<boolean> {
   const { certificate, roots, party = ACME } = given;
   const now = timestampOf(timeOf(given).getTime());
@@ -89,7 +89,7 @@ function signedBy(given: Case): Promise<Signed> {
   return made;
 }
 
-/** With the hash of the curve, in DER. */
+/** Signs with the hash that matches the curve. The signature is in DER. */
 async function signed(keys: CryptoKeyPair): Promise<Signed> {
   const { sign } = process.getBuiltinModule('node:crypto');
   const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey));
@@ -100,7 +100,7 @@ async function signed(keys: CryptoKeyPair): Promise<Signed> {
   return { message, signature: Uint8Array.from(sign(isPlain ? null : hash, message, key)) };
 }
 
-/** A certificate that names its party, as a provider requires under a root for all. */
+/** Creates a certificate that names its party, as a provider requires under a general root. */
 const leaf = (by: Issued, options: Partial<Options> = {}) => issue(by, { party: ACME, ...options });
 
 let own: Issued;
@@ -118,7 +118,7 @@ const changed = (der: Uint8Array, change: (bytes: Uint8Array) => unknown) => {
   change(copy);
   return copy;
 };
-/** The length of the outermost element in a form that BER allows and DER does not. */
+/** Encodes the outermost length in a form that BER allows and DER does not. */
 const berLength = (der: Uint8Array) => Uint8Array.of(0x30, 0x83, 0, ...der.subarray(2));
 const bytesOf = (length: number) => new x509.Extension('1.2.3.5', false, new Uint8Array(length));
 const critical = (oid: string) => new x509.Extension(oid, true, Uint8Array.of(5, 0));

@@ -1,4 +1,6 @@
-/** An exchange that trusts roots, where a consumer and its providers have certificates and keys of every kind. */
+/**
+ * Starts an exchange that trusts roots, with a consumer and providers that have certificates and keys of every kind.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
@@ -21,7 +23,7 @@ import { castOf, ok, post, signed } from '@measurement-exchange/testkit/steps';
 
 const YEAR_MS = 365.25 * 24 * 3600_000;
 
-/** Certificates that a party has besides its first one. */
+/** The certificates that a party has in addition to its first one. */
 const KINDS = ['other', 'revoked', 'held', 'expired', 'early', 'stranger', 'lapsed'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -30,15 +32,15 @@ export interface World {
   acme: DevParty;
   globex: DevParty;
   streamly: DevParty;
-  /** Has another encryption key than at first. */
+  /** Chirper has replaced its first encryption key. */
   chirper: DevParty;
   formerKey: string;
-  /** Acme and Streamly with another certificate and its key. */
+  /** Acme and Streamly with other certificates and their keys. */
   acmeAs: Record<Kind, DevParty>;
   streamlyAs: Record<Kind, DevParty>;
-  /** Trusted for all. */
+  /** The root that is trusted for all parties. */
   demo: Root;
-  /** Not trusted. */
+  /** A root that is not trusted. */
   stranger: Root;
 }
 
@@ -65,7 +67,7 @@ export async function createWorld(exchange: TestExchange): Promise<World> {
   };
   const acmeAs = await certified(acme);
   const streamlyAs = await certified(streamly);
-  // Only now: under strict checks nobody could register what these roots did not issue.
+  // The roots are added only now, because under strict checks no party could register certificates of other issuers.
   for (const root of [demo, lapsed]) await trust(exchange, root);
 
   const keyset = (await createEncryptionKeysets()).publicKeyset;
@@ -79,7 +81,7 @@ export async function createWorld(exchange: TestExchange): Promise<World> {
   };
 }
 
-/** For one party, or for all. */
+/** Trusts a root for one party or for all. */
 export function trust(exchange: TestExchange, root: Root, party?: string): Promise<unknown> {
   const body = { x509Pem: root.certificatePem, ...(party && { party }) };
   return ok(exchange.call(exchange.dev.operator.token, 'POST', '/v2alpha/trustedRoots', body));
@@ -87,7 +89,7 @@ export function trust(exchange: TestExchange, root: Root, party?: string): Promi
 
 export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, { $typeName: string }>;
 
-/** A spec of impressions at two providers, good but for the changes, signed. */
+/** Signs a spec of impressions at two providers, which is valid except for the given changes. */
 export function signedSpec(w: World, changes: SpecInit = {}, by = w.acme) {
   return signed(by, specBytes(w, changes));
 }
@@ -119,12 +121,12 @@ export function hash(nonce: bigint): Buffer {
 
 export type Request = ReturnType<typeof goodRequest>;
 
-/** In order in every respect. The nonces are 1 at Streamly and 2 at Chirper. */
+/** A request that is valid in every respect. The nonces are 1 at Streamly and 2 at Chirper. */
 export function goodRequest(w: World) {
   return { ...measurementRequest(w.acme, [w.streamly, w.chirper]), measurementSpec: signedSpec(w) };
 }
 
-/** The whole EncryptionPublicKey where only its keyset belongs. */
+/** Returns the whole EncryptionPublicKey message for a field that expects only its keyset. */
 export function wholeKey(keyset: string): string {
   const data = Buffer.from(keyset, 'base64');
   return toBase64(

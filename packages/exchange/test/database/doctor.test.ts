@@ -31,7 +31,7 @@ import { ROW_ILLNESSES } from './doctor/rowIllnesses.ts';
 
 const MIGRATIONS = readMigrations().map(({ name }) => name);
 const HEALTHY = 'healthy';
-/** A clone of it without CHECK constraints, which would keep most of the illnesses out. */
+/** A clone of the database without CHECK constraints, because these would reject most of the planted defects. */
 const UNGUARDED = 'unguarded';
 const UNGUARD = `
   -- So that its rows can be saved and put back.
@@ -40,7 +40,7 @@ const UNGUARD = `
   FOR k IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
             WHERE contype = 'c' AND connamespace = 'public'::regnamespace
   LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', k.relation, k.conname); END LOOP; END $$;`;
-/** Put back after a case that all checks look at: some 60 ms, where another clone takes 200. */
+/** The tables to restore after a case that all checks examine. This takes about 60 ms, and a new clone takes 200 ms. */
 const TABLES = [
   ...['parties', 'principals', 'trusted_roots', 'certificates', 'revocation_cascades'],
   ...['measurements', 'requisitions', 'measurement_tombstones', 'requisition_tombstones'],
@@ -53,7 +53,7 @@ const SAVE = `CREATE SCHEMA saved; ${TABLES.map((t) => `CREATE TABLE saved.${t} 
 const RESTORE = TABLES.map(
   (t) => `DELETE FROM ${t}; INSERT INTO ${t} OVERRIDING SYSTEM VALUE SELECT * FROM saved.${t};`,
 ).join(' ');
-/** Without triggers and foreign keys. */
+/** Disables triggers and foreign keys. */
 const UNCHECKED = 'SET session_replication_role = replica;';
 const ILLNESSES = [
   ...MEASUREMENT_ILLNESSES,
@@ -66,11 +66,11 @@ const ILLNESSES = [
 const folder = mkdtempSync(join(tmpdir(), 'mex-doctor-test-'));
 let server: EmbeddedPostgres;
 let clones = 0;
-/** A connection to the unguarded database that skips triggers and foreign keys. */
+/** A connection to the unguarded database with triggers and foreign keys disabled. */
 let patient: pg.Client;
 
 beforeAll(async () => {
-  chmodSync(folder, 0o755); // PostgreSQL may run as another account
+  chmodSync(folder, 0o755); // PostgreSQL may run under another account
   server = await startPostgres({ dataDir: folder });
   await run('postgres', `CREATE DATABASE ${HEALTHY}`);
   await migrate({ connection: at(HEALTHY), mode: 'production' });
@@ -92,7 +92,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await patient?.end();
-  // Nothing is kept, so nothing need be flushed, which takes seconds.
+  // The data is not needed any more, so the server stops without a flush, which would take seconds.
   if (server !== undefined) process.kill(server.pid, 'SIGQUIT');
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -115,14 +115,14 @@ async function clone(template: string, name = `clone${++clones}`): Promise<strin
   return name;
 }
 
-/** What the doctor finds, without its prose. */
+/** Runs the doctor and returns its findings without their prose. */
 async function findings(database: string) {
   return (await doctor({ connection: at(database) })).map(({ check, examples }) => [check, examples]);
 }
 
 /**
- * The same for an illness: under stress by all checks, otherwise by its own check in the transaction that makes it, and by all
- * checks in one case of ten.
+ * Returns the findings for a planted defect. In the stress lane and in one case of ten, all checks run. Otherwise only
+ * the defect's own check runs, in the transaction that plants the defect.
  */
 async function findingsOf([title, sql, id]: Illness, before = '') {
   if (isStress || title.length % 10 === 0) {
@@ -187,7 +187,7 @@ const SCHEMA_ILLNESSES: Illness[] = [
   ],
   [
     'a server without checksums',
-    // They are chosen when a cluster is made, so only the view that tells of them is changed here.
+    // Checksums are chosen when a cluster is created, so this defect replaces only the view that reports them.
     `CREATE VIEW pg_settings AS SELECT name, CASE name WHEN 'data_checksums' THEN 'off' ELSE setting END AS setting
        FROM pg_catalog.pg_settings;
      DO $$ BEGIN
@@ -205,7 +205,7 @@ describe('the doctor', () => {
 
   it.each(ILLNESSES)('finds %s', async (...illness) => {
     const [, , check, examples] = illness;
-    // The log of changes would show as well that a version is not what it was.
+    // The log of changes is emptied, because it would also reveal that a version is wrong.
     expect(await findingsOf(illness, 'DELETE FROM changes;')).toEqual([[check, examples]]);
   });
 

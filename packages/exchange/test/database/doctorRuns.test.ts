@@ -1,4 +1,7 @@
-/** The doctor, run by the exchange: on request, when it is due, once at a time; and the status of the exchange. */
+/**
+ * Tests the doctor as the exchange runs it: on request, when it is due, and one run at a time. Also tests the status of
+ * the exchange.
+ */
 import { type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator } from '@measurement-exchange/testkit/operator';
 import { useReplica } from '@measurement-exchange/testkit/replica';
@@ -21,7 +24,7 @@ const requests = async () => (await exchange.database.query('SELECT requests FRO
 const rest = () =>
   exchange.database.query(`UPDATE doctor_run SET end_time = end_time - interval '2 minutes'`);
 
-/** Runs it, and resolves to what it found. */
+/** Runs the doctor and returns its report. */
 async function examined(): Promise<Json> {
   const { startTime, running } = await run();
   expect(running).toBe(true);
@@ -42,7 +45,7 @@ describe('the doctor of an exchange', () => {
     expect(checks).toBe(CHECKS.length);
     expect(findings.filter(({ severity }: Json) => severity === 'error')).toEqual([]);
 
-    // Within a minute it is not repeated.
+    // A request within a minute does not run the doctor again.
     expect(await run()).toMatchObject({ running: false, startTime, endTime });
     expect(await requests()).toBe(1);
 
@@ -54,7 +57,7 @@ describe('the doctor of an exchange', () => {
       ...{ check: 'trigger-off', severity: 'error', rows: 1, examples: ['measurements terminal_state'] },
       ...{ meaning: expect.stringContaining('trigger'), remedy: expect.stringContaining('ALTER TABLE') },
     });
-    // A transaction of another test on the server may hold the log back.
+    // A transaction of another test on the server may delay the log.
     const audited = async () => {
       const { auditEntries } = await ok(asOperator(exchange, 'GET', 'auditEntries?filter.name=doctor'));
       return auditEntries.map(({ operation, principal }: Json) => `${operation} ${principal}`);
@@ -100,7 +103,7 @@ it('the status has replicas, the last migration, and counts of all measurements'
   const refused = await createMeasurement(exchange, acme, [chirper]);
   const { name, etag } = await requisitionOf(exchange, chirper, refused);
   await ok(post(exchange, chirper, `${name}:refuse`, { etag, refusal: { justification: 'DECLINED' } }));
-  // One more runs, and one has not been seen for a while.
+  // Adds a replica that is still running and a replica that was not seen for a while.
   await exchange.database.query(
     `INSERT INTO replicas VALUES ('older', 'h', '0.0.1', now() - interval '1 day', now() - interval '1 minute'),
        ('gone', 'h', '0.0.1', now() - interval '1 day', now() - interval '5 minutes')`,

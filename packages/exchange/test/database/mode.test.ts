@@ -6,7 +6,7 @@ let database: Database;
 
 beforeEach(async () => {
   database = await createDatabase();
-  // As an earlier version left it.
+  // An earlier version left the database without this setting.
   await database.query("DELETE FROM settings WHERE key = 'mode'");
 });
 afterEach(() => database.drop());
@@ -22,7 +22,8 @@ it('an empty database belongs to the mode that comes first', async () => {
   expect(await mark()).toBe('development');
   await addParty();
   await migrateAs('development');
-  // Production does not serve it, and says so itself.
+  // A migration for production leaves the mark unchanged. Production refuses to serve this database with its own
+  // message.
   await migrateAs('production');
   expect(await mark()).toBe('development');
 });

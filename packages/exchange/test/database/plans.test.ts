@@ -1,4 +1,7 @@
-/** Every statement of the exchange, planned as the product plans it, on tables large enough to tell. */
+/**
+ * Tests the plan of every SQL statement of the exchange, made as the product makes it, on tables large enough for plans
+ * to differ.
+ */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -37,8 +40,8 @@ const LARGE = [
 ];
 
 /**
- * The doctor reads whole tables by design. Lists of event groups are planned in `eventGroups/scale.test.ts`; an earlier
- * test of this process may have made some of their statements.
+ * The doctor reads whole tables by design. `eventGroups/scale.test.ts` tests the plans of event group lists. Earlier
+ * tests of this process may have created some of those statements.
  */
 const planned = [...statements.values()].filter(
   ({ name }) => !name.startsWith('event_group_list_') && !CHECKS.some((check) => check.id === name),
@@ -64,7 +67,7 @@ function party(name: string): BulkParty {
 beforeAll(async () => {
   database = await createDatabase();
   const named = [CONSUMER, ...PROVIDERS, SMALL_CONSUMER, SMALL_PROVIDER].map(({ name }) => name);
-  // A thousand parties with ten certificates each, after those that take part.
+  // Adds a thousand parties with ten certificates each, after the named parties.
   await database.query(
     `WITH named AS (
        SELECT name, nth FROM unnest($1::text[]) WITH ORDINALITY AS n(name, nth)
@@ -83,7 +86,7 @@ beforeAll(async () => {
   const file = [{ name: 'x'.repeat(200), package: 'a', messageType: [{ name: 'M' }] }];
   const descriptorSet = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
   await loadDescriptors(database, { providers: PROVIDERS, descriptorSet, count: ROWS * PROVIDERS.length });
-  // The last ones of all.
+  // The rows of the small parties are loaded last, so they are the newest.
   const last = { providers: [SMALL_PROVIDER], first: 3 * ROWS, count: SMALL_ROWS };
   await loadMeasurements(database, { consumer: SMALL_CONSUMER, ...last });
   await loadDescriptors(database, { descriptorSet, ...last });
@@ -101,7 +104,7 @@ beforeAll(async () => {
   await sharePending();
   await database.query('ANALYZE');
   client = await sql.pool.connect();
-  // The statements are prepared again below.
+  // The tests below prepare the statements again.
   await client.query('DEALLOCATE ALL');
 });
 
@@ -111,7 +114,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** One report for each measurement. */
+/** Creates one report for each measurement. */
 async function loadReports(): Promise<void> {
   await database.query(
     `WITH r AS (
@@ -130,7 +133,7 @@ async function loadReports(): Promise<void> {
   );
 }
 
-/** Duchies compute what is pending, the latest of it other duchies. */
+/** Assigns the pending measurements to duchies, and the newest of them to other duchies. */
 async function sharePending(): Promise<void> {
   const time = '2026-01-01T00:00:00.000000Z';
   const population = newPopulation('everybody', { vidRanges: [{ start: 1, end: 10 }] }, time);
@@ -154,7 +157,10 @@ async function sharePending(): Promise<void> {
   await shareMeasurement(database, ids.slice(-SMALL_ROWS), trio(4));
 }
 
-/** `values`: SQL literals; NULLs where only the plan matters, which is the same for all values. */
+/**
+ * Explains a statement. `values` are SQL literals. They default to NULL, because a generic plan is the same for all
+ * values.
+ */
 async function explain(name: string, options: string, values?: string[]): Promise<Plan> {
   const { text } = statements.get(name)!;
   const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
@@ -175,7 +181,7 @@ function nodes(plan: Plan): Plan[] {
 
 const plans = new Map<string, Plan>();
 
-/** The nodes of the plan, which is made once for all tests of the statement. */
+/** Returns the nodes of the plan, which is cached for all tests of the statement. */
 async function nodesOf(name: string): Promise<Plan[]> {
   const plan = plans.get(name) ?? (await explain(name, ''));
   plans.set(name, plan);
@@ -198,7 +204,7 @@ describe('the plan of each statement', () => {
     expect(whole.filter((table) => LARGE.includes(table))).toEqual([]);
   });
 
-  // A reader that waits for a writer, or makes one wait, is not a reader. Writers lock what they write.
+  // A read must neither wait for a write nor block it. Writes lock the rows that they change.
   const reads = planned.filter(({ text }) => !/\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b/.test(text));
   it.each(reads.map(({ name }) => name))('%s locks rows only if its name says so', async (name) => {
     const locks = (await nodesOf(name)).some((node) => node['Node Type'] === 'LockRows');
@@ -216,7 +222,7 @@ describe('a summary', () => {
     const values = [`'${owner}'`, ...times, '1001'];
     const plan = nodes(await explain(`summary_count_${table}`, 'ANALYZE,', values));
     const scans = plan.filter((node) => node['Relation Name'] === table);
-    // A bitmap would be made of all rows before the limit applies.
+    // A bitmap scan would read all rows before the limit applies.
     expect(scans.map((node) => node['Node Type'])).toEqual(scans.map(() => expect.stringMatching(/^Index/)));
     const most = Math.max(...scans.map((node) => node['Actual Rows']!));
     expect(most).toBeGreaterThan(100);
@@ -258,11 +264,11 @@ interface List {
   name: string;
   table: string;
   order: 'create_time' | 'update_time';
-  /** The column of the parent; none where the list is over all. */
+  /** The column of the parent; undefined if the list covers all rows. */
   parent?: string;
   large: string;
   small: string;
-  /** How many pages the large parent has; those of all rows by default. */
+  /** The number of pages of the large parent; by default the number of pages of all rows. */
   pages?: number;
   values: (parent: string, cursor: string[]) => string[];
 }
@@ -325,7 +331,7 @@ const lists: List[] = [
 ];
 
 describe('a page costs what it holds', () => {
-  /** Blocks touched by the page behind the first `skip` rows. */
+  /** Returns the number of blocks that reading the page after the first `skip` rows touches. */
   async function blocks(list: List, parent: string, skip: number): Promise<number> {
     const { table, order } = list;
     const [row] = await database.query(
@@ -355,7 +361,7 @@ describe('a page costs what it holds', () => {
   );
 
   it('changes_page: the last page as much as the first, and as much for a party with few rows', async () => {
-    // Transactions of other tests may hold the rows back.
+    // Transactions of other tests may delay the visibility of rows.
     const held = 'SELECT FROM changes WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) LIMIT 1';
     await expect.poll(() => database.query(held)).toEqual([]);
     const touched = async (party: string, skip: number) => {

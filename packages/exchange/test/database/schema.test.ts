@@ -1,4 +1,7 @@
-/** The schema: the dump beside the migrations is current, and a newer version may migrate while this one serves. */
+/**
+ * Tests that the schema dump beside the migrations is current, and that a newer version may migrate while this version
+ * serves.
+ */
 import { type Database, useExchange } from '@measurement-exchange/testkit/exchange';
 import { printSchema } from '@measurement-exchange/testkit/schemaDump';
 import { castOf, createMeasurement } from '@measurement-exchange/testkit/steps';
@@ -12,7 +15,7 @@ it('is the one that was reviewed', async () => {
   await expect(dump).toMatchFileSnapshot('../../src/database/schema.sql');
 });
 
-/** A migration of a newer version, as the rules of the check allow it. */
+/** Applies a migration of a newer version that follows the rules of the check. */
 async function migrateFurther({ query }: Database): Promise<void> {
   await query('ALTER TABLE measurements ADD COLUMN later text');
   await query('ALTER TABLE requisitions ADD COLUMN later integer NOT NULL DEFAULT 7');

@@ -1,4 +1,7 @@
-/** The exchange serves as a role that may do what its statements need. Most tests connect as the owner of the tables instead. */
+/**
+ * Tests that the serving role has the rights that the statements need. Most tests connect as the owner of the tables
+ * instead.
+ */
 import { createDatabase } from '@measurement-exchange/testkit/exchange';
 import pg from 'pg';
 import { expect, it } from 'vitest';
@@ -25,7 +28,7 @@ it('the serving role has the rights that every statement needs', async () => {
     const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
     const values = count === 0 ? '' : `(${Array(count).fill('NULL').join(', ')})`;
     await client.query(`PREPARE ${pg.escapeIdentifier(name)} AS ${text}`);
-    // PostgreSQL checks the rights on tables when it explains a statement.
+    // PostgreSQL checks table privileges when it explains a statement.
     await client.query(`EXPLAIN EXECUTE ${pg.escapeIdentifier(name)}${values}`).catch(({ message }) => {
       denied.push(`${name}: ${message}`);
     });

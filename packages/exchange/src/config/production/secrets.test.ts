@@ -37,7 +37,7 @@ describe('the page token key', () => {
         ...readFileSync(file, 'utf8').matchAll(/(?:pageToken|secrets)Key["']?\s*[:=]\s*["']([^"']+)["']/g),
       ].map((m) => m[1]!),
     );
-    expect(keys).toContain('ZXhhbXBsZS1wYWdlLXRva2VuLWtleS1kby1ub3QtdXNl'); // of docs/production.md
+    expect(keys).toContain('ZXhhbXBsZS1wYWdlLXRva2VuLWtleS1kby1ub3QtdXNl'); // the key printed in docs/production.md
     for (const shipped of keys) expect(problemsOf({ pageTokenKey: shipped })).toHaveLength(1);
   });
 });

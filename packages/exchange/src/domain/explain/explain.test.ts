@@ -1,4 +1,4 @@
-/** The numbers in explanations: deadlines, times since, bounds; each with values that differ from all others. */
+/** Tests the numbers in explanations: deadlines, elapsed times and bounds. Each test value differs from all others. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { type Facts, inWords } from './facts.ts';
 import { explainMeasurement, explainRequisition } from './index.ts';
 
 const CREATED = '2026-01-01T00:00:00.000000Z';
-/** Hours after the creation. */
+/** Returns the time this many hours after the creation. */
 const at = (hours: number): Timestamp => timestampOf(Date.parse(CREATED) + hours * 3600_000);
 const DEADLINES = {
   ...{ parametersWithinHours: 1, fulfillWithinHours: 100, confirmWithinHours: 3, computeWithinHours: 7 },
@@ -33,7 +33,7 @@ function pending(providers = 1, protocolConfig: StoredProtocolConfig | undefined
   ).after;
 }
 
-/** Computing since five hours after its creation. */
+/** A measurement that has been computing since five hours after its creation. */
 function computing(): Aggregate {
   const { measurement, requisitions, participants } = pending(1, SHUFFLE);
   const parameters = { certificate: 'd', publicKey: undefined, elGamalPublicKey: undefined };
@@ -44,7 +44,7 @@ function computing(): Aggregate {
   };
 }
 
-/** All of them were seen a minute ago. */
+/** Facts in which every party was last seen a minute ago. */
 function factsOf(aggregate: Aggregate, hours: number, more: Partial<Facts> = {}): Facts {
   const names = [
     ...aggregate.requisitions.map(({ provider }) => provider),
@@ -90,7 +90,7 @@ describe('the next deadline', () => {
     expect(explained(pending(), 47, retention).risks[0]!.detail).toContain(
       'in 60 min, on 2026-01-03 00:00 UTC,',
     );
-    // From five hours on, for seven hours.
+    // The deadline for computing begins after five hours and lasts seven hours.
     expect([codes(explained(computing(), 10.2)), codes(explained(computing(), 10.3))]).toEqual([
       [],
       ['DEADLINE_NEAR'],

@@ -15,7 +15,7 @@ let feed: Feed;
 beforeEach(() => {
   vi.useFakeTimers();
   log = [];
-  /** As the statement that reads a page. */
+  /** Returns a page of the log as the real statement does. */
   const query = async (_statement: unknown, [, , seq, limit]: [string, string, bigint | null, number]) => {
     const all = log.map((kind, i) => ({
       at: { xid: '1', seq: BigInt(i + 1) },

@@ -33,7 +33,10 @@ const published = (data: Uint8Array) => ({
   signature: Uint8Array.of(1),
 });
 
-/** A request in order, by Acme to two providers, and what is known; each part may be another. */
+/**
+ * Returns the findings for a valid request of Acme to two providers. Tests replace parts of the request or of the
+ * stored data.
+ */
 async function consent({
   signer = leaf,
   own = leaf,
@@ -93,7 +96,7 @@ it('a key that is sent is the one that the provider publishes now, where it publ
   expect(await consent({ sent: Uint8Array.of(1, 2, 4) })).toEqual([
     `PUBLIC_KEY_NOT_CURRENT dataProviders[${TV}].dataProviderPublicKey.data`,
   ]);
-  // The whole EncryptionPublicKey is not its keyset.
+  // The field expects the keyset, so the whole EncryptionPublicKey message is rejected.
   expect(await consent({ sent: published(keyset).message })).toHaveLength(1);
   expect(await consent({ sent: Uint8Array.of(9), registered: null })).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { type DescriptorSet, MAX_SET_BYTES, readDescriptorSet } from './descript
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
-/** What a compiler makes of test/protos; 0.1 s each, so not before a test asks. */
+/** Compiles test/protos. This takes 0.1 s, so it runs only when a test needs it. */
 function compile(...flags: string[]): Buffer {
   const bin = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const buf = bin('../../../../../node_modules/.bin/buf');
@@ -202,7 +202,7 @@ describe('what a set must be', () => {
 
   test('an option that the compiler left uninterpreted must be whole', () => {
     expect(violationsOf({ name: 'a', options: { uninterpretedOption: [{ name: [{}] }] } })).toHaveLength(1);
-    // options (8) { uninterpreted_option (999) { name (2) {} } }
+    // The bytes encode options (8) { uninterpreted_option (999) { name (2) {} } }.
     const bytes = Uint8Array.of(0x0a, 10, 0x0a, 1, 0x61, 0x42, 5, 0xba, 0x3e, 2, 0x12, 0);
     expect(violations({ bytes })).toEqual([
       { field: 'file[0].options.uninterpretedOption[0].name[0]', description: 'lacks the required namePart' },

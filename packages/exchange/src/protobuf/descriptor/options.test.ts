@@ -24,7 +24,7 @@ const judge = (...files: object[]) => {
   return 'violations' in result ? result.violations : jsonOf(result.bytes);
 };
 
-/** A set with these bytes in the options of its only file, under field number 50000. */
+/** Returns a set whose only file has these bytes in its options, under field number 50000. */
 function withOption(init: object, data: number[], wireType = 2): Uint8Array {
   const set = create(FileDescriptorSetSchema, { file: [file({ options: {}, ...init }) as FileInit] });
   set.file[0]!.options!.$unknown = [{ no: 50_000, wireType, data: Uint8Array.from(data) }];
@@ -272,7 +272,7 @@ describe('custom options in bytes', () => {
     const bytes = withOption(init, lengthDelimited(records));
     const elapsed = stopwatch();
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
-    // About 0.05 s; compared value by value it took 3.
+    // Reading takes about 0.05 s. A comparison of every pair of values took 3 s.
     expect(elapsed()).toBeLessThan(1000);
     expect(jsonOf(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { e: 'V29999' } } }] });
   });

@@ -1,4 +1,4 @@
-/** Each element is checked wherever it is declared, and violations name its path. */
+/** Tests that each element is checked wherever it is declared, and that violations name its path. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { readDescriptorSet } from './descriptorSet.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
-/** Of bytes, which may hold numbers that JSON has no name for. */
+/** Returns the violations of a binary set, which can contain numbers that JSON cannot name. */
 function violationsOfBytes(...file: FileInit[]): string[] {
   const bytes = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
   const result = readDescriptorSet({ bytes });

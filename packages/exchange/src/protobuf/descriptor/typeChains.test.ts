@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TypeChains } from './typeChains.ts';
 
-/** Each pair is a type and the type of one of its fields. */
+/** Returns whether a chain is too long. Each pair is a type and the type of one of its fields. */
 function tooLong(...fields: [string, string][]): boolean {
   const chains = new TypeChains();
   for (const [type, target] of fields) chains.add(type, target);
@@ -46,7 +46,7 @@ describe('a chain of message types', () => {
           const next = edges.filter(([from]) => from === node).map(([, to]) => longest.get(to)!);
           longest.set(node, 1 + Math.max(0, ...next));
         }
-        // A tail that makes the longest of all exactly as long as allowed, or one too long.
+        // The tail makes the longest chain exactly as long as allowed, or one link too long.
         for (const [extra, expected] of [
           [0, false],
           [1, true],

@@ -14,17 +14,17 @@ import {
 } from './metadata.ts';
 import { compileSchema, type MetadataSchema } from './schema.ts';
 
-/** Compiled when the first test runs. */
+/** The sets are compiled when the first test runs. */
 let sets: typeof import('@measurement-exchange/testkit/metadataSets');
 beforeAll(async () => {
   sets = await import('@measurement-exchange/testkit/metadataSets');
 });
 const typeUrl = (type: string) => `type.googleapis.com/${type}`;
 
-/** Compiled where it is used, so that each test fails for itself when that breaks. */
+/** The schema is compiled in each test, so that a broken compiler fails the tests one by one. */
 const shows = (): MetadataSchema => compileSchema(sets.leanSet)!;
 
-/** `field description` of each violation, or nothing when the message is accepted. */
+/** Returns each violation as `field description`. The list is empty if the message is accepted. */
 function violationsOf(any: JsonValue, by: MetadataSchema = shows()): string[] {
   const read = readMetadata(by, any);
   return 'violations' in read ? read.violations.map((v) => `${v.field} ${v.description}`) : [];
@@ -37,7 +37,7 @@ const accepted = (any: JsonValue, by: MetadataSchema = shows()): Metadata => {
   return read;
 };
 
-/** A schema of one file, as JSON. */
+/** Compiles a schema of one file, given as JSON. */
 function compiled(file: object): MetadataSchema | undefined {
   const set = readDescriptorSet({ json: { file: [file] } });
   if ('violations' in set) throw new Error(JSON.stringify(set.violations));
@@ -70,7 +70,7 @@ describe('numbers in JSON', () => {
     ['impressions', '18446744073709551615', true],
     ['impressions', '18446744073709551616', false],
     ['impressions', '"18446744073709551615"', true],
-    // Beyond what a double holds exactly, a number with an exponent could mean any of several.
+    // A number with an exponent is ambiguous above the integers that a double holds exactly.
     ['impressions', '1e18', false],
     ['viewsByCountry', '{"a": -9223372036854775808}', true],
     ['viewsByCountry', '{"a": -9223372036854775809}', false],
@@ -121,9 +121,9 @@ describe('any message', () => {
           const read = decodeMetadata(schema, typeUrl(type), given);
           if ('violations' in read) return read.violations.length > 0;
           const text = JSON.stringify({ '@type': typeUrl(type), ...read.json });
-          // Bytes may hold a NUL or this key; JSON requests may not.
+          // Binary messages may contain NUL characters or this key, but JSON requests may not.
           if (/\\u0000|__proto__/.test(text)) return true;
-          // The prefix of a type URL within an Any means nothing, and JSON does not keep it.
+          // The prefix of a type URL inside an Any has no meaning, and JSON does not keep it.
           const named = (json: unknown) =>
             JSON.stringify(json, (key, value) => (key === '@type' ? value.split('/').at(-1) : value));
           return named(accepted(parseJson(text), schema).json) === named(read.json);
@@ -222,7 +222,7 @@ describe('hostile messages', () => {
     expect(size('e'.repeat(most))).toEqual([tag + most, MAX_METADATA_JSON]);
     expect(size('é'.repeat(most / 2))).toEqual([tag + most, MAX_METADATA_JSON]);
     expect(size('e'.repeat(most + 1))).toBe(1);
-    // The title comes first and takes all there is.
+    // The title comes first and uses up the whole limit.
     expect(
       violationsOf({ '@type': typeUrl('shows.Episode'), title: 'e'.repeat(most), live: true }),
     ).toHaveLength(1);

@@ -1,10 +1,10 @@
-/** Violations of a message name their path, in JSON and in bytes. */
+/** Tests that violations of a message name their path, in JSON and in binary form. */
 import { type JsonObject, parseJson } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeMetadata, type Metadata, readMetadata, within } from './metadata.ts';
 import { compileSchema } from './schema.ts';
 
-/** Compiled when the first test runs. */
+/** The sets are compiled when the first test runs. */
 let sets: typeof import('@measurement-exchange/testkit/metadataSets');
 beforeAll(async () => {
   sets = await import('@measurement-exchange/testkit/metadataSets');
@@ -146,7 +146,7 @@ describe('bytes of a message', () => {
   });
 
   test('hold only fields that their type has', () => {
-    // 1000: 1
+    // The bytes encode field 1000 with value 1.
     expect(ofBytes('shows.Episode', 0xc0, 0x3e, 1)).toHaveLength(1);
   });
 
@@ -155,7 +155,7 @@ describe('bytes of a message', () => {
   });
 
   test('are rejected where they cannot be printed as JSON', () => {
-    // start_time (30) { seconds: 2 ** 40 }
+    // The bytes encode start_time (30) { seconds: 2 ** 40 }.
     const late = [0xf2, 0x01, 7, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
     expect(ofBytes('shows.Episode', ...late)).toEqual([
       'startTime is a google.protobuf.Timestamp that JSON has no form for',
@@ -189,7 +189,7 @@ describe('bytes of a message', () => {
 });
 
 describe('the Any around a message', () => {
-  /** { title: 'a' } */
+  /** The message { title: 'a' } in base64. */
   const value = 'CgFh';
   const NO_TYPE = 'is not a message that the descriptor defines';
 

@@ -22,7 +22,7 @@ type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['fi
 const encode = (...file: FileInit[]) =>
   toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
 
-/** Compiling and judging takes half a second: not before a test asks. */
+/** Compiling and checking takes half a second, so it runs only when a test needs it. */
 let verdicts: Judged[] | undefined;
 const judged = () => {
   verdicts ??= judgeByBuf(SCHEMA_CHANGES);
@@ -106,7 +106,7 @@ describe('what a field inherits', () => {
   });
 });
 
-/** The corpus imports few well-known files, which buf leaves out of the set. */
+/** The corpus imports a few well-known files, which buf leaves out of the set, so they are added here. */
 function runtimeRegistry(bytes: Uint8Array) {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   const imports = new Set(set.file.flatMap(({ dependency }) => dependency));
@@ -116,7 +116,7 @@ function runtimeRegistry(bytes: Uint8Array) {
 }
 
 describe('what is no change', () => {
-  /** A message with one field that has these members. */
+  /** Encodes a message that has one field with these members. */
   const field = (members: object) =>
     encode({
       name: 'a.proto',
@@ -208,7 +208,7 @@ describe('a hostile set', () => {
     expect(breaking).toBeGreaterThan(49_000);
     expect(changes).toHaveLength(1_000);
     expect(omitted).toBe(breaking - 1_000);
-    // 0.15 s on an idle core; quadratic work would take a minute.
+    // The diff takes 0.15 s on an idle core. Quadratic work would take a minute.
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -1,4 +1,4 @@
-/** The description of each kind of change, and of each pair of scalar types and defaults. */
+/** Tests the description of each kind of change, and of each pair of scalar types and defaults. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   FileDescriptorSetSchema,
@@ -22,7 +22,7 @@ const field = (members: object, more: object = {}) => message({ field: [{ ...f, 
 const enums = (...value: [string, number][]) => ({
   enumType: [{ name: 'E', value: value.map(([name, number]) => ({ name, number })) }],
 });
-/** The first sentence of each change: the second one gives the reason. */
+/** Returns the first sentence of each change. The second sentence, which gives the reason, is left out. */
 const descriptions = (before: FileInit | FileInit[], after: FileInit | FileInit[]) =>
   diff([before].flat(), [after].flat()).map(
     ({ kind, message }) => `${kind} ${message.split(/\.(?: |$)/)[0]}`,

@@ -1,8 +1,8 @@
-/** For tests: what can be wrong with the log of changes. */
+/** Test data: possible defects of the log of changes. */
 import { BRAND, RADIO, TV } from './data.ts';
 import { descriptor, type Illness, measurement } from './illness.ts';
 
-/** No server has reached it. */
+/** A transaction ID that no server has reached. */
 const AHEAD = '9000000000000000000';
 
 export const CHANGE_ILLNESSES: Illness[] = [

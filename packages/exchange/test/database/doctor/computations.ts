@@ -1,4 +1,4 @@
-/** For tests: measurements that duchies compute, written the way the exchange writes them, and what can be wrong there. */
+/** Test data: measurements that duchies compute, written as the exchange writes them, and their possible defects. */
 import { insertCertificate } from '../../../src/database/certificates.ts';
 import { insertProgress } from '../../../src/database/computations.ts';
 import type { Database } from '../../../src/database/db.ts';
@@ -33,7 +33,10 @@ const RING: StoredProtocolConfig = {
 };
 const KEY = { message: BYTES, signature: BYTES };
 
-/** After the populations. One that waits for parameters of two duchies, one that is computed, one with a result. */
+/**
+ * Adds three measurements, after the populations: one waits for parameters of two duchies, one is computing, and one
+ * has a result.
+ */
 export async function addComputations(db: Database): Promise<void> {
   for (const name of [FIRST, SECOND, AGGREGATOR]) {
     const der = { x509Der: Buffer.from(name), subjectKeyIdentifier: Buffer.from(name) };
@@ -56,7 +59,7 @@ export async function addComputations(db: Database): Promise<void> {
   await addRings(db);
 }
 
-/** One that waits for the data, one for a confirmation, and one that is computed. */
+/** Adds three ring measurements: one waits for data, one waits for a confirmation, and one is computing. */
 async function addRings(db: Database): Promise<void> {
   let aggregate = await addMeasurement(db, 'sketches-wanted', RING);
   for (const duchy of [FIRST, SECOND, AGGREGATOR]) aggregate = await setBy(db, aggregate, duchy);
@@ -112,7 +115,7 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     `UPDATE measurements SET protocol_config = protocol_config || '{"aggregator": "duchies/other"}'
       WHERE id = 'shares-missing'`,
     'computation-participants',
-    // The one that is configured and absent, and the one that is there.
+    // The finding covers both the configured aggregator, which is missing, and the other one, which takes part.
     [measurement('shares-missing')],
   ],
   [

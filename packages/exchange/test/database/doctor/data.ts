@@ -1,4 +1,4 @@
-/** For tests: a healthy database, written the way the exchange writes it. */
+/** Test data: a healthy database, written as the exchange writes it. */
 
 import { createHash } from 'node:crypto';
 import { create as message, toBinary } from '@bufbuild/protobuf';
@@ -37,11 +37,11 @@ export const RADIO = 'dataProviders/radio';
 
 export const BYTES = Buffer.from('bytes');
 const AUTHOR = { actor: BRAND, requestId: 'request', findings: [] };
-/** Above 2^63, so that the sign matters. */
+/** The nonce is above 2^63, so that a wrong sign is noticed. */
 export const NONCE = 2n ** 64n - 5n;
 
 let second = 0;
-/** A second later each time. */
+/** Returns a time one second later on each call. */
 export function clock(): Timestamp {
   return timestampOf(Date.UTC(2026, 0, 1) + ++second * 1000);
 }
@@ -50,7 +50,7 @@ function sha256(data: string | Uint8Array): Uint8Array {
   return createHash('sha256').update(data).digest();
 }
 
-/** A TV's is `tv-cert`. */
+/** Returns the certificate of a party. For TV, its ID is `tv-cert`. */
 export function certificateOf(party: string) {
   return {
     party,
@@ -65,7 +65,7 @@ function record(tx: Transaction, name: string, version: number, operation = 'ope
   audit(tx, { time: clock(), principal: TV, operation, name, version, requestId: 'request' });
 }
 
-/** TV was updated once; RADIO's certificate was put on hold and released. */
+/** Adds the parties. TV was updated once, and RADIO's certificate was put on hold and released. */
 export async function addParties(db: Database): Promise<void> {
   for (const name of [BRAND, TV, RADIO]) {
     const der = { x509Der: Buffer.from(name), subjectKeyIdentifier: Buffer.from(name) };
@@ -90,7 +90,10 @@ export async function addParties(db: Database): Promise<void> {
   }
 }
 
-/** Who speaks for BRAND and for the operator, and a root for all and one for TV; one of each kind went again. */
+/**
+ * Adds bindings for BRAND and for the operator, a root for all parties and a root for TV. One binding and one root were
+ * deleted.
+ */
 export async function addOperatorsThings(db: Database): Promise<void> {
   const subject = { issuer: 'issuer', createTime: clock() };
   const root = { subjectKeyIdentifier: BYTES, notBefore: clock(), notAfter: clock(), createTime: clock() };
@@ -106,7 +109,7 @@ export async function addOperatorsThings(db: Database): Promise<void> {
   });
 }
 
-/** The second one took being the default from the first. */
+/** Adds two populations. The second replaced the first as the default. */
 export async function addPopulations(db: Database): Promise<void> {
   const first = newPopulation(
     'first',
@@ -135,7 +138,7 @@ export async function addPopulations(db: Database): Promise<void> {
   });
 }
 
-/** One in each state, named after the way it went, each with a requisition of TV and one of RADIO. */
+/** Adds a measurement for each state, named after its history. Each has a requisition of TV and one of RADIO. */
 export async function addMeasurements(db: Database): Promise<void> {
   await addMeasurement(db, 'awaiting');
 
@@ -146,7 +149,7 @@ export async function addMeasurements(db: Database): Promise<void> {
   const computing = await addMeasurement(db, 'computing');
   const halfComputing = await change(db, computing, (now) => fulfillBy(TV, computing, now));
   await change(db, halfComputing, (now) => {
-    // A direct measurement succeeds at once; this one stays between the two steps.
+    // A direct measurement succeeds immediately, but this one stops between the two steps.
     const { after, steps } = fulfillBy(RADIO, halfComputing, now);
     const measurement = { ...after.measurement, state: 'COMPUTING' as const, version: 2 };
     return { after: { ...after, measurement }, steps: steps.slice(0, -1) };
@@ -164,13 +167,13 @@ export async function addMeasurements(db: Database): Promise<void> {
   const revoked = await addMeasurement(db, 'revoked');
   await change(db, revoked, (now) => fail(revoked, 'certificateRevoked', 'A certificate was revoked.', now));
 
-  // Of this one a tombstone is left.
+  // This measurement is removed and leaves a tombstone.
   const old = await addMeasurement(db, 'old');
   await change(db, old, (now) => cancel(old, now, 'expired'));
   await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
 }
 
-/** `protocolConfig`: of the duchies that compute it; a ring of them where it names workers. */
+/** Adds a measurement. `protocolConfig` names the duchies that compute it, and a config with workers means a ring. */
 export async function addMeasurement(
   db: Database,
   id: string,
@@ -192,7 +195,7 @@ export async function addMeasurement(
       requisitionRecord(provider.split('/')[1]!, {
         id: `${id}-${provider.split('/')[1]}`,
         certificate: certificateOf(provider).id,
-        // Both preimages that are accepted.
+        // The exchange accepts both forms of the nonce as the hash input.
         nonceHash: sha256(provider === TV ? eightBytes : NONCE.toString()),
       }),
     ),
@@ -236,7 +239,7 @@ function setOf(type: string): Uint8Array {
   return toBinary(FileDescriptorSetSchema, message(FileDescriptorSetSchema, { file }));
 }
 
-/** Of TV, each at its second version. */
+/** Adds descriptors of TV, each at its second version. */
 export async function addDescriptors(db: Database): Promise<void> {
   for (const id of ['films', 'shows']) {
     const time = clock();
@@ -261,7 +264,10 @@ export async function addDescriptors(db: Database): Promise<void> {
   }
 }
 
-/** Of TV for BRAND; the requestIds are those of the descriptors, which are a collection of their own. */
+/**
+ * Adds event groups of TV for BRAND. They reuse the request IDs of the descriptors, because the collections are
+ * separate.
+ */
 export async function addEventGroups(db: Database): Promise<void> {
   const blank: EventGroupContent = {
     referenceId: 'reference',
@@ -296,7 +302,10 @@ export async function addEventGroups(db: Database): Promise<void> {
   }
 }
 
-/** Reports of BRAND: one in each state, with the state as its name, and one that lost a measurement after it was complete. */
+/**
+ * Adds reports of BRAND: one in each state, named after the state, and one that lost a measurement after it was
+ * complete.
+ */
 export async function addReports(db: Database): Promise<void> {
   await addMeasurement(db, 'waiting');
   const told = await addMeasurement(db, 'told');
@@ -323,7 +332,7 @@ export async function addReports(db: Database): Promise<void> {
       definitionHash: sha256(id),
       title: 'title',
     };
-    // It was created while the measurement was there.
+    // The report was created while the measurement still existed.
     const before = entries.map((entry) => (entry === old ? { ...old, state: 'SUCCEEDED' as const } : entry));
     const report = newReport({ consumer: BRAND, id }, input, before, clock());
     await db.tx('report', async (tx) => {

@@ -1,7 +1,10 @@
-/** For tests: one thing that can be wrong with the rows of testData.ts, and what the doctor must say to it. */
+/** Test data: one defect of the rows in data.ts, and the doctor's expected finding. */
 import { BRAND, RADIO, TV } from './data.ts';
 
-/** With triggers, foreign keys and CHECK constraints off; the one check that must speak, and what it names. */
+/**
+ * A defect: its title, the SQL that plants it with triggers, foreign keys and CHECK constraints disabled, the only
+ * check that must report it, and the names in the finding.
+ */
 export type Illness = [title: string, sql: string, check: string, examples: string[]];
 
 export const measurement = (id: string) => `${BRAND}/measurements/${id}`;
@@ -10,7 +13,7 @@ export const radioRequisition = (id: string) => `${RADIO}/requisitions/${id}-rad
 export const descriptor = (id: string) => `${TV}/eventGroupMetadataDescriptors/${id}`;
 export const eventGroup = (id: string) => `${TV}/eventGroups/${id}`;
 
-/** The way of a damaged index: rows are stored that it does not hear of. */
+/** Changes rows without updating this index, which simulates a damaged index. */
 export const past = (index: string, change: string) => `
   UPDATE pg_index SET indisready = false WHERE indexrelid = '${index}'::regclass;
   ${change};

@@ -1,9 +1,9 @@
-/** For tests: what can be wrong with measurements, requisitions and their log. */
+/** Test data: possible defects of measurements, requisitions and their log. */
 import { EDGES } from '../../../src/domain/aggregate.ts';
 import { TV } from './data.ts';
 import { type Illness, measurement, past, radioRequisition, tvRequisition } from './illness.ts';
 
-/** Takes the last step of a measurement ('') or requisition back, in the log too. */
+/** Undoes the last step of a measurement ('') or of a requisition, also in the log. */
 const undo = (id: string, requisition = '') => `
   DELETE FROM transitions WHERE measurement = '${id}' AND requisition = '${requisition}' AND version > 1;
   ${
@@ -14,7 +14,7 @@ const undo = (id: string, requisition = '') => `
            result_ciphertext = NULL, result_type_url = NULL, fulfillment_context = NULL WHERE id = '${requisition}'`
   }`;
 
-/** A step to CANCELLED that is allowed, but not as the first of a measurement. */
+/** A step to CANCELLED that is legal, but not as the first step of a measurement. */
 const LATE = EDGES.find(
   ([, , from, to]) => to === 'CANCELLED' && from !== 'AWAITING_REQUISITION_FULFILLMENT',
 )!;

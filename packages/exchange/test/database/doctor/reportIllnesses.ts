@@ -1,4 +1,4 @@
-/** For tests: what can be wrong with reports. */
+/** Test data: possible defects of reports. */
 import { BRAND } from './data.ts';
 import type { Illness } from './illness.ts';
 

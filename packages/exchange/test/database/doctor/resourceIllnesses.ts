@@ -1,4 +1,4 @@
-/** For tests: what can be wrong with certificates, descriptors, event groups, tombstones and the audit log. */
+/** Test data: possible defects of certificates, descriptors, event groups, tombstones and the audit log. */
 import { BRAND, RADIO, TV } from './data.ts';
 import {
   descriptor,

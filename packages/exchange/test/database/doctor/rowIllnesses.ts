@@ -1,4 +1,4 @@
-/** For tests: what can be wrong with a row of any table, by itself or in what it refers to. */
+/** Test data: possible defects of a row of any table, in the row itself or in its references. */
 import { BRAND, RADIO, TV } from './data.ts';
 import {
   descriptor,
