@@ -264,7 +264,7 @@ it('fails a measurement whose creation had found the certificate in force before
     const [owner, provider] = owned ? [await renewed(acme), streamly] : [acme, await renewed(streamly)];
     const holder = new pg.Client({ connectionString: exchange.database.url });
     await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE measurements IN SHARE MODE'); // the creation passes its checks and then waits for this lock
+    await holder.query('BEGIN; LOCK TABLE measurements IN SHARE MODE'); // the creation waits here after its checks
     const creating = createMeasurement(exchange, owner, [provider]);
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);

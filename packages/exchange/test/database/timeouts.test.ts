@@ -1,4 +1,4 @@
-/** How long the database may keep a request waiting. */
+/** Tests how long the database may keep a request waiting. */
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -33,7 +33,7 @@ it.each([
   expect(await db.query(read, [name])).toEqual([{ setting }]);
 });
 
-/** A limit of the session that is reached at once. */
+/** Sets the session's limit for this transaction to 20 ms, so that it is reached quickly. */
 const soon = (tx: Transaction, name: string) =>
   tx.query(statement('soon', `SELECT set_config($1, '20', true)`), [name]);
 
@@ -58,7 +58,7 @@ it('a statement that runs for too long exceeds the deadline', async () => {
   await expect(slow).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 });
 
-/** `work` fails at this time and not a millisecond earlier. */
+/** Expects that `work` fails after exactly this time, to the millisecond. */
 async function expectAt(ms: number, work: () => Promise<unknown>, error: object): Promise<void> {
   const turns = async () => {
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
@@ -86,7 +86,7 @@ it.each([
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const work = db.tx('test', async (tx) => {
     await tx.query(statement('one', 'SELECT 1'), []);
-    // No statement is under way, whose own limit would end it.
+    // The time passes between two statements, because a running statement would hit its own limit.
     vi.advanceTimersByTime(ms);
     await tx.query(statement('one', 'SELECT 1'), []);
     return 'committed';

@@ -1,18 +1,18 @@
-/** Small descriptor sets as JSON, and what the exchange says about them. */
+/** Small descriptor sets as JSON, and helpers that return the exchange's output for them. */
 import { printDescriptorSet, readDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
-/** Violations as text, `field description`. */
+/** Returns violations as text: `field description`. */
 export function violationsOf(...file: object[]): string[] {
   const result = readDescriptorSet({ json: { file } });
   return 'violations' in result ? result.violations.map((v) => `${v.field} ${v.description}`) : [];
 }
 
-/** The JSON that the exchange prints of a set. */
+/** Returns the JSON that the exchange prints for a set. */
 export function jsonOf(bytes: Uint8Array): unknown {
   return JSON.parse(printDescriptorSet(bytes)!);
 }
 
-/** A file with one message that has these members. */
+/** Returns a file with one message that has these members. */
 export const message = (members: object, file: object = {}) => ({
   name: 'a.proto',
   package: 'a',
@@ -22,7 +22,7 @@ export const message = (members: object, file: object = {}) => ({
 
 export const INT = { name: 'f', number: 1, type: 'TYPE_INT32' };
 
-/** A file with one message that has one field with these members: the one at FIELD. */
+/** Returns a file with one message that has one field with these members. Violations name the field as FIELD. */
 export const field = (members: object, file: object = {}) =>
   message({ field: [{ ...INT, ...members }] }, file);
 

@@ -4,7 +4,7 @@ import { type DevParty, type Reply, useExchange } from '@measurement-exchange/te
 import { castOf, errorOf, get, metadata, ok, post, stored } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-/** What a compiler makes of protos/. */
+/** Compiles the files in protos/. */
 function compile(...flags: string[]): Buffer {
   const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const buf = path('../../../../node_modules/.bin/buf');
@@ -51,7 +51,7 @@ describe('registering a descriptor', () => {
     });
     expect(created.name).not.toContain('mine');
     expect(await get(exchange, streamly, created.name)).toEqual(created);
-    // Consumers read it too: that is what it is for.
+    // Consumers may read the descriptor, too, because it is made for them.
     expect(await get(exchange, acme, created.name)).toEqual(created);
   });
 
@@ -294,7 +294,7 @@ describe('reading several descriptors by name', () => {
 });
 
 describe('listing descriptors', () => {
-  /** Every page. */
+  /** Returns the items of all pages. */
   async function all(party: DevParty, parent: string, query = 'pageSize=3') {
     const found: { name: string }[] = [];
     for (let token = ''; ; ) {

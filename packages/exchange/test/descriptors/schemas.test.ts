@@ -1,4 +1,4 @@
-/** Metadata schemas under advisory checks: everything is taken, and what breaks readers is said. */
+/** Tests metadata schemas under advisory checks: every change is accepted, and breaking changes are reported. */
 
 import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import {

@@ -1,4 +1,4 @@
-/** Metadata schemas under strict checks: what breaks readers is refused. */
+/** Tests metadata schemas under strict checks: breaking changes are rejected. */
 
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import {

@@ -1,4 +1,4 @@
-/** The demo duchies in the database of a development exchange. */
+/** Tests the demo duchies in the database of a development exchange. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** One start of the exchange: its parties and the default populations, as an operator sees them. */
+/** Starts the exchange once and returns its parties and the default populations, as an operator sees them. */
 async function registered(env: Record<string, string> = {}) {
   const config = loadConfig(env, { mode: 'development', port: 0, dataDir, databaseUrl: database.url });
   const running = await start(config, createLog('silent'));
@@ -72,7 +72,7 @@ it('stay as they are, and somebody is on record for each change', async () => {
   expect(ailments.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
-/** The setting of share-shuffle with these duchies. */
+/** The share shuffle setting with these duchies. */
 function computedBy(ids: string[]) {
   const [first, second, third] = ids.map((id) => `duchies/${id}`);
   return {

@@ -21,7 +21,7 @@ let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
-/** A descriptor of streamly's. */
+/** The name of a descriptor of streamly. */
 let descriptor: string;
 
 const exchange = useExchange();
@@ -128,7 +128,7 @@ describe('a batch', () => {
       for (const other of others.splice(0)) await other.end();
     });
 
-    /** Somebody who is about to create an event group with this requestId, and the same content. */
+    /** Opens a transaction that is about to create an event group with this request ID and the same content. */
     async function creating(requestId: string): Promise<pg.Client> {
       const probe = await ok(steps.send({ ...eventGroup, requestId: `probe ${requestId}` }));
       const other = new pg.Client({ connectionString: exchange.database.url });

@@ -1,4 +1,4 @@
-/** Event groups that are replaced and deleted, and descriptors that change under them. */
+/** Tests event groups that are replaced and deleted, and descriptors that change while event groups use them. */
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, errorOf, get, metadata, ok, stored } from '@measurement-exchange/testkit/steps';
@@ -21,7 +21,7 @@ let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
-/** A descriptor of streamly's. */
+/** The name of a descriptor of streamly. */
 let descriptor: string;
 
 const exchange = useExchange();
@@ -54,7 +54,7 @@ describe('replacing an event group', () => {
     });
     expect(after.updateTime > before.updateTime).toBe(true);
     expect(await get(exchange, streamly, before.name)).toEqual(after);
-    // What was read may be sent back.
+    // A resource that was read can be sent back.
     expect(await ok(steps.put(before.name, { eventGroup: after }, method))).toMatchObject(body);
     expect(await steps.audited(before.name)).toEqual(
       ['createEventGroup 1', 'updateEventGroup 2', 'updateEventGroup 3'].map((a) => `${a} ${streamly.name}`),

@@ -1,4 +1,4 @@
-/** Event groups as they are created and read. */
+/** Tests how event groups are created and read. */
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, errorOf, get, metadata, ok, stored, TIMESTAMP } from '@measurement-exchange/testkit/steps';
@@ -21,7 +21,7 @@ let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
-/** A descriptor of streamly's. */
+/** The name of a descriptor of streamly. */
 let descriptor: string;
 
 const exchange = useExchange();
@@ -190,7 +190,7 @@ describe('creating an event group', () => {
     expect(errorOf(await steps.send({ measurementConsumer: acme.name, ...readable({}, foreign) }))).toBe(
       `${INVALID} ${field}`,
     );
-    // Nor does the ID alone make it one's own.
+    // The provider's own name with the ID of another provider's descriptor does not refer to that descriptor.
     const borrowed = `${streamly.name}/eventGroupMetadataDescriptors/${foreign.split('/').at(-1)}`;
     expect(errorOf(await steps.send({ measurementConsumer: acme.name, ...readable({}, borrowed) }))).toBe(
       '400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
@@ -248,7 +248,7 @@ describe('a requestId', () => {
     expect(metadata(other)).toEqual({ requestId: 'r1', existing: created.name });
     const title = { ...body, ...readable({ title: 'b', rating: 1.5 }), requestId: 'r1' };
     expect(errorOf(await steps.send(title))).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
-    // Another provider's IDs are its own.
+    // Each provider has its own request IDs.
     const elsewhere = await ok(steps.send({ measurementConsumer: acme.name, requestId: 'r1' }, '', chirper));
     expect(elsewhere.name).toContain(chirper.name);
   });

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await steps.make({ eventGroupReferenceId: 'z', ...interval(2) }, chirper);
 });
 
-/** Every page of a list. */
+/** Returns the items of all pages of a list. */
 async function all(party: DevParty, query = '', pageSize = 2): Promise<Reply['json'][]> {
   const found: Reply['json'][] = [];
   for (let token = ''; ; ) {
@@ -66,7 +66,7 @@ async function all(party: DevParty, query = '', pageSize = 2): Promise<Reply['js
   }
 }
 
-/** The reference IDs of a list, in its order. */
+/** Returns the reference IDs of a list, in its order. */
 const letters = async (query = '', party = streamly) =>
   (await all(party, query)).map((group) => group.eventGroupReferenceId).join('');
 
@@ -117,7 +117,7 @@ describe('a list of event groups', () => {
       `filter.dataAvailabilityStartTimeOnOrAfter=${day(2)}&filter.dataAvailabilityStartTimeOnOrBefore=${day(2)}`,
       '',
     ],
-    // No end is later than every end.
+    // A missing end counts as later than every end.
     [`filter.dataAvailabilityEndTimeOnOrAfter=${day(6)}`, 'abdf'],
     [`filter.dataAvailabilityEndTimeOnOrBefore=${day(6)}`, 'cf'],
     [
@@ -144,7 +144,7 @@ describe('a list of event groups', () => {
     ['orderBy=dataAvailabilityStartTime&filter.measurementConsumers=measurementConsumers/acme', 'dbaf'],
   ])('with %s is %j', async (query, expected) => {
     const found = await letters(query);
-    // Groups that start at the same time are ordered by ID, which is random.
+    // Event groups with the same start time are ordered by their IDs, which are random.
     const isTied = query.startsWith('orderBy');
     expect(isTied ? untied(found) : found).toBe(isTied ? untied(expected) : expected);
   });
@@ -168,7 +168,7 @@ describe('a list of event groups', () => {
     ['foo-b', 'd'],
     ['bar', 'd'],
     ['   ', 'abcdf'],
-    // Nothing that a query language could take for an operator is one.
+    // Characters that a query language uses as operators have no special meaning.
     ["spring' | 'summer", 'd'],
     ["x':* | 'summer", ''],
     ['spring | summer', 'd'],
@@ -199,7 +199,7 @@ describe('a list of event groups', () => {
   });
 
   it('is NOT_FOUND for a party that does not exist', async () => {
-    // Nobody can be authorized for it: ask the operation itself.
+    // No caller can be authorized for a party that does not exist, so the test calls the operation directly.
     const db = new Database({
       connection: { connectionString: exchange.database.url },
       applicationName: 'test',
@@ -273,7 +273,7 @@ describe('paging while others write', () => {
         }));
         await ok(steps.batch(updates, 'batchUpdate'));
         for (const { name } of eventGroups.slice(0, 2)) await ok(steps.drop(name));
-        // What is there is written to, too, without leaving the list.
+        // Existing event groups are updated as well, without leaving the list.
         const touched = before[Math.floor(before.length / 2)];
         if (touched.state === 'ACTIVE')
           await ok(steps.put(touched.name, { ...touched, eventGroupReferenceId: 'touched' }));
@@ -298,7 +298,7 @@ describe('a page of large event groups', () => {
     }));
     for (let i = 0; i < 40; i++) await steps.make({ attributes }, dailynews);
     const page = await get(exchange, dailynews, `${collection(dailynews)}?pageSize=1000`);
-    // Each has 207 KB of them, and a page has 8 MiB.
+    // Each event group has 207 KB of attributes, and a page has 8 MiB.
     expect(page.eventGroups).toHaveLength(39);
     expect(page.nextPageToken).toBeDefined();
   });
@@ -327,7 +327,7 @@ describe('a page of large event groups', () => {
       if (page.nextPageToken === undefined) break;
       token = page.nextPageToken;
     }
-    // One came before them; two sets of a million bytes are linked for a page.
+    // One event group existed before. For each page, at most two sets of a million bytes are linked.
     expect(pages).toEqual([3, 2, 2]);
   });
 });

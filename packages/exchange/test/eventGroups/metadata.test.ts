@@ -11,7 +11,9 @@ let acme: DevParty;
 let globex: DevParty;
 let streamly: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
-/** With and without the google files it imports, and the schemas of test/protos. */
+/**
+ * The names of descriptors: with and without the google files that they import, and with the schemas of test/protos.
+ */
 let complete: string;
 let lean: string;
 let ads: string;
@@ -46,7 +48,7 @@ const bytesOf = async ({ name }: { name: string }): Promise<Uint8Array> => {
   return Uint8Array.from(row!.value as Buffer);
 };
 
-/** Messages as proto3 JSON prints them. */
+/** Messages in the form in which proto3 JSON prints them. */
 const EPISODES: [string, { [field: string]: JsonValue }][] = [
   ['nothing at all', {}],
   ['text', { title: 'Grüße 🎬' }],
@@ -142,7 +144,7 @@ describe('metadata that matches its descriptor', () => {
   });
 
   it('keeps bytes as they are that another serializer would have written otherwise', async () => {
-    // The title twice, and a zero: the last one counts, and the zero is nothing.
+    // The bytes contain the title twice, of which the last one counts, and a zero, which equals the default.
     const value = base64(Uint8Array.from([0x0a, 1, 0x61, 0x78, 0, 0x0a, 1, 0x62]));
     const created = await ok(send({ type_url: typeUrl('shows.Episode'), value }));
     expect(created.encryptedMetadata.metadata.metadata).toEqual({
@@ -216,7 +218,7 @@ const raw = (type: string, ...bytes: number[]) => ({
 });
 const inEpisode = (...bytes: number[]) => raw('shows.Episode', ...bytes);
 
-/** What is sent, and the fields within the message that the refusal names. */
+/** The metadata that is sent, and the fields inside the message that the error names. */
 const BAD: [string, unknown, string][] = [
   ['a member that the type lacks', episode({ titel: 'x' }), '.titel'],
   [

@@ -1,4 +1,4 @@
-/** Lists of twenty thousand event groups, under stress of a hundred thousand, planned as the product plans them. */
+/** Tests lists of 20,000 event groups, or 100,000 in the stress lane, with the plans that the product makes. */
 
 import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
 import { isStress } from '@measurement-exchange/testkit/rounds';
@@ -15,7 +15,7 @@ import {
 
 const ROWS = isStress ? 100_000 : 20_000;
 const PAGE_SIZE = 50;
-/** Half of the rows; each list has more. */
+/** Half of the rows. Every tested list is longer. */
 const DEEP = ROWS / 2 - PAGE_SIZE;
 const PROVIDER = 'dataProviders/large';
 const CONSUMER = 'measurementConsumers/large';
@@ -33,17 +33,18 @@ beforeAll(async () => {
       UNION ALL SELECT 'dataProviders/p' || i, now(), now() FROM generate_series(0, 9) AS i`,
     [[PROVIDER, CONSUMER]],
   );
-  // An index is made three times as fast of rows that are there.
+  // Building an index from existing rows is three times as fast as updating it row by row.
   const indexes = await database.query(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
       WHERE tablename = 'event_groups' AND indexdef NOT LIKE 'CREATE UNIQUE %'`,
   );
   for (const { name } of indexes) await database.query(`DROP INDEX ${name}`);
-  // The parties are there: asking for each row again takes as long as writing it.
+  // All parties exist, and checking the foreign keys of each row would take as long as writing the row.
   await database.query(`ALTER TABLE event_groups
     DROP CONSTRAINT event_groups_provider_fkey, DROP CONSTRAINT event_groups_consumer_fkey`);
-  // Three in five are between the large parties, the rest have one of them. One in twenty is deleted, one in ten says
-  // nothing about its availability. "campaign" is in each name, "fresh" in two of three, "rare" in one of 300.
+  // Three in five event groups belong to both large parties, and the others to one of them. One in twenty is deleted,
+  // and one in ten has no availability. "campaign" occurs in every name, "fresh" in two of three, and "rare" in one of
+  // 300.
   await database.query(`
     INSERT INTO event_groups (id, provider, consumer, media_types, availability_start, availability_end, brand_name,
            campaign_name, metadata_ciphertext, metadata_cipher_url, key_type, key_data, state, version, create_time,
@@ -87,7 +88,7 @@ function nodes(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 }
 
-/** The plan of the prepared statement, which under force_generic_plan is the same for all values. */
+/** Returns the plan of the prepared statement. With force_generic_plan, it is the same for all values. */
 async function explain(query: EventGroupListQuery, options = ''): Promise<Plan> {
   const { statement, values } = listStatement(query);
   await client.query(`PREPARE explained AS ${statement.text}`);
@@ -169,7 +170,7 @@ describe('a page', () => {
     milliseconds: number;
   }
 
-  /** The cost of the page behind the first `skip` rows, which must be full. */
+  /** Returns the cost of a page, which must be full. */
   async function cost(q: EventGroupListQuery): Promise<Cost> {
     const plan = await explain(q, 'ANALYZE, BUFFERS, TIMING OFF,');
     expect(plan['Actual Rows']).toBe(PAGE_SIZE);
@@ -181,12 +182,12 @@ describe('a page', () => {
     }
     return {
       blocks: plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!,
-      // The least of five: whatever else the machine does is not the cost of a page.
+      // The fastest of five runs is least affected by other work on the machine.
       milliseconds: Math.min(...times),
     };
   }
 
-  /** The same list behind its first `skip` rows. */
+  /** Returns the query for the same list after its first `skip` rows. */
   async function behind(q: EventGroupListQuery, skip: number): Promise<EventGroupListQuery> {
     const { statement, values } = listStatement({ ...q, limit: skip, maxBytes: Number.MAX_SAFE_INTEGER });
     const text = `SELECT * FROM (${statement.text}) AS walked ORDER BY nth DESC LIMIT 1`;
@@ -223,7 +224,7 @@ describe('a page', () => {
     console.log(`${title}: page 1 ${line(first)}, page ${depth / PAGE_SIZE + 1} ${line(deep)}`);
     expect(deep.blocks).toBeLessThanOrEqual(2 * first.blocks);
     expect(first.blocks).toBeLessThanOrEqual(2 * deep.blocks);
-    // A search reads all that matches; every other list a few blocks for each row.
+    // A search reads all matching rows. Every other list reads a few blocks for each row.
     if (q.words === undefined) expect(first.blocks).toBeLessThanOrEqual(10 * PAGE_SIZE);
   });
 
@@ -235,7 +236,7 @@ describe('a page', () => {
       return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
     };
     expect(await blocks('rar', 10)).toBeLessThan((await blocks('campaign', 10)) / 4);
-    // A search reads all that matches, a few blocks for each.
+    // A search reads all matching rows, and a few blocks for each.
     expect(await blocks('rar', PAGE_SIZE)).toBeLessThanOrEqual((10 * ROWS) / 300);
   });
 

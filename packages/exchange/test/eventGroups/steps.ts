@@ -1,4 +1,4 @@
-/** The steps that tests of event groups are made of. */
+/** The steps of the tests of event groups. */
 import { TYPE_URLS } from '@measurement-exchange/contract';
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { typeUrl } from '@measurement-exchange/testkit/metadataSets';
@@ -12,7 +12,7 @@ export const NOT_FOUND = '404 NOT_FOUND EVENT_GROUP_NOT_FOUND';
 export const collection = (party: DevParty) => `${party.name}/eventGroups`;
 export const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
-/** Metadata that nobody but the consumer reads. */
+/** Encrypted metadata, which only the consumer can read. */
 export const opaque = {
   encryptedMetadata: { ciphertext: 'c2VjcmV0', typeUrl: 'type.googleapis.com/x.Metadata' },
   measurementConsumerPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: 'AQID' },
@@ -22,14 +22,14 @@ export const ad = (brandName: string, campaignName: string) => ({
   eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName, campaignName } } },
 });
 
-/** A shows.Episode, explained by a descriptor. */
+/** A shows.Episode message with the descriptor that explains it. */
 export const readable = (eventGroupMetadataDescriptor: string, fields: object) => ({
   encryptedMetadata: {
     metadata: { eventGroupMetadataDescriptor, metadata: { '@type': typeUrl('shows.Episode'), ...fields } },
   },
 });
 
-/** Streamly writes them, for acme unless something else is said. */
+/** Steps that write event groups of streamly, for acme by default. */
 export function eventGroupSteps(exchange: TestExchange) {
   const { streamly, acme } = castOf(exchange);
   const send = (body: unknown, query = '', provider = streamly) =>
@@ -47,7 +47,7 @@ export function eventGroupSteps(exchange: TestExchange) {
       return (await ok(post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors`, body)))
         .name;
     },
-    /** Audit entries about a resource, `operation version`. */
+    /** Returns the audit entries of a resource as `operation version`. */
     audited: async (name: string): Promise<string[]> => {
       const rows = await exchange.database.query(
         'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',

@@ -1,4 +1,4 @@
-/** A provider says why a requisition waits and until when; and when parties were last seen. */
+/** Tests that a provider can say why a requisition waits and until when, and when parties were last seen. */
 import { computationOf, setAllParameters, useComputations } from '@measurement-exchange/testkit/computations';
 import { type DevParty, type Reply, UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import {
@@ -101,7 +101,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(30);
   }
   expect((await seen()).deferral).toEqual(first.at(-1));
-  // The same again is no deferral.
+  // Repeating the same deferral does not count as a deferral.
   await ok(defer(requisition, first.at(-1)!));
 
   const ageBy = (seconds: number) =>
@@ -118,7 +118,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
   await ageBy(30);
   expect((await defer(requisition, body(102))).status).toBe(429);
 
-  // Neither the timelines nor the feed, from which webhooks are delivered, know of more than ten.
+  // The timelines and the feed, from which webhooks are delivered, both show only ten deferrals.
   for (const [party, name] of [
     [world.streamly, requisition.name],
     [world.acme, requisition.measurement],
@@ -127,7 +127,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
     expect(transitions.filter(({ cause }: Json) => cause === 'deferred')).toHaveLength(10);
   }
   await ok(fulfill(exchange, world.streamly, replaced, 1n));
-  // Transactions of other tests on this server delay changes: the fulfillment's is the last one.
+  // Transactions of other tests on this server may delay changes. The change of the fulfillment comes last.
   await expect.poll(async () => (await changes()).at(-1)?.state).toBe('FULFILLED');
   expect(await changes()).toHaveLength(1 + 10 + 1);
 });

@@ -1,4 +1,4 @@
-/** Why a measurement ended, and what its consumer can do next. */
+/** Tests why a measurement ended and what its consumer can do next, as explanations say. */
 import { act, useComputations } from '@measurement-exchange/testkit/computations';
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import { fulfill, get, ok, post, refuse } from '@measurement-exchange/testkit/steps';

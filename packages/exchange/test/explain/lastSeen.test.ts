@@ -1,4 +1,4 @@
-/** When parties were last seen is stored every 30 seconds, and when the exchange stops. */
+/** Tests that the times at which parties were last seen are stored every 30 seconds and when the exchange stops. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The stored time of a party in epoch milliseconds. */
+/** Returns the stored time of a party in epoch milliseconds. */
 async function storedTime(party: string): Promise<number | undefined> {
   const [row] = await database.query('SELECT time FROM last_seen WHERE party = $1', [party]);
   return (row?.time as Date | undefined)?.getTime();
@@ -51,7 +51,7 @@ it('is shown to half a minute, whether it is stored or not', () => {
 it('by a job every 30 seconds', async () => {
   const db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
   const lastSeen = new LastSeen();
-  /** Ends the pause of the job, which is the only one of its length. */
+  /** Functions that end a pause of the job. No other pause lasts 30 seconds. */
   const pauses: (() => void)[] = [];
   const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation((ms, _value, options) => {
     const { promise, resolve } = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-/** A duchy that is down at each stage of a computation is named, alone, with what it owes and since when. */
+/** Tests that explanations name exactly the duchy that is down at a stage, its missing step, and since when. */
 import {
   act,
   all,
@@ -18,14 +18,17 @@ import { describe, expect, it } from 'vitest';
 import { type ExpectedWait, type Json, REMEDY, REPORT, useExplained } from './world.ts';
 
 type Role = keyof Duchies;
-/** Asked half an hour later; who is down was last seen after the creation, and more than ten minutes before. */
+/**
+ * The explanation is requested after half an hour. The duchy that is down was last seen after the creation and more
+ * than ten minutes ago.
+ */
 const [ASKED_HOURS, DOWN_HOURS] = [0.5, 0.1];
 
 interface Stuck {
   measurement: Json;
   down: Duchy;
   since: string;
-  /** What it has not done, behind its name. */
+  /** The text about the missing step, which follows the duchy's name. */
   owes: string;
 }
 
@@ -33,7 +36,7 @@ function useStages(world: ComputationWorld) {
   const explained = useExplained(world);
   const { exchange } = world;
 
-  /** The consumer and the other duchies are told of the one that is down, and of nobody else. */
+  /** Checks that the consumer and the other duchies are told about the duchy that is down, and about no other party. */
   async function checkDown({ measurement, down, since, owes }: Stuck): Promise<void> {
     const resource = computationOf(down, measurement);
     const waits = [
@@ -52,7 +55,7 @@ function useStages(world: ComputationWorld) {
     });
     await explained.check(arranged(measurement.name, owes));
     for (const other of all(world.duchies).filter(({ name }) => name !== down.name)) {
-      // Other duchies do not read what it reported.
+      // Other duchies do not see the message that the duchy reported.
       await explained.check(arranged(computationOf(other, measurement), owes.replace(/ \\\(.*/, '')));
     }
     explained.seen(down, -1);
@@ -63,7 +66,7 @@ function useStages(world: ComputationWorld) {
   return {
     ...explained,
     checkDown,
-    /** The duchies have reported the steps before this one as done, and the one of this step that it has begun. */
+    /** Reports the steps before step `at` as done, and step `at` as begun. */
     async atStep(steps: [Role, string][], at: number): Promise<Stuck> {
       const measurement = await world.createComputing();
       for (const [role, stage] of steps.slice(0, at)) {
@@ -74,7 +77,7 @@ function useStages(world: ComputationWorld) {
       const since = await explained.log(down, measurement, { stage });
       return { measurement, down, since, owes: `computes ${stage}, attempt 1 \\(“${REPORT}”\\)` };
     },
-    /** Nothing was reported yet, by anybody. */
+    /** Stops before any duchy has reported a step. */
     async beforeSteps(role: Role): Promise<Stuck> {
       const measurement = await world.createComputing();
       const { updateTime: since } = await readComputation(exchange, world.duchies[role], measurement);
@@ -150,7 +153,7 @@ describe('share-shuffle', () => {
     ['aggregator', 'AGGREGATION_PHASE'],
   ];
   it.each(STEPS.map((step, i) => [...step, i] as const))('%s, in its %s', async (role, stage, i) => {
-    // The workers shuffle at the same time: the other one is done.
+    // Both workers shuffle at the same time. When the first worker is down, the other one has finished.
     const isFirst = role === 'firstWorker' && stage === 'SHUFFLE_PHASE';
     const steps = isFirst ? [...STEPS.slice(0, 2), STEPS[3]!, STEPS[2]!] : STEPS;
     await checkDown(await atStep(steps, isFirst ? 3 : i));
@@ -182,7 +185,7 @@ describe('a ring of sketches', () => {
     await checkDown({ measurement, down, since, owes: 'has not confirmed that it has all data' });
   });
 
-  // The workers begin together; then each phase goes around the ring, which begins behind the aggregator.
+  // The workers begin together. Then each phase goes around the ring, starting after the aggregator.
   const STEPS: [Role, string][] = [
     ['firstWorker', 'SETUP_PHASE'],
     ['secondWorker', 'SETUP_PHASE'],

@@ -1,4 +1,7 @@
-/** What a provider and a duchy are told of the same situations: what they could read elsewhere, and nothing more. */
+/**
+ * Tests the explanations that a provider and a duchy get of the same situations: only facts that they can also read
+ * elsewhere.
+ */
 import type { Explanation } from '@measurement-exchange/contract';
 import { act, computationOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
@@ -16,7 +19,7 @@ afterEach(async () => {
 });
 
 const DO_IT = 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).';
-/** A wait for the provider itself. */
+/** The expected wait for the provider that asks. */
 const ownWait = (
   { name, updateTime }: Json,
   code: 'ASKED' | 'UPLOAD_MISSING' | 'DEFERRED',
@@ -98,7 +101,7 @@ const PROVIDER: Record<string, Situation> = {
   },
 };
 
-/** As the second worker knows it. */
+/** The name of the computation for the second worker. */
 const asked = (measurement: Json) => computationOf(world.duchies.secondWorker, measurement);
 const parameters = (measurement: Json) =>
   roles().map((duchy) => ({
@@ -174,7 +177,7 @@ const DUCHY: Record<string, Situation> = {
   },
 };
 
-/** What nobody of this view may read: words of another one, and names that are not for it. */
+/** Requires that the explanation contains no text of other parties and no names that this party may not see. */
 function requireNothingOf(explanation: Explanation, secrets: string[]): void {
   const text = JSON.stringify(explanation);
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);

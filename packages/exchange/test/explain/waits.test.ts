@@ -1,4 +1,7 @@
-/** What a measurement that is pending says to its consumer: whom it waits for, for what, since when, and what to do. */
+/**
+ * Tests the explanation of a pending measurement for its consumer: whom it waits for, for what, since when, and what to
+ * do.
+ */
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, signEncryptionKey } from '@measurement-exchange/sdk/identity';
 import {
@@ -29,7 +32,7 @@ const { exchange } = world;
 const { check, defer, direct, explain, log, ofRequisition, ready, seen, withCertificate } =
   useExplained(world);
 
-/** What the next situation must not find. */
+/** Steps that undo a situation, so that it does not affect the next one. */
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const step of undo.splice(0)) await step();
@@ -40,7 +43,7 @@ async function suspend(name: string): Promise<void> {
   undo.push(() => ok(asOperator(exchange, 'POST', `${name}:resume`)));
 }
 
-/** Streamly was last seen then. */
+/** A situation in which Streamly was last seen this many hours after the creation, or never. */
 const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp, asked = 0): Situation => ({
   hours: asked,
   arrange: async () => {
@@ -51,14 +54,14 @@ const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp
   },
 });
 
-/** A measurement whose provider runs, and has just been asked or is late. */
+/** A measurement whose provider is online and was asked just now, or is late. */
 async function silentMeasurement(measurement: Json, code: 'ASKED' | 'SILENT' = 'SILENT') {
   const remedy = code === 'ASKED' ? REMEDY.wait : REMEDY.ask(world.streamly);
   const waits = [await ofRequisition(measurement, world.streamly, code, remedy)];
   return { name: measurement.name, waits, says: /has neither fulfilled nor refused nor deferred/ };
 }
 
-/** What the providers of a measurement have not sent to the duchies. */
+/** The expected waits for uploads that the providers have not sent to the duchies. */
 async function uploads(measurement: Json, isLate = false) {
   const of = (provider: typeof world.streamly) =>
     ofRequisition(measurement, provider, 'UPLOAD_MISSING', isLate ? REMEDY.ask(provider) : REMEDY.wait);
@@ -178,7 +181,7 @@ const SITUATIONS: Record<string, Situation> = {
   'a revocation whose cascade runs': {
     arrange: async () => {
       const { measurement, certificate } = await withCertificate(24 * 365, [world.streamly]);
-      // The cascade waits for the lock.
+      // A lock on the measurement stops the cascade.
       const holder = new pg.Client({ connectionString: exchange.database.url });
       await holder.connect();
       await holder.query('BEGIN');
@@ -278,7 +281,7 @@ const SITUATIONS: Record<string, Situation> = {
   },
 };
 
-/** That all duchies have to set their parameters. */
+/** The expected waits for duchies that have not set their parameters. */
 function duchiesWithout(measurement: Json) {
   const { aggregator, firstWorker, secondWorker } = world.duchies;
   return [aggregator, firstWorker, secondWorker].map((duchy) => ({

@@ -1,4 +1,6 @@
-/** Things to explain, made as parties make them, and what is said of them at another time. */
+/**
+ * Situations to explain, created as parties create them, and the explanations that the exchange gives at another time.
+ */
 import {
   type Explanation,
   matchRoute,
@@ -26,33 +28,36 @@ import { explainComputation, explainMeasurement, explainRequisition } from '../.
 
 export type Json = Reply['json'];
 const EXPLAIN = { explainMeasurement, explainRequisition, explainComputation };
-/** What a provider says, and what a duchy reports. */
+/** The reason that a provider gives, and the message that a duchy reports. */
 export const WORDS = 'Our logs of March come on Thursday.';
 export const REPORT = 'In progress.';
 export const { computations: DEADLINES } = loadConfig({});
 export const inHours = (hours: number): Timestamp => timestampOf(Date.now() + hours * 3600_000);
 
-/** A wait but for its sentence, and for when the party was last seen. */
+/** A wait without its sentence and without the time at which the party was last seen. */
 export type ExpectedWait = Omit<Wait, 'detail' | 'lastSeen'>;
 
-/** Something to ask about, and what must be said of it. */
+/** The resource to explain, and the expected explanation. */
 export interface Asked {
   name: string;
-  /** All of them, in their order. */
+  /** All waits, in their order. */
   waits?: ExpectedWait[];
   risks?: { code: string; at: string }[];
   ending?: { code: string; remedy: string };
-  /** In what is said of the waits, of the risks, or of the ending. */
+  /** A text that must occur in the details of the waits, of the risks or of the ending. */
   says: RegExp;
 }
 
 export interface Situation {
   arrange: () => Promise<Asked>;
-  /** Asked so many hours later, when all parties are there that the situation does not say otherwise of. */
+  /**
+   * The explanation is requested this many hours later. Unless the situation says otherwise, all parties are online
+   * then.
+   */
   hours?: number;
 }
 
-/** What to do, in the consumer's view. */
+/** The remedies, as the consumer's view words them. */
 export const REMEDY = {
   ask: ({ name }: Named) => `Ask ${name} why its agent does not respond, or cancel the measurement.`,
   wait: 'Wait: its agent runs, and has 10 min before it counts as silent.',
@@ -77,7 +82,7 @@ export function useExplained(world: ComputationWorld) {
   const replica = useReplica(exchange);
   const lastSeen = new Map<string, Timestamp>();
 
-  /** The party was last seen so many hours from now; null: never. */
+  /** Sets when the party was last seen, in hours from now. null means never. */
   function seen({ name }: Named, hoursFromNow: number | null): void {
     if (hoursFromNow === null) lastSeen.delete(name);
     else lastSeen.set(name, inHours(hoursFromNow));
@@ -88,7 +93,7 @@ export function useExplained(world: ComputationWorld) {
   async function explain(name: string, hours = 0): Promise<Explanation> {
     const { route, params } = matchRoute('GET', `/v2alpha/${name}:explain`);
     const deadlines = { ...DEADLINES, cancelPendingAfterDays: undefined };
-    // Not what the exchange itself has seen of its callers by now.
+    // Uses the times that the test set, instead of the times that the exchange itself recorded.
     const seenThen = Object.assign(new LastSeen(), { latest: (party: string) => lastSeen.get(party) });
     const store = { ...replica(hours), deadlines, lastSeen: seenThen };
     const request = { params, path: name } as unknown as RequestOf<Operation>;
@@ -102,20 +107,20 @@ export function useExplained(world: ComputationWorld) {
     replica,
     seen,
     explain,
-    /** The requisition in the view of its provider. */
+    /** Returns the requisition in the view of its provider. */
     own,
     direct: (): Promise<Json> => createMeasurement(exchange, world.acme, [world.streamly]),
     async defer(measurement: Json, until = inHours(1)): Promise<Json> {
       const { name } = await own(measurement);
       return ok(post(exchange, world.streamly, `${name}:defer`, { reason: WORDS, until }));
     },
-    /** All parameters are set, and data is awaited. */
+    /** Creates a measurement whose parameters are all set, so that it waits for data. */
     async ready(): Promise<Json> {
       const measurement = await world.create();
       await setAllParameters(exchange, world.duchies, measurement);
       return measurement;
     },
-    /** Resolves to the time of the report. */
+    /** Reports progress of a duchy and returns the time of the report. */
     async log(
       duchy: Duchy,
       measurement: Json,
@@ -132,7 +137,7 @@ export function useExplained(world: ComputationWorld) {
       );
       return row!.time as Timestamp;
     },
-    /** A measurement of these providers, of whom the first one has a certificate that is valid for so many hours. */
+    /** Creates a measurement of these providers. The first provider's certificate is valid for this many hours. */
     async withCertificate(hours: number, providers: DevParty[]) {
       const [{ name, token }] = providers as [DevParty];
       const body = await newCertificate(undefined, { notAfter: new Date(Date.now() + hours * 3600_000) });
@@ -144,7 +149,7 @@ export function useExplained(world: ComputationWorld) {
       const measurement = await ok(post(exchange, world.acme, `${world.acme.name}/measurements`, request));
       return { measurement, certificate };
     },
-    /** A wait for the provider of a requisition, in the consumer's view. */
+    /** The expected wait for the provider of a requisition, in the consumer's view. */
     async ofRequisition(
       measurement: Json,
       provider: DevParty,
@@ -155,7 +160,7 @@ export function useExplained(world: ComputationWorld) {
       const resource = `${measurement.name}/requisitions/${name.split('/').at(-1)}`;
       return { party: provider.name, resource, code, since: updateTime, remedy };
     },
-    /** Arranges the situation, and compares all that is said. */
+    /** Creates the situation and compares the whole explanation. */
     async check({ arrange, hours = 0 }: Situation): Promise<Explanation> {
       for (const party of everyone()) seen(party, hours);
       const { name, waits = [], risks = [], ending, says } = await arrange();

@@ -1,14 +1,14 @@
 /**
- * How much processor time the event loop of an exchange takes between two turns. Unlike the delay of the loop, that does
- * not grow with what else the machine does. This file is loaded into the exchange, where it writes to stderr.
+ * Measures how much processor time the event loop of an exchange uses between two turns. Unlike the delay of the loop,
+ * this does not grow with other work on the machine. The exchange loads this file, which writes to stderr.
  */
 import { isMainThread } from 'node:worker_threads';
 
-/** The environment of an exchange that is to tell. */
+/** The environment variables that make the exchange report a busy event loop. */
 export const BUSY_LOOP = { NODE_OPTIONS: `--import=${import.meta.url}` };
 const MUCH_MS = 20;
 
-/** The longest in what an exchange wrote, in milliseconds; 0 where it was never much. */
+/** Returns the longest time that the exchange reported, in milliseconds, or 0 if it reported none. */
 export function busiest(output: string): number {
   const told = output.matchAll(/^busy loop: (\S+) ms$/gm);
   return Math.max(0, ...[...told].map(([, ms]) => Number(ms)));

@@ -1,4 +1,4 @@
-/** Callers who are not who they say, or who call too often. */
+/** Tests callers with false identities, and callers that send too many requests. */
 import { createHmac, createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
@@ -13,7 +13,7 @@ import { Database } from '../../src/database/db.ts';
 import { devKeyFile } from '../../src/dev/index.ts';
 
 let exchange: TestExchange;
-/** A server of its own for each: what is limited here would be missing there. */
+/** Each test gets its own server, because a rate limit that was used up in one test would affect the next. */
 const begin = async (overrides: Partial<Config> = {}) => {
   exchange = await startExchange(overrides);
   return castOf(exchange);
@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(await exchange.stop()).toEqual([]);
 });
 
-/** Of the issuer of development mode, which signs anything here. */
+/** Returns the key of the issuer of development mode, which signs any token here. */
 function devKey(): SigningKey & { publicJwk: JsonWebKey } {
   const jwk = JSON.parse(readFileSync(devKeyFile(exchange.dataDir), 'utf8')) as JsonWebKey & { kid: string };
   const { d: _d, ...publicJwk } = jwk;
@@ -48,7 +48,7 @@ describe('tokens', () => {
     const claims = claimsOf(acme.name);
     const whoAmI = (authorization: string) =>
       send(exchange.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
-    // Each of the others differs from this one in one thing.
+    // Every other token differs from this token in one thing.
     expect((await whoAmI(`Bearer ${jws(key, claims)}`)).status).toBe(200);
 
     const but = (changes: object) => jws(key, { ...claims, ...changes });
@@ -126,7 +126,7 @@ describe('limits', () => {
   const whoAmI = (token: string) => exchange.call(token, 'GET', '/v2alpha/whoami');
   const times = <T>(count: number, ask: () => Promise<T>) => Promise.all(Array.from({ length: count }, ask));
 
-  // No rate recovers by itself, however slow the machine is.
+  // Fake timers keep the rates from recovering on a slow machine.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -171,7 +171,7 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
     const replies = await times(230, () => whoAmI('bad'));
     const refused = replies.filter(({ status }) => status !== 401);
-    // 200 at once, 50 more a second.
+    // The limit is 200 bad tokens at once and 50 more a second.
     expect(refused).toHaveLength(30);
     vi.advanceTimersByTime(100);
     const later = await times(10, () => whoAmI('bad'));
@@ -196,23 +196,23 @@ describe('limits', () => {
       (await times(210, () => whoAmI(make()))).map(({ status }) => status);
     expect((await whoAmI(acme.token)).status).toBe(200);
 
-    // Junk costs nothing, and so it keeps nobody out, known or not.
+    // Malformed tokens need no signature check, so they do not block any caller, known or unknown.
     expect(new Set(await flood(() => 'bad'))).toEqual(new Set([401, 429]));
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(globex.token)).status).toBe(200);
 
-    // Forged tokens in the names of strangers: whoever was here before is let in, with a new token, too.
+    // During a flood of forged tokens for unknown parties, a known caller still gets in, even with a new token.
     expect(await flood(() => forged('dataProviders/nobody'))).not.toContain(200);
     expect(await flood(() => forged('dataProviders/nobody'))).toContain(429);
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(acme.name)))).status).toBe(200);
 
-    // In the name of somebody who was here: its tokens that were accepted still are.
+    // During a flood of forged tokens for a known party, the party's accepted tokens still work.
     await flood(() => forged(acme.name));
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);
 
-    // Whoever was never here waits no longer than the flood lasts.
+    // An unknown caller is blocked only as long as the flood lasts.
     vi.advanceTimersByTime(100);
     expect((await whoAmI(streamly.token)).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-/** What arrives on the socket is broken, ambiguous, endless or slow: against an exchange in its own process. */
+/** Tests an exchange in its own process against socket data that is broken, ambiguous, endless or slow. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,7 +43,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A create by acme, framed as told. */
+/** Sends a create request of acme with these headers and this body. */
 const create = (headers: string[], body: string | Buffer = '', options?: RawOptions) =>
   send(
     exchange.url,
@@ -53,7 +53,7 @@ const create = (headers: string[], body: string | Buffer = '', options?: RawOpti
 const read = (headers: string[], target = '/v2alpha/whoami') =>
   send(exchange.url, bytesOf('GET', target, { token: acme.token, headers }));
 
-/** Of every reply, until the exchange ends the connection. */
+/** Returns the status of every reply until the exchange closes the connection. */
 async function statusesOf(bytes: Buffer): Promise<number[]> {
   const { hostname, port } = new URL(exchange.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -153,14 +153,17 @@ describe('ambiguous framing ends the connection', () => {
   });
 });
 
-/** The largest that the exchange ever was, in MB. */
+/** Returns the peak memory of the exchange, in MB. */
 const peak = () =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${exchange.pid}/status`, 'utf8'))![1]) / 1024;
 const GIGABYTE = 1024 ** 3;
 const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
-/** Refused long before it was all there. The reply may be lost: the connection ends while we still write. */
+/**
+ * Expects that the exchange rejected the request early. The reply may be lost, because the connection closes during the
+ * upload.
+ */
 function expectCutShort(reply: RawReply, wanted: string): void {
   expect(reply.closed).toBe(true);
   expect(reply.sent).toBeLessThan(GIGABYTE / 10);
@@ -171,7 +174,7 @@ describe('giants', () => {
   it('are refused by what they declare, without a byte of them', async () => {
     for (const bytes of [4 * 1024 * 1024 + 1, GIGABYTE]) {
       const reply = await create([`Content-Length: ${bytes}`]);
-      // Not 408, which is for a body that does not come.
+      // The error is not 408, which is for a body that does not arrive.
       expectClosed(reply, '413 BODY_TOO_LARGE');
     }
     expectClosed(
@@ -202,16 +205,16 @@ describe('giants', () => {
       await send(exchange.url, header, { flood: { ...flood, bytes: 1e7 } }),
       '431 HEADERS_TOO_LARGE',
     );
-    // Where no route is, no token is asked for.
+    // A path without a route does not require a token.
     const nowhere = ['Content-Type: application/json', ...chunked];
     const stranger = bytesOf('POST', '/nowhere', { headers: nowhere, body: '' });
     expectCutShort(
       await send(exchange.url, stranger, { flood: { ...flood, piece: CHUNK } }),
       '413 BODY_TOO_LARGE',
     );
-    // A chunk of one byte must not be kept as an object of hundreds: 500,000 of them cost 130 MB once.
+    // A chunk of one byte must not be stored as an object of hundreds of bytes: 500,000 such chunks once used 130 MB.
     const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(500_000)}0\r\n\r\n`);
-    // A busy machine may take longer than a body has.
+    // A busy machine may take longer than the time limit of a body.
     expect(['400 MALFORMED_JSON', '408 REQUEST_TIMEOUT']).toContain(
       checkedErrorOf(await create(chunked, crumbs)),
     );
@@ -250,7 +253,7 @@ describe('dawdlers', () => {
     for (const [title, seconds, sent] of timeouts) {
       const reply = await sent;
       expectClosed(reply, '408 REQUEST_TIMEOUT');
-      // Node looks once a second; a busy machine may come to it later.
+      // Node checks once a second, and a busy machine may check later.
       expect(reply.ms / 1000, title).toBeGreaterThan(seconds - 1);
       expect(reply.ms / 1000, title).toBeLessThan(seconds + 10);
     }

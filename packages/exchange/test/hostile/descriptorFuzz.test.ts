@@ -1,6 +1,6 @@
 /**
- * Random hostile descriptor sets through every operation that reads them: no response above its limit, no internal error,
- * an event loop that is never held up for long. `MEX_FUZZ_SEED` makes others.
+ * Sends random hostile descriptor sets to every operation that reads them. No response may exceed its limit, no
+ * internal error may occur, and the event loop must never be blocked for long. `MEX_FUZZ_SEED` selects other sets.
  */
 
 import { Dice, randomMessage, randomSet } from '@measurement-exchange/testkit/descriptorFuzz';
@@ -22,7 +22,7 @@ import { BUSY_LOOP, busiest } from './busyLoop.ts';
 const RUNS = rounds(100);
 const SEED = Number(process.env.MEX_FUZZ_SEED ?? 1);
 const PAGE = 8 * 1024 * 1024;
-/** Of processor time between two turns of the event loop. */
+/** The limit for the processor time between two turns of the event loop. */
 const MAX_BUSY_MS = 100;
 
 let database: Database;
@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Figures of the whole run. */
+/** The figures of the whole run. */
 const seen = {
   requests: 0,
   accepted: 0,
@@ -69,19 +69,22 @@ async function call(party: DevParty, method: string, path: string, body?: unknow
   return reply;
 }
 
-/** As base64, or as JSON where a body may be that long: a longer one ends the connection while it is sent. */
+/**
+ * Returns the set as base64, or as JSON if a body may be that long. With a longer body, the connection would end during
+ * the upload.
+ */
 function formOf(dice: Dice, set: Uint8Array): unknown {
   const json = dice.isOne(4) && set.length < 300_000 ? printDescriptorSet(set) : undefined;
   return json === undefined || json.length > 3_000_000 ? base64(set) : JSON.parse(json);
 }
 
-/** One set through create, get, list, diff, update, decode, and event groups that refer to it. */
+/** Sends one set through create, get, list, diff, update, decode, and event groups that refer to it. */
 async function run(dice: Dice, stable: { name: string; group: string }, lists: boolean): Promise<void> {
   const [first, second] = [randomSet(dice), randomSet(dice)];
   const descriptors = `${provider.name}/eventGroupMetadataDescriptors`;
   const created = await call(provider, 'POST', descriptors, { descriptorSet: formOf(dice, first.set) });
   await call(consumer, 'POST', `${stable.name}:diff`, { descriptorSet: base64(second.set) });
-  // Event groups refer to this one: every update that is accepted decides how they are printed.
+  // Event groups refer to this descriptor, so every accepted update changes how they are printed.
   const updated = await call(provider, 'PUT', stable.name, { descriptorSet: base64(first.set) });
   if (updated.status === 200) {
     await call(consumer, 'GET', `${consumer.name}/eventGroups?pageSize=${lists ? 1000 : 5}`);
@@ -118,7 +121,7 @@ it(`${RUNS} hostile descriptor sets, seed ${SEED}`, { timeout: 60_000 + RUNS * 5
     encryptedMetadata: { metadata },
   });
   const stable = { name, group: group.json.name.split('/').at(-1) };
-  // The thread starts at its first job.
+  // The compute thread starts at its first job.
   await call(provider, 'POST', descriptors, { descriptorSet: base64(manyFields(20_000)) });
   const from = exchange.output().length;
   for (let i = 0; i < RUNS; i++) {

@@ -1,4 +1,4 @@
-/** A provider whose descriptor sets are made to break, fill or slow down what others read. */
+/** Tests a provider whose descriptor sets try to break, fill or slow down the responses to other parties. */
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   base64,
@@ -15,7 +15,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES } from '../../src/operations/paging.ts';
 import { messageTypesOf } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
-// The limit of a batch is 64 MiB, as another test says; an eighth of it shows the same for less work.
+// Another test checks that the limit of a batch is 64 MiB. An eighth of it is enough here and takes less work.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   return { ...paging, MAX_BATCH_BYTES: paging.MAX_BATCH_BYTES / 8 };
@@ -38,7 +38,7 @@ beforeAll(() => {
 const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
 const send = (provider: DevParty, set: Uint8Array, query = '') =>
   post(exchange, provider, `${parentOf(provider)}${query}`, { descriptorSet: base64(set) });
-/** Sends a set that is to be rejected, again where a busy machine took too long for it. */
+/** Sends a set that must be rejected. Repeats the request if a busy machine took too long for it. */
 async function sendRejected(provider: DevParty, set: Uint8Array, query = ''): Promise<Reply> {
   for (;;) {
     const reply = await send(provider, set, query);
@@ -52,7 +52,7 @@ const put = (provider: DevParty, name: string, set: Uint8Array) =>
     descriptorSet: base64(set),
   });
 
-/** As an update by an earlier version of the exchange left it, which had no such rules yet. */
+/** Stores a set as an earlier version of the exchange did, which did not have the current limits. */
 async function replaceStored(provider: DevParty, name: string, set: Uint8Array): Promise<void> {
   const id = name.split('/').at(-1);
   const { query } = exchange.database;
@@ -82,7 +82,7 @@ interface Page {
   bytes: number;
 }
 
-/** Every page of a list, each with its size. */
+/** Returns every page of a list with its size. */
 async function pagesOf(reader: DevParty, path: string, query = ''): Promise<Page[]> {
   const pages: Page[] = [];
   for (let token: string | undefined = ''; token !== undefined; ) {
@@ -116,7 +116,7 @@ describe('what is printed', () => {
 
   it('pages of descriptors end at 8 MiB of JSON, and batches at their limit', async () => {
     const names: string[] = [];
-    // 3 MB of JSON each, of 7 kB.
+    // Each set has 7 kB and becomes 3 MB of JSON.
     for (let i = 0; i < 4; i++) names.push(await register(streamly, expandingOption(6_000, 500, `p${i}`)));
     const pages = await pagesOf(acme, parentOf(streamly));
     expect(pages.flatMap(({ items }) => items.map(({ name }) => name))).toEqual(names);
@@ -165,13 +165,13 @@ describe('what is printed', () => {
     expect(before!.items).toHaveLength(15);
     expect(before!.bytes).toBeLessThan(MIB);
 
-    // Each of them takes 750 kB as JSON now, and all of them more than a page.
+    // Each of them now has 750 kB of JSON, and together they exceed a page.
     await ok(put(dailynews, name, enumList(500, 'grow')));
     const after = await pagesOf(globex, list);
     expect(after.flatMap(({ items }) => items)).toHaveLength(15);
     for (const { bytes } of after) expect(bytes).toBeLessThanOrEqual(PAGE);
 
-    // With names that are longer still, each is above its own limit and shown as bytes.
+    // With even longer names, each of them exceeds its own limit and is shown as bytes.
     await replaceStored(dailynews, name, enumList(5_000, 'grow'));
     const [bytes, ...more] = await pagesOf(globex, list);
     expect(more).toEqual([]);
@@ -226,7 +226,7 @@ describe('what is deep', () => {
     expect((await put(dailynews, name, chain(8_000))).status).toBe(400);
     expect(await shown()).toEqual(metadata);
 
-    // As an earlier version accepted it.
+    // An earlier version accepted this set.
     await replaceStored(dailynews, name, chain(8_000));
     expect(await shown()).toEqual({ typeUrl: metadata['@type'], value: '' });
     const decoded = await exchange.call(

@@ -1,4 +1,7 @@
-/** Requests that nobody sends by accident: each gets its documented refusal, and the exchange goes on. */
+/**
+ * Tests requests that no client sends by accident: each is rejected with its documented error, and the exchange keeps
+ * working.
+ */
 
 import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
 import {
@@ -27,7 +30,7 @@ afterAll(async () => {
   for (const { token } of [acme, streamly]) expect(logs).not.toContain(token.split('.')[2]);
 });
 
-/** As acme, byte by byte as written here. */
+/** Sends a request as acme, with exactly these bytes. */
 const asAcme = (method: string, target: string, headers: string[] = [], body?: string | Buffer) =>
   send(
     exchange.url,
@@ -37,7 +40,7 @@ const JSON_BODY = ['Content-Type: application/json'];
 
 describe('paths', () => {
   it.each([
-    // A verb is a literal `:verb` at the end of the path, and nothing else is.
+    // A verb is a literal `:verb` at the end of the path.
     ['POST', `${M}/x:cance`, '404 ROUTE_NOT_FOUND'],
     ['POST', `${M}/x:cancelled`, '404 ROUTE_NOT_FOUND'],
     ['POST', `${M}/x:CANCEL`, '404 ROUTE_NOT_FOUND'],
@@ -50,7 +53,7 @@ describe('paths', () => {
     ['GET', `${M}/x:cancel`, '405 METHOD_NOT_ALLOWED'],
     ['GET', `${M}/x%3Acancel`, '400 MALFORMED_NAME'],
     ['POST', `${M}/x%3Acancel`, '405 METHOD_NOT_ALLOWED'],
-    // What is encoded never becomes structure.
+    // Percent-encoded characters never act as separators.
     ['GET', `${M}%2Fx`, '404 ROUTE_NOT_FOUND'],
     ['GET', '/v2alpha%2Fwhoami', '404 ROUTE_NOT_FOUND'],
     ['GET', `${M}/x%2Frequisitions`, '400 MALFORMED_NAME'],
@@ -64,7 +67,7 @@ describe('paths', () => {
     ['GET', `${M}/${'a'.repeat(64)}`, '400 MALFORMED_NAME'],
     ['GET', `${M}/a;b=1`, '400 MALFORMED_NAME'],
     ['GET', '/%zz', '400 MALFORMED_REQUEST'],
-    // Nothing is resolved, merged or folded.
+    // Dots, double slashes and letter case are not normalized.
     ['GET', `${M}/..`, '400 MALFORMED_NAME'],
     ['GET', `${M}/.`, '400 MALFORMED_NAME'],
     ['GET', `${M}/../../globex/measurements`, '404 ROUTE_NOT_FOUND'],
@@ -175,7 +178,8 @@ describe('bodies', () => {
   ])('with %s are refused', async (_title, body, wanted) => {
     const began = process.cpuUsage();
     expect(checkedErrorOf(await asAcme('POST', M, JSON_BODY, body))).toBe(wanted);
-    // No body may hold up other requests; without bounds, some took 3 s and 8 s. Processor time does not depend on the load.
+    // A body must not block other requests. Without limits, some bodies took 3 s and 8 s. The test measures processor
+    // time, which does not depend on the load.
     const { user, system } = process.cpuUsage(began);
     expect((user + system) / 1e6).toBeLessThan(2);
   });

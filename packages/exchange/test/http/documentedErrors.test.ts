@@ -1,4 +1,4 @@
-/** Errors that routes list and that no other test meets, so that none is listed that cannot come. */
+/** Produces the documented errors that no other test produces, so that routes list no error that cannot occur. */
 import { undocumentedErrors } from '@measurement-exchange/testkit/documentedErrors';
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leaf, root } from '@measurement-exchange/testkit/issuing';

@@ -29,11 +29,11 @@ beforeAll(() => {
 });
 
 let count = 0;
-/** A requestId that no other test uses. */
+/** Returns a request ID that no other test uses. */
 const fresh = () => `request ${++count} / ü`;
 const inQuery = (requestId: string) => `?requestId=${encodeURIComponent(requestId)}`;
 
-/** The same value with the keys of every object the other way round. */
+/** Returns the same value with the keys of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -99,7 +99,7 @@ describe('a requestId on a new measurement', () => {
     for (const again of [
       reversed({ ...body, dataProviders, requestId }),
       { ...body, dataProviders: { ...dataProviders, [streamly.name]: respelled }, requestId },
-      // What was read, output-only fields and all, sent back exactly.
+      // A client may send back the whole resource that it read, including output-only fields.
       { ...(exact(created.text) as object), requestId },
       { ...body, dataProviders, name: 'anything', state: 'FAILED', measurementReferenceId: null, requestId },
     ]) {
@@ -114,7 +114,7 @@ describe('a requestId on a new measurement', () => {
     const before = await stored(exchange);
     const { [chirper.name]: _, ...fewer } = body.dataProviders;
     for (const other of [
-      request(), // encrypted anew
+      request(), // the new encryption gives other bytes
       { ...body, measurementReferenceId: 'r' },
       { ...body, dataProviders: fewer },
       { ...body, measurementSpec: { ...body.measurementSpec, signature: 'AQ==' } },

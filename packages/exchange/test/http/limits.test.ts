@@ -1,4 +1,4 @@
-/** The limits that docs/api.md names: what is exactly at a limit is taken, one more is rejected. */
+/** Tests the limits in docs/api.md: a value exactly at a limit is accepted, and one more is rejected. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
@@ -24,7 +24,7 @@ beforeAll(() => {
 const send = (party: DevParty, method: string, path: string, body?: unknown) =>
   exchange.call(party.token, method, `/v2alpha/${party.name}/${path}`, body);
 const NONE = 'measurementConsumers/acme/measurements/none';
-/** A batchGet of measurements with this body. */
+/** Sends a batchGet of measurements with this body. */
 const batchGet = (body: unknown) => send(acme, 'POST', 'measurements:batchGet', body);
 const measure = (more: object) =>
   send(acme, 'POST', 'measurements?validateOnly=true', { ...measurementRequest(acme, [streamly]), ...more });
@@ -57,7 +57,7 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
   [
     'keys and values of a body',
     50_000,
-    // The body itself, its key and the array are three of them.
+    // The body itself, its key and the array count as three.
     (n) => batchGet({ names: numbers(n - 3) }),
     INVALID,
     '400 MALFORMED_JSON',
@@ -194,7 +194,7 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
         sourceCodeInfo: { location: [{ leadingComments: ' '.repeat(length) }] },
       });
       const set = create(FileDescriptorSetSchema, { file: [comment(n - 100)] });
-      // The lengths inside take as many bytes as they will in the end.
+      // The length prefixes have the same number of bytes as in the final message.
       return register(comment(n - 100 + n - toBinary(FileDescriptorSetSchema, set).length));
     },
     '200',

@@ -1,27 +1,27 @@
-/** Every list of the routes table with its parameters, and what each returns as SQL. */
+/** Describes every list of the routes table with its parameters, and the same list in SQL. */
 import { createHash } from 'node:crypto';
 
-/** A list, and the same in SQL. */
+/** A list and its equivalent in SQL. */
 export interface List {
-  /** The list that is read, and lists of other parents. */
+  /** The path of the tested list, and paths of the same list under other parents. */
   paths: [string, ...string[]];
   table: string;
-  /** Whose rows are in the list. */
+  /** The SQL condition for the rows that belong to the list. */
   where?: string;
-  /** What is in the list without a filter. */
+  /** The SQL condition for the rows that the list shows without a filter. */
   unfiltered?: string;
-  /** The end of an item's name. */
+  /** The SQL expression for the last part of an item's name. */
   key?: string;
-  /** By the query that asks for each. */
+  /** The SQL order for each query. */
   orders?: Record<string, string>;
-  /** Of each parameter: values, and the rows that each leaves. */
+  /** For each query parameter, its test values and the SQL condition for each value. */
   filters?: Record<string, Filter[]>;
-  /** Queries that ask for the same list, so that its page tokens are good for them. */
+  /** Queries that request the same list, so that the list's page tokens are valid for them. */
   same?: string[];
 }
 type Filter = [value: string, condition: string];
 
-/** The first measurement was created at 0 microseconds; ten at a time share a time. */
+/** The first measurement was created at 0 microseconds. Groups of ten measurements share a time. */
 export const at = (micros: number) => `2026-01-01T00:00:00.${String(micros).padStart(6, '0')}Z`;
 export const day = (n: number) => `2026-03-0${n}T00:00:00.000000Z`;
 export const nth = (n: number) => `m${createHash('md5').update(String(n)).digest('hex')}`;
@@ -84,7 +84,7 @@ export const [ACME, GLOBEX] = ['measurementConsumers/acme', 'measurementConsumer
 export const [STREAMLY, CHIRPER] = ['dataProviders/streamly', 'dataProviders/chirper'];
 export const [FIRST_DUCHY, SECOND_DUCHY] = ['duchies/a', 'duchies/b'];
 
-/** Key identifiers of the certificates that are added here. */
+/** Returns the key identifier of a certificate that the tests add. */
 const keyOf = (party: string, n: number) => createHash('sha256').update(`${party} ${n}`).digest();
 const certificates = (party: string, other: string): List => ({
   paths: [`${party}/certificates`, `${other}/certificates`],
@@ -110,7 +110,7 @@ const parties = (collection: string): List => ({
   orders: { '': 'create_time, name' },
 });
 
-/** Every list of the routes table. */
+/** All lists of the routes table. */
 export const LISTS: Record<string, List> = {
   'GET measurementConsumers/*/measurements': {
     paths: [`${ACME}/measurements`, `${GLOBEX}/measurements`],
@@ -149,7 +149,7 @@ export const LISTS: Record<string, List> = {
       'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
     },
   },
-  // Of one that a provider refused: it was created at 20 and updated at 28 microseconds.
+  // This list belongs to a measurement that a provider refused. It was created at 20 and updated at 28 microseconds.
   'GET measurementConsumers/*/measurements/*/requisitions': {
     paths: [200, 100].map((n) => `${ACME}/measurements/${nth(n)}/requisitions`) as [string, string],
     table: 'requisitions',
@@ -223,7 +223,7 @@ export const LISTS: Record<string, List> = {
     filters: { 'filter.resource': equal('resource', ACME, STREAMLY) },
   },
   'GET trustedRoots': { paths: ['trustedRoots'], table: 'trusted_roots' },
-  // Entries of one transaction share its place; what they tell of comes in the order in which it was written.
+  // The entries of one transaction share its position and are ordered as they were written.
   'GET auditEntries': {
     paths: ['auditEntries'],
     table: 'audit_entries',

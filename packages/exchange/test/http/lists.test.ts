@@ -1,4 +1,4 @@
-/** What holds for every list of the routes table: its order, its filters, and which page tokens it takes. */
+/** Tests the rules for every list of the routes table: its order, its filters, and the page tokens that it accepts. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
@@ -31,7 +31,7 @@ const FOREIGN = '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken';
 const exchange = useExchange({
   rate: UNLIMITED,
   logLevel: 'warn',
-  // What is loaded here is old.
+  // Long deadlines keep the old test data from expiring.
   computations: {
     ...{ parametersWithinHours: 1e5, fulfillWithinHours: 1e5 },
     ...{ confirmWithinHours: 1e5, computeWithinHours: 1e5 },
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { acme, streamly, chirper } = castOf(exchange);
   const { database, dev } = exchange;
   await loadMeasurements(database, { consumer: acme, providers: dev.dataProviders, count: 220 });
-  // The trigger keeps measurements that have ended as they are.
+  // This trigger prevents updates of measurements that have ended.
   await database.query(
     `ALTER TABLE measurements DISABLE TRIGGER USER;
      UPDATE measurements SET reference_id = (ARRAY['spring', 'fall'])[1 + (hashtext(id) & 1)] WHERE hashtext(id) % 3 <> 0;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const file = { name: 'a.proto', package: 'a', syntax: 'proto3', messageType: [{ name: 'M' }] };
   const descriptorSet = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] }));
   await loadDescriptors(database, { providers: dev.dataProviders, descriptorSet, count: 24 });
-  // What is inserted below comes in the opposite order of its IDs, at one time.
+  // The rows below are inserted in the reverse order of their IDs and share one time.
   const added = `'${day(1)}' FROM unnest(ARRAY['d', 'c', 'b', 'a']) WITH ORDINALITY AS added(id, n)`;
   for (const collection of ['measurementConsumers', 'dataProviders', 'duchies']) {
     await database.query(
@@ -111,13 +111,13 @@ beforeAll(async () => {
     await ok(exchange.call(dev.operator.token, 'PATCH', `/v2alpha/${party}`, { displayName: 'Again' }));
   }
   await withoutOrderedIndexes();
-  // An entry is listed once no transaction before its own can still commit, on the whole server.
+  // The log shows an entry only when no earlier transaction on the whole server can still commit.
   const entries = (await database.query('SELECT 1 FROM audit_entries')).length;
   const listed = async () => (await page('auditEntries', 'pageSize=1000')).items.length;
   await vi.waitUntil(async () => (await listed()) === entries, { timeout: 90_000 });
 }, 120_000);
 
-/** Some without a measurement, some with one that succeeded, and one that is deleted. */
+/** Adds reports without a measurement, reports whose measurement succeeded, and a deleted report. */
 async function addReports(consumer: DevParty): Promise<void> {
   const { measurements } = await ok(
     exchange.call(consumer.token, 'GET', `/v2alpha/${ACME}/measurements?filter.states=SUCCEEDED&pageSize=1`),
@@ -130,7 +130,7 @@ async function addReports(consumer: DevParty): Promise<void> {
   await exchange.database.query(`UPDATE reports SET create_time = '${day(1)}'`);
 }
 
-/** An order must be that of the statement: an index that has the rows in this order may be there or not. */
+/** Disables index scans, so that the order can come only from the statement and not from an index. */
 async function withoutOrderedIndexes(): Promise<void> {
   const { database } = exchange;
   const [row] = await database.query('SELECT current_database() AS name');
@@ -159,7 +159,7 @@ async function addEventGroups(provider: DevParty, consumer: string, groups: obje
 
 const duchyTokens = new Map<string, string>();
 
-/** A caller who may read the list. */
+/** Returns the token of a caller that may read the list. */
 function readerOf(path: string): string {
   if (/^duchies\/.*(computations|webhooks)$/.test(path)) return duchyTokens.get(path.replace(/\/\w+$/, ''))!;
   const { acme, ...others } = castOf(exchange);
@@ -204,7 +204,10 @@ const filtersOf = ({ filters = {} }: List) =>
   );
 
 const properties = (route: Route) => Object.keys((route.query as { properties?: object })?.properties ?? {});
-/** Except changes, whose pages never end, and deliveries and timelines, which have no names: they have tests of their own. */
+/**
+ * The lists that all tests of this file cover. Three kinds have their own tests: changes, whose pages never end, and
+ * deliveries and timelines, which have no names.
+ */
 const LIST_ROUTES = (ROUTES as readonly Route[]).filter(
   (route) =>
     properties(route).includes('pageToken') &&
@@ -228,7 +231,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
 
   it('orders items of one time by their IDs, on pages of any size', async () => {
     for (const [query, order] of Object.entries(orders)) {
-      // The query that asks for the order may be a filter; it leaves out none here.
+      // A query that sets the order can also be a filter. This filter leaves out no row.
       const after = query.startsWith('filter.updatedAfter') ? `update_time > '${at(0)}'` : list.unfiltered;
       const expected = await inDatabase(list, after, order);
       expect(expected.length).toBeGreaterThan(2);
@@ -259,7 +262,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     };
     const own = await tokenOf('');
     for (const query of ['', 'pageSize=2', ...same]) expect(await take(own, path, query), query).toBe('200');
-    // Each list takes its turn with a third of the others, and under stress with all of them.
+    // Each list is tested with a third of the other lists, and in the stress lane with all of them.
     const elsewhere = Object.values(LISTS)
       .flatMap(({ paths }) => paths)
       .filter((_, i) => isStress || i % 3 === path.length % 3);
@@ -274,7 +277,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     }
     for (const [i, [query, token]] of tokens.entries()) {
       expect(await take(token, path, query), query).toBe('200');
-      // The one before has another value of the same parameter, or another parameter.
+      // The previous query has another value of the same parameter, or another parameter.
       const [neighbor] = tokens.at(i - 1)!;
       for (const other of ['', neighbor]) {
         if (other !== query) expect(await take(token, path, other), `${query} in ${other}`).toBe(FOREIGN);

@@ -1,4 +1,4 @@
-/** Lists of more rows than a page may hold, paged while others create, fulfill and cancel. */
+/** Tests lists with more rows than a page, read page by page while others create, fulfill and cancel. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -20,7 +20,7 @@ const ROWS = 1_207;
 const DESCRIPTORS = 307;
 const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
-/** A row of a list, as far as paging is concerned. */
+/** The fields of a list item that matter for paging. */
 interface Item {
   name: string;
   state?: string;
@@ -30,7 +30,7 @@ interface Item {
 
 let acme: DevParty;
 let streamly: DevParty;
-/** Measurements that a writer may end, in no order; each with the one requisition it has. */
+/** Measurements that a writer may end, in no particular order. Each has one requisition. */
 let open: { id: string; requisition: string; nonce: bigint }[];
 
 const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
@@ -71,7 +71,7 @@ async function write(token: string, method: string, path: string, body?: unknown
   return reply.json;
 }
 
-/** One round of everything that moves rows: about a hundred writes a second in all. */
+/** Runs one round of writes that move rows. All writers together make about a hundred writes a second. */
 async function writeOnce(): Promise<void> {
   await write(acme.token, 'POST', `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
   const descriptors = `${streamly.name}/eventGroupMetadataDescriptors`;
@@ -105,7 +105,7 @@ async function whileOthersWrite<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Follows the page tokens; the sizes are used in turn. */
+/** Follows the page tokens, and uses the page sizes in turn. */
 async function walk(
   reader: DevParty,
   path: string,
@@ -133,7 +133,7 @@ const TABLES = {
   eventGroupMetadataDescriptors: ['event_group_metadata_descriptors', 'provider'],
 } as const;
 
-/** What is there now, in the words of the API. */
+/** Returns the rows that exist now, in the form of the API. */
 async function stored(kind: keyof typeof TABLES, ofParent?: DevParty): Promise<Required<Item>[]> {
   const [table, parent] = TABLES[kind];
   const rows = await exchange.database.query(
@@ -146,7 +146,7 @@ async function stored(kind: keyof typeof TABLES, ofParent?: DevParty): Promise<R
   return rows as unknown as Required<Item>[];
 }
 
-/** In one total order, which also means: none twice. */
+/** Expects a strict order, which also excludes duplicates. */
 function expectOrder(items: Item[], time: 'createTime' | 'updateTime'): void {
   const positions = items.map((item) => `${item[time]} ${item.name.split('/').at(-1)}`);
   expect(positions.findIndex((position, i) => i > 0 && position <= positions[i - 1]!)).toBe(-1);
@@ -157,7 +157,7 @@ function expectNoneMissing(items: Item[], expected: Item[]): void {
   expect(expected.filter(({ name }) => !seen.has(name))).toEqual([]);
 }
 
-/** Rows that were among `before` and are among `after`. */
+/** Returns the rows of `before` that are also in `after`. */
 function common(before: Item[], after: Item[]): Item[] {
   const still = new Set(after.map(({ name }) => name));
   return before.filter(({ name }) => still.has(name));
@@ -201,7 +201,7 @@ describe('while others write, each row that was there comes exactly once, in one
     const found = await whileOthersWrite(() => walk(acme, path, { sizes: [7, 50, 50] }));
     const after = await stored('eventGroupMetadataDescriptors');
     const byName = new Map(after.map((item) => [item.name, item]));
-    // The reply holds no times.
+    // The reply contains no times, so they are looked up by name.
     expectOrder(
       found.map(({ name }) => byName.get(name)!),
       'createTime',
@@ -262,7 +262,7 @@ describe('without others', () => {
     const window = () => pick([3, 20, 90]);
     let found = 0;
     for (let round = 0; round < rounds(100); round++) {
-      // Bounds are times of rows: one microsecond more or less would be seen.
+      // The bounds are times of rows, so that an error of one microsecond changes the result.
       const created = pick(loaded).createTime;
       const updated = later(created, pick([0, 1, 30]));
       const states = MEASUREMENT_STATES.filter(() => Math.random() < 0.5);
@@ -292,7 +292,7 @@ describe('without others', () => {
     expect(found).toBeGreaterThan(0);
   });
 
-  /** A timestamp some microseconds later; nothing here crosses a second. */
+  /** Returns a timestamp some microseconds later, within the same second. */
   function later(time: string, micros: number): string {
     return `${time.slice(0, 20)}${String(Number(time.slice(20, 26)) + micros).padStart(6, '0')}Z`;
   }

@@ -1,4 +1,6 @@
-/** Size limits of responses: a page ends at a number of bytes, a batch at 50 names or a number of bytes. */
+/**
+ * Tests the size limits of responses: a page ends at a number of bytes, and a batch at 50 names or a number of bytes.
+ */
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
@@ -19,7 +21,8 @@ import { ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES, MAX_PAGE_BYTES } from '../../src/operations/paging.ts';
 
-// The limits are 8 and 64 MiB, as a test beside them says; here, unless under stress, they are a sixteenth of that.
+// The real limits are 8 and 64 MiB, as another test checks. Outside the stress lane, this file uses a sixteenth of
+// them.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   const { isStress } = await import('@measurement-exchange/testkit/rounds');
@@ -31,7 +34,7 @@ vi.mock('../../src/operations/paging.ts', async (original) => {
   };
 });
 
-/** 3.5 of 8 in base64: two fit into a page, 18 into a batch. */
+/** In base64, this is 3.5/8 of a page, so two fit into a page and 18 into a batch. */
 const LARGE = Math.floor((2.6 / 8) * MAX_PAGE_BYTES);
 
 let acme: DevParty;
@@ -49,7 +52,7 @@ function get(reader: DevParty, path: string): Promise<Reply> {
   return exchange.call(reader.token, 'GET', `/v2alpha/${path}`);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
+// biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields of replies
 async function post(caller: DevParty, path: string, body?: unknown): Promise<any> {
   const reply = await exchange.call(caller.token, 'POST', `/v2alpha/${path}`, body);
   expect(reply.status, reply.text.slice(0, 1000)).toBe(200);
@@ -73,7 +76,7 @@ async function fulfil(measurement: { name: string }, consumer: DevParty, change:
   await post(streamly, `${path}:fulfillDirect`, { ...fulfillment(streamly, requisition, 1n), ...change });
 }
 
-/** The pages of a list, each with its size in bytes. */
+/** Returns the pages of a list, each with its size in bytes. */
 async function pages(
   reader: DevParty,
   path: string,
@@ -91,11 +94,11 @@ async function pages(
 
 const large = () => randomBytes(LARGE).toString('base64');
 const largeResult = () => ({ encryptedResult: { ciphertext: large(), typeUrl: 'result' } });
-/** Measurements of globex, each with one field that is large. */
+/** The names of measurements of globex, each with one large field. */
 const largest: string[] = [];
 const entry = (request: Request) => request.dataProviders[streamly.name]!;
 
-/** Every field that may be large, by who makes it so. */
+/** Every field that may be large, under the name of its contents. */
 const LARGE_FIELDS: Record<string, (request: Request) => void> = {
   'requisition specs': (request) => {
     entry(request).encryptedRequisitionSpec.ciphertext = large();
@@ -126,7 +129,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
       `pageSize=6&filter.createdAfter=${createTime}`,
     );
     expect(measurements.flatMap((page) => page.names)).toEqual(largest);
-    // A field that were not counted would let a third one in.
+    // If one of these fields did not count, a page would have three measurements.
     expect(measurements.map((page) => page.names.length)).toEqual([2, 2, 1]);
     const requisitions = await pages(
       streamly,
@@ -205,7 +208,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
   });
 });
 
-/** A set of about so many bytes that is long in JSON: small fields, five times as long there. */
+/** Returns a set of about this many bytes with many small fields, whose JSON is five times as long. */
 function manyFields(bytes: number): string {
   const field = Array.from({ length: 130 }, (_, i) => ({
     name: `f${i}`,
@@ -268,7 +271,7 @@ describe('a batch of measurements', () => {
   });
 
   it('is refused above its limit of bytes, also when that comes of a name repeated, and answered below', async () => {
-    // Each of them several times: the bytes of a name count as often as it is there.
+    // Each name occurs several times, and its bytes count each time.
     const all = Array.from({ length: 20 }, (_, i) => largest[i % largest.length]!);
     const below = await batchGet(all.slice(0, 18), globex);
     expect(below.status).toBe(200);

@@ -1,4 +1,4 @@
-/** What every reply carries, what is written down about it, and how the last ones are given. */
+/** Tests the headers of every reply, the log line of every request, and the last replies before a stop. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -37,7 +37,7 @@ const lines = async () => (await exchange.logs()).map((text) => JSON.parse(text)
 const linesOf = async (reply: Reply) =>
   (await lines()).filter((line) => line.requestId === requestIdOf(reply));
 
-/** Answers of every kind, with the status that each must have. */
+/** Requests with every kind of response, and the status that each must have. */
 const KINDS: [number, string, () => Promise<Reply>][] = [
   [200, 'a success', () => exchange.call(acme.token, 'GET', '/v2alpha/whoami')],
   [400, 'a bad field', () => post(exchange, acme, `${acme.name}/measurements`, {})],
@@ -68,7 +68,8 @@ const KINDS: [number, string, () => Promise<Reply>][] = [
 
 it('a rejected request without a body leaves its connection open for the next one', async () => {
   const rejected = () => exchange.call(acme.token, 'GET', `/v2alpha/${globex.name}/measurements`);
-  // The second time the caller is known, and is rejected before Node has marked the request as complete.
+  // In the second request, the caller is already known, so the rejection comes before Node marks the request as
+  // complete.
   for (const reply of [await rejected(), await rejected()]) {
     expect(reply.status).toBe(403);
     expect(reply.headers.get('connection')).toBe('keep-alive');
@@ -157,7 +158,7 @@ describe('the log', () => {
     expect(await linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
     const stranger = await exchange.call('bad', 'GET', `/v2alpha/${name}`);
     expect(await linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
-    // The reply does not tell what the log does.
+    // The log has the reason, but the reply does not.
     expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
   });
 
@@ -182,7 +183,7 @@ describe('the log', () => {
   it('holds no secret, whether the request succeeds or fails', async () => {
     let count = 0;
     const markers: string[] = [];
-    /** A text that occurs nowhere else, and its bytes as base64. */
+    /** Returns a text that occurs nowhere else, and records it. */
     const mark = (): string => {
       markers.push(`marker${++count}marker`);
       return markers.at(-1)!;
@@ -276,7 +277,7 @@ describe('cross-origin callers', () => {
       'access-control-expose-headers': expect.stringContaining('x-request-id'),
     });
     expect(reply.headers.get('vary')).toBe('origin');
-    // A browser must be able to read refusals as well.
+    // A browser must be able to read errors as well.
     expect(corsOf(await simple(exchange, LISTED))).toMatchObject({ 'access-control-allow-origin': LISTED });
 
     const asked = await preflight(exchange, LISTED);
@@ -304,7 +305,7 @@ describe('stopping', () => {
     await holder.query('BEGIN; SELECT * FROM measurements FOR UPDATE');
     const inFlight = post(exchange, acme, `${name}:cancel`);
     await lockWait(exchange);
-    // A connection on which a request has begun to arrive.
+    // A connection on which the exchange has begun to receive a request.
     const socket = connect(Number(new URL(exchange.url).port), '127.0.0.1');
     let received = '';
     socket.on('data', (chunk) => {
@@ -329,11 +330,11 @@ describe('stopping', () => {
     expect(await ok(reply)).toMatchObject({ name, state: 'CANCELLED' });
     expect(reply.headers.get('connection')).toBe('close');
     expect(await stopping).toEqual([]);
-    // Nothing was waited for but the replies: whatever else it would wait for takes 8 s.
+    // The server waited only for open replies. Any other wait takes at least 8 s.
     expect(performance.now() - began).toBeLessThan(7_900);
   });
 
-  /** Until a transaction waits for a lock. */
+  /** Waits until a transaction waits for a lock. */
   async function lockWait(exchange: TestExchange): Promise<void> {
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);

@@ -85,7 +85,10 @@ describe('a certificate', () => {
 });
 
 describe('the preferred certificate', () => {
-  /** From worst to best: not revoked or held, then valid now, then latest notAfter, then latest notBefore. */
+  /**
+   * The certificates from worst to best. The criteria are: not revoked or held, valid now, latest notAfter, latest
+   * notBefore.
+   */
   const RANKING: [string, Parameters<typeof addCertificate>[3]][] = [
     ['revoked-expired', { revocationState: 'REVOKED', notAfter: '2021-06-01' }],
     ['held-expired-later', { revocationState: 'HOLD', notAfter: '2021-07-01' }],
@@ -112,7 +115,7 @@ describe('the preferred certificate', () => {
         const name = await addCertificate(exchange, party, id, fields);
         expect(await ok(read())).toMatchObject({ name });
       }
-      // Not the latest one, but the best: what is worse and comes later changes nothing.
+      // The best certificate is used, not the latest: adding a worse one later changes nothing.
       for (const [id, fields] of RANKING.slice(0, -1))
         await addCertificate(exchange, party, `late-${id}`, fields);
       expect(await ok(read())).toMatchObject({ name: `${party}/certificates/newer` });
@@ -173,7 +176,7 @@ describe('pages without a token', () => {
 });
 
 describe('/metrics', () => {
-  /** The value of one series, 0 where there is none yet. */
+  /** Returns the value of a series, or 0 if the series does not exist yet. */
   async function series(name: string): Promise<number> {
     const { status, headers, text } = await page('/metrics');
     expect(status).toBe(200);
@@ -181,7 +184,7 @@ describe('/metrics', () => {
     const line = text.split('\n').find((l) => l.startsWith(`${name} `));
     return line === undefined ? 0 : Number(line.split(' ').at(-1));
   }
-  /** How far each series moves while `run` runs. */
+  /** Returns how far each series moves while `run` runs. */
   async function moved(names: string[], run: () => Promise<unknown>): Promise<number[]> {
     const before: number[] = [];
     for (const name of names) before.push(await series(name));

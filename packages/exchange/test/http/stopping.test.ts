@@ -1,4 +1,4 @@
-/** A stop lets requests in flight finish, and does not wait for ever for one that never does. */
+/** Tests that a stop lets requests in flight finish, but does not wait forever for a request that never finishes. */
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whether it takes new connections. */
+/** Returns whether the server accepts new connections. */
 function accepts(url: string): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
   return new Promise((resolve) => {
@@ -27,7 +27,7 @@ it('answers what ends within 8 s, and closes the connections of the rest', async
   const exchange = await startExchange();
   const { acme } = castOf(exchange);
   const body = JSON.stringify({ names: [`${acme.name}/measurements/none`] });
-  /** A request that the exchange has begun to read. */
+  /** Starts a request that the exchange begins to read. */
   const begin = async () => {
     const request = http.request(`${exchange.url}/v2alpha/${acme.name}/measurements:batchGet`, {
       method: 'POST',
@@ -64,7 +64,7 @@ it('answers what ends within 8 s, and closes the connections of the rest', async
   expect(isCut).toBe(false);
   vi.advanceTimersByTime(1);
   vi.useRealTimers();
-  // At once, and not when the time to send the request is over.
+  // The connection closes immediately, and not only when the time limit for sending the request has passed.
   await Promise.race([cut, sleep(5_000).then(() => expect.fail('The connection is still open.'))]);
   expect(await stopped).toEqual([]);
 });

@@ -10,14 +10,14 @@ const exchange = useExchange();
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
 
-/** The spans of a trace as lines, each below the one that it belongs to. */
+/** Returns the spans of a trace as lines, each indented below its parent. */
 function tree(spans: CollectedSpan[], parentId: string, indent = ''): string[] {
   return spans
     .filter((span) => span.parentId === parentId)
     .flatMap(({ name, spanId }) => [`${indent}${name}`, ...tree(spans, spanId, `${indent}  `)]);
 }
 
-/** The span of a request, once it has arrived: that of what it did arrives before, since it ends last. */
+/** Waits for the span of a request. It arrives after its child spans, because it ends last. */
 function spanOf(reply: Reply): Promise<CollectedSpan> {
   const requestId = reply.headers.get('x-request-id');
   return vi.waitFor(() => {
@@ -76,7 +76,7 @@ it('traces neither health checks nor the work that is looked for all the time', 
   await spanOf(reply);
   const begins = collector.spans.filter(({ parentId }) => parentId === '').map(({ name }) => name);
   expect(new Set(begins)).toEqual(new Set(['createMeasurement', 'getParty']));
-  // What a commit makes due for others is not of its request.
+  // Work for other parties that a commit causes does not belong to the request's trace.
   const names = collector.spans.map(({ name }) => name);
   expect(names.filter((name) => /^(changes_|webhook_)/.test(name))).toEqual([]);
 });

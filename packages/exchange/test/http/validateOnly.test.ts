@@ -21,7 +21,7 @@ const UNKNOWN_TYPE = 'type.example/unknown';
 const withoutPackage = { file: [{ name: 'a.proto', messageType: [{ name: 'M' }] }] };
 const descriptorSet = { file: [{ ...withoutPackage.file[0], package: 'a' }] };
 
-/** What only a write gives a resource. */
+/** Returns a resource without the fields that only a write sets. */
 function unwritten({ name: _n, etag: _e, createTime: _c, updateTime: _u, ...rest }: Reply['json']) {
   return rest;
 }
@@ -37,7 +37,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     ({ acme, streamly, chirper } = castOf(exchange));
   });
 
-  /** The reply to a call that must leave every table as it was. */
+  /** Returns the reply to a call, which must leave every table unchanged. */
   async function dryRun(party: DevParty, method: string, name: string, body?: unknown): Promise<Reply> {
     const before = await stored(exchange);
     const reply = await exchange.call(party.token, method, `/v2alpha/${name}?validateOnly=true`, body);
@@ -106,7 +106,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     const questionable = await ok(dryRun(streamly, 'POST', name, body));
     expect(codes(questionable)).toEqual(['TYPE_URL_UNKNOWN']);
     expect(questionable).toEqual({ ...fulfilled, findings: questionable.findings });
-    // The etag is still good.
+    // The etag is still valid.
     expect(await get(exchange, streamly, requisition.name)).toEqual(requisition);
   });
 

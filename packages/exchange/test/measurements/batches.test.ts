@@ -1,4 +1,4 @@
-/** Measurements that are created together: all of them or none, and each once. */
+/** Tests measurements that are created together: all or none of them, and each once. */
 import {
   type DevParty,
   measurementRequest,
@@ -156,7 +156,7 @@ describe('a consumer near its limit of open measurements', () => {
 describe('a finding in one measurement of a batch', () => {
   const strict = useExchange({ rate: UNLIMITED, checks: 'strict' });
 
-  /** Only the second of three has a finding. */
+  /** Creates three measurements, of which only the second has a finding. */
   function withOneBad(on: TestExchange, requestId: string, query = '') {
     const { acme, streamly } = castOf(on);
     const measurement = measurementRequest(acme, [streamly]);
@@ -199,7 +199,7 @@ describe('a finding in one measurement of a batch', () => {
     expect(metadata(reply)).toEqual({ codes: 'SPEC_UNDECODABLE' });
     const { acme, streamly } = castOf(strict);
     expect((await get(strict, acme, `${acme.name}/measurements`)).measurements).toEqual([]);
-    // A batch that was rejected does not use its request IDs up.
+    // A rejected batch does not use up its request IDs.
     const requests = [{ measurement: measurementRequest(acme, [streamly]), requestId: 'bad' }];
     await ok(post(strict, acme, `${acme.name}/measurements:batchCreate`, { requests }));
   });
@@ -211,7 +211,7 @@ it('after a crash, batches that are sent again to another replica exist once, an
     config: { rate: UNLIMITED },
   });
   try {
-    // Each process has demo certificates and tokens of its own.
+    // Each process has its own demo certificates and tokens.
     const [acme] = crashing.dev.measurementConsumers as [DevParty];
     const [streamly] = crashing.dev.dataProviders as [DevParty];
     const path = `/v2alpha/${acme.name}/measurements:batchCreate`;

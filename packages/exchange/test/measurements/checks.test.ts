@@ -1,4 +1,4 @@
-/** What a create must get right beyond the shape of its body, and in which order that is looked at. */
+/** Tests the checks of a create request beyond the shape of its body, and their order. */
 
 import { type DevParty, measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 const send = (body: unknown, consumer = acme) =>
   post(exchange, consumer, `${consumer.name}/measurements`, body);
 
-/** A request in which each certificate may be another one. */
+/** Returns a request in which any certificate may be replaced. */
 function request(changes: { own?: string; provider?: string; providers?: DevParty[] } = {}) {
   const body = measurementRequest(acme, changes.providers ?? [streamly]);
   if (changes.own) body.measurementConsumerCertificate = changes.own;
@@ -69,7 +69,7 @@ describe('a certificate', () => {
     expect(errorOf(await bad(globex.certificate, chirper.certificate))).toBe(both);
     expect(errorOf(await bad(streamly.certificate, acme.certificate))).toBe(both);
     expect(errorOf(await bad('acme', `${streamly.name}/certificates/a/b`))).toBe(both);
-    // A prefix of the right name is not the right name.
+    // A name that only begins with the right name is rejected, too.
     expect(errorOf(await bad(`${acme.name}x/certificates/c`, `${streamly.name}x/certificates/c`))).toBe(both);
   });
 

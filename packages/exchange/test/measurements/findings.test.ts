@@ -26,7 +26,7 @@ import { FINDING_CODES } from '../../src/domain/findings.ts';
 const UNKNOWN_TYPE = 'type.example/unknown';
 
 let files = 0;
-/** A file with two messages that nobody has registered yet. */
+/** Returns a file with two messages that no provider has registered yet. */
 const file = () => {
   const name = `f${++files}`;
   const messageType = [{ name: `M${files}` }, { name: `N${files}` }];
@@ -37,7 +37,7 @@ const fileWithoutPackage = () => {
   return rest;
 };
 
-/** Every way to be found fault with: the code, the fields in question, and the call. */
+/** A request with a finding: the finding's code, its fields, and the call. */
 interface Fault {
   title: string;
   code: keyof typeof FINDING_CODES;
@@ -49,7 +49,7 @@ function fault(title: string, code: Fault['code'], fields: string[], call: Fault
   return { title, code, fields, call };
 }
 
-/** A create for one provider with this spec. */
+/** Creates a measurement for one provider with this spec. */
 const withSpec = (spec: (acme: DevParty) => Uint8Array | object) => (exchange: TestExchange) => {
   const { acme, streamly } = castOf(exchange);
   const given = spec(acme);
@@ -166,14 +166,14 @@ const FAULTS: Fault[] = [
   ),
 ];
 
-/** How often each code was found, by the metrics. */
+/** Returns how often each code was found, from the metrics. */
 async function counted(exchange: TestExchange): Promise<Record<string, number>> {
   const { text } = await exchange.call(undefined, 'GET', '/metrics');
   const lines = text.matchAll(/^mex_findings_total\{code="(\w+)"\} (\d+)$/gm);
   return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
 }
 
-/** Codes whose faults have a test of their own. */
+/** Codes that are tested in other files. */
 const ELSEWHERE = {
   'consent.test.ts': [
     'SPEC_SIGNATURE_INVALID',
@@ -244,7 +244,7 @@ describe('strict checks', () => {
     expect(metadata(reply)).toEqual({ codes: code });
     expect(await lineOf(exchange, reply)).toMatchObject({ reason: 'CHECK_FAILED', fields });
     const after = JSON.stringify(await stored(exchange));
-    // Whatever the call prepared is there; what it was about is not.
+    // The call's preparations are stored, but the rejected request itself left no trace.
     expect(after).not.toContain(reply.headers.get('x-request-id'));
   });
 

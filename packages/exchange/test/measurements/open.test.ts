@@ -1,4 +1,4 @@
-/** How many measurements of a consumer may be open. */
+/** Tests the limit on a consumer's open measurements. */
 import {
   type DevParty,
   measurementRequest,
@@ -35,7 +35,7 @@ it('a consumer at its limit is told so, may validate and repeat, and goes on whe
   };
   expect(await open()).toBeLessThanOrEqual(LIMIT);
   for (const reply of replies) if (reply.status !== 200) expect(errorOf(reply)).toBe(TOO_MANY);
-  // Those that run at the same time as a count may count twice for a second.
+  // Creates that run at the same time as a count may be counted twice for up to a second.
   const filled = async () => {
     await create(acme);
     expect(await open()).toBe(LIMIT);
@@ -44,7 +44,7 @@ it('a consumer at its limit is told so, may validate and repeat, and goes on whe
   expect(errorOf(await create(acme))).toBe(TOO_MANY);
   expect((await ok(create(acme, '?requestId=first', request))).name).toBe(first.name);
   await ok(create(acme, '?validateOnly=true'));
-  // It is the limit of each.
+  // Each consumer has its own limit.
   await ok(create(exchange.dev.measurementConsumers[1]!));
 
   await ok(post(exchange, acme, `${first.name}:cancel`));
@@ -76,7 +76,7 @@ it('creates are counted again after a hundredth of the limit, or 10 s, and once 
   expect([await taken(100), counts]).toEqual([100, 10]);
   now += 10_000;
   expect([await taken(1), counts]).toEqual([1, 11]);
-  // Others created some: what this replica may still create without another count is a hundredth of the limit.
+  // Other replicas created some meanwhile. Without a new count, this replica may create a hundredth of the limit.
   open = 995;
   expect([await taken(10_000), counts]).toEqual([9, 12]);
   now += 999;

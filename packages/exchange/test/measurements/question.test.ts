@@ -1,4 +1,6 @@
-/** The encrypted question of a measurement: the exchange keeps it for the consumer, and shows it to nobody else. */
+/**
+ * Tests the encrypted question of a measurement, which the exchange keeps for the consumer and shows to no other party.
+ */
 import { randomBytes } from 'node:crypto';
 import { useComputations } from '@measurement-exchange/testkit/computations';
 import { measurementRequest } from '@measurement-exchange/testkit/exchange';
@@ -10,7 +12,7 @@ const INVALID = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE';
 const world = useComputations();
 const { exchange } = world;
 
-/** A question of so many bytes. */
+/** Returns a question with this many bytes. */
 const questionOf = (bytes = 300) => ({
   ciphertext: randomBytes(bytes).toString('base64'),
   typeUrl: 'x/Question',
@@ -85,7 +87,7 @@ it('counts as a part of a page', async () => {
   const { acme } = world;
   const question = questionOf(64 * 1024);
   const { createTime } = await ok(send(question));
-  // 87 KB each as base64; a page has 8 MiB.
+  // Each question has 87 KB in base64, and a page has 8 MiB.
   for (let i = 0; i < 96; i++) await ok(send(question));
   const query = `pageSize=1000&filter.createdAfter=${createTime}`;
   const { measurements, nextPageToken } = await get(exchange, acme, `${acme.name}/measurements?${query}`);

@@ -1,5 +1,6 @@
 /**
- * Two exchanges over one database, and everyone at once: at most one decides, and nobody sees half of it.
+ * Runs two exchanges over one database while all parties act at the same time: at most one request decides, and no
+ * reader sees a partial change.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +27,7 @@ let database: Database;
 let servers: ExchangeProcess[];
 let consumer: DevParty;
 let providers: DevParty[];
-/** Answers of 500 and above; there may be none. */
+/** Replies with status 500 or above, which must not occur. */
 const failures: string[] = [];
 
 beforeAll(async () => {
@@ -44,14 +45,14 @@ afterAll(async () => {
   const ailments = await doctor({ connection: { connectionString: database.url } });
   await database.drop();
   expect(codes).toEqual([0, 0]);
-  // A busy machine makes them reject requests that are sent again.
+  // A busy machine makes the exchanges reject requests with UNAVAILABLE, which clients repeat.
   const errors = servers.flatMap((server) => server.output().match(/.*"level":50.*/g) ?? []);
   expect(errors.filter((line) => !line.includes('"code":"UNAVAILABLE"'))).toEqual([]);
   expect(failures).toEqual([]);
   expect(ailments).toEqual([]);
 });
 
-/** Each server has an issuer of its own: the token is the one that it gave the party. */
+/** Sends a request with the token that this server issued to the party, because each server has its own issuer. */
 async function call(at: number, who: DevParty, method: string, path: string, body?: unknown): Promise<Reply> {
   const server = servers[at % servers.length]!;
   const { measurementConsumers, dataProviders } = server.dev;
@@ -62,7 +63,7 @@ async function call(at: number, who: DevParty, method: string, path: string, bod
 }
 
 const anywhere = () => Math.floor(Math.random() * servers.length);
-/** 200, or the reason why not. */
+/** Returns OK for status 200, and otherwise the status and the reason of the error. */
 const outcome = ({ status, json }: Reply) =>
   status === 200 ? 'OK' : `${status} ${json.error.details[0].reason}`;
 
@@ -76,11 +77,11 @@ async function inParallel(count: number, atOnce: number, work: (i: number) => Pr
 
 interface Open {
   name: string;
-  /** One a provider, in their order: its name for the provider, and its etag. */
+  /** One requisition for each provider, in their order, with the provider's name for it and its etag. */
   requisitions: { name: string; etag: string }[];
 }
 
-/** Created at one server, read at the other. */
+/** Creates a measurement at one server and reads it at the other. */
 async function openMeasurement(at: number, of: DevParty[]): Promise<Open> {
   const created = await call(
     at,
@@ -110,7 +111,7 @@ function refuse(at: number, open: Open, i: number, etag = open.requisitions[i]!.
   return call(at, providers[i]!, 'POST', `${open.requisitions[i]!.name}:refuse`, body);
 }
 
-/** Readers at both servers look at what `work` names, all the while. */
+/** Runs `work` while readers at both servers read the measurements that it names. */
 async function watched(work: (watch: (open: Open) => void) => Promise<void>): Promise<void> {
   const watch = new Watch((path, names) =>
     names
@@ -138,7 +139,7 @@ describe('three providers fulfil at once', () => {
         const measurement = (await call(anywhere(), consumer, 'GET', open.name)).json;
         expect([measurement.state, measurement.results?.length]).toEqual(['SUCCEEDED', 3]);
         expect(replies.map(outcome)).toEqual(['OK', 'OK', 'OK']);
-        // Only the one who was last is told so.
+        // Only the last fulfillment gets the final state.
         expect(replies.map((reply) => reply.json.measurementState).sort()).toEqual([
           'AWAITING_REQUISITION_FULFILLMENT',
           'AWAITING_REQUISITION_FULFILLMENT',
@@ -170,11 +171,12 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
     const decided = { SUCCEEDED: 0, FAILED: 0, CANCELLED: 0 };
     await watched((watch) =>
       inParallel(Math.max(200, DECISIONS), 8, async (round) => {
-        // A few rounds are repeated until each of the three has won.
+        // The rounds continue until each of the three outcomes has occurred.
         if (round >= DECISIONS && !Object.values(decided).includes(0)) return;
         const open = await openMeasurement(round, providers.slice(0, 2));
         watch(open);
-        // The refusing provider's other process fulfils with the same etag, or success would be out of reach.
+        // Another process of the refusing provider fulfills with the same etag. Without it, success would be
+        // impossible.
         const racers = [
           (at: number) => fulfil(at, open, 0),
           (at: number) => fulfil(at, open, 1),
@@ -196,7 +198,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
         if (state === 'FAILED') expect(failure.reason).toBe('REQUISITION_REFUSED');
         decided[state as keyof typeof decided]++;
 
-        // The etag of now does not help either: the requisition is closed for good.
+        // The current etag does not help, either: the requisition is closed for good.
         const etag = list.find((r: { dataProvider: string }) => r.dataProvider === providers[1]!.name).etag;
         expect(outcome(await refuse(round, open, 1, etag))).toBe('400 REQUISITION_STATE_ILLEGAL');
       }),
@@ -205,8 +207,9 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   });
 
   /**
-   * By outcome: the replies to fulfil 1, fulfil 2, refuse 2 and cancel, then the states of both requisitions.
-   * Withdrawing, fulfilling and refusing all change the etag, and a stale etag is said before a wrong state.
+   * The legal combinations by final state: the replies to fulfill 1, fulfill 2, refuse 2 and cancel, then the states of
+   * both requisitions. Withdrawing, fulfilling and refusing all change the etag, and a stale etag is reported before a
+   * wrong state.
    */
   const LEGAL = {
     SUCCEEDED: [['OK', 'OK', ABORTED, OVER, 'FULFILLED', 'FULFILLED'].join(', ')],
@@ -282,7 +285,7 @@ describe('a watch at one exchange', () => {
     expect(first.lines).toEqual(made);
     made.push(await create(0), await create(1));
     await seen(first, 6);
-    // Tokens are good at both.
+    // Page tokens are valid at both servers.
     const second = await watch(at(1), `${kind}&pageToken=${first.lastId}`, {}, servers[1]!.url);
     first.response.destroy();
     made.push(await create(0), await create(1));

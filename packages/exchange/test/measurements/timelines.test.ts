@@ -39,7 +39,7 @@ interface Transition {
   requestId: string;
   findings?: { code: string }[];
 }
-/** A step of a timeline in one line: who moved what from where to where, why, in which call. */
+/** Formats a step of a timeline: the actor, the resource, both states, the cause and the request. */
 const line = (t: Transition) =>
   `${t.actor} ${t.resource} ${t.from ?? '-'} > ${t.to} ${t.cause} ${t.requestId}`;
 const timeline = async (party: DevParty, name: string): Promise<Transition[]> => {
@@ -49,7 +49,10 @@ const timeline = async (party: DevParty, name: string): Promise<Transition[]> =>
 };
 const requestIdOf = (reply: Reply) => reply.headers.get('x-request-id');
 
-/** A measurement of two providers: its name, its requisitions in both views, and the call that made it. */
+/**
+ * Creates a measurement of two providers. Returns its name, its requisitions in both views, and the request that
+ * created it.
+ */
 async function begin(request: object = measurementRequest(acme, [streamly, chirper])) {
   const created = await post(exchange, acme, `${acme.name}/measurements`, request);
   const { name } = await ok(created);
@@ -130,7 +133,7 @@ describe('the timeline of a measurement', () => {
 });
 
 describe('the pages of a timeline', () => {
-  /** All of it, `pageSize` steps at a time. */
+  /** Reads the whole timeline in pages of `pageSize` steps. */
   const paged = async (party: DevParty, name: string, pageSize: number) => {
     const pages: Transition[][] = [];
     for (let token = ''; ; ) {
@@ -159,7 +162,7 @@ describe('the pages of a timeline', () => {
   it('are 50 steps long by default, however long it is', async () => {
     const { name, own } = await begin();
     const requisition = own[0].name.split('/').at(-1);
-    // Nobody can cause so many any more.
+    // The steps are inserted directly, because no caller can cause this many.
     await exchange.database.query(
       `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
        SELECT r.measurement, r.id, n, r.state, r.state, now(), r.provider, 'deferred', 'x'
@@ -172,7 +175,7 @@ describe('the pages of a timeline', () => {
     expect(theirs.transitions).toHaveLength(50);
     expect((await paged(acme, name, 1000)).flat()).toHaveLength(3 + 499);
     expect((await paged(streamly, own[0].name, 200)).map((page) => page.length)).toEqual([200, 200, 100]);
-    // A token belongs to one timeline.
+    // A page token belongs to one timeline.
     const stolen = `${own[1].name}:timeline?pageToken=${theirs.nextPageToken}`;
     expect(errorOf(await exchange.call(chirper.token, 'GET', `/v2alpha/${stolen}`))).toBe(
       '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken',

@@ -1,11 +1,11 @@
-/** Readers that look at measurements while others change them, and note every sight that no moment contained. */
+/** Readers that look at measurements while others change them, and record every state that never existed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 
-/** One measurement or list by path, or a batch by names. */
+/** Reads one measurement or list by path, or a batch by names. */
 type Read = (path: string, names?: string[]) => Promise<Reply>;
 
-/** As many as are of interest: those that are being changed now. */
+/** The number of measurements to read, which covers those that are being changed now. */
 const RECENT = 20;
 
 export class Watch {
@@ -23,7 +23,7 @@ export class Watch {
     this.recent = [...this.recent.slice(1 - RECENT), measurement];
   }
 
-  /** Resolves when stopped. */
+  /** Resolves when the readers are stopped. */
   async start(readers: number): Promise<void> {
     await Promise.all(Array.from({ length: readers }, (_, i) => this.look(i)));
   }
@@ -61,7 +61,10 @@ interface Measurement {
   failure?: { reason: string };
 }
 
-/** Results and success, failure and its reason are seen together. A direct measurement never waits in COMPUTING. */
+/**
+ * Checks that results appear only with success and a failure only with FAILED. A direct measurement never waits in
+ * COMPUTING.
+ */
 function measurementWrongs({ name, state, dataProviders, results = [], failure }: Measurement): string[] {
   const right =
     results.length === (state === 'SUCCEEDED' ? Object.keys(dataProviders).length : 0) &&
@@ -76,7 +79,7 @@ interface Requisition {
   measurementState: string;
 }
 
-/** Which states of requisitions go together, by the state of their measurement. */
+/** Checks the combination of requisition states for the state of their measurement. */
 function requisitionWrongs(list: Requisition[]): string[] {
   const states = list.map(({ state }) => state);
   const count = (state: string) => states.filter((s) => s === state).length;

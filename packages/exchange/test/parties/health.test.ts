@@ -1,4 +1,4 @@
-/** What the operator sees of how the parties do. */
+/** Tests the operator's view of the health of the parties. */
 import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator } from '@measurement-exchange/testkit/operator';
 import { castOf, createMeasurement, get, ok, post } from '@measurement-exchange/testkit/steps';
@@ -38,7 +38,7 @@ it('is when a party was last seen, for how long its certificate lasts, and how m
   });
   expect(Date.parse((await healthOf(acme)).lastSeen)).toBeGreaterThan(before - 30_000);
   expect((await healthOf(acme)).open).toEqual({ count: 1 });
-  // Nothing that is measured, and no name of it.
+  // The page shows neither the measured data nor the measurement's name.
   expect(JSON.stringify(await page())).not.toContain(measurement.name.split('/').at(-1));
   expect(await healthOf(chirper)).toMatchObject({ open: { count: 0 } });
   expect(await healthOf(chirper)).not.toHaveProperty('oldestOpenTime');
@@ -47,7 +47,7 @@ it('is when a party was last seen, for how long its certificate lasts, and how m
 it('says who is suspended, who was never there, and whose webhooks are paused or fail', async () => {
   const { acme, chirper } = cast;
   const hook = await ok(post(exchange, chirper, `${chirper.name}/webhooks`, { url: 'http://127.0.0.1:9/' }));
-  // Nobody listens there, so the change is still to be sent.
+  // No server listens at this address, so the change remains undelivered.
   await createMeasurement(exchange, acme, [chirper]);
   await expect
     .poll(async () => (await healthOf(chirper)).webhooks, { timeout: 90_000 })

@@ -141,7 +141,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
       expect(after.updateTime > made.createTime).toBe(true);
       expect(await read(name)).toEqual(expected);
     }
-    // What was read may be sent back.
+    // A resource that was read can be sent back.
     const again = await ok(
       operator('PATCH', name, { ...expected, state: 'SUSPENDED', createTime: 'ignored?' }),
     );
@@ -255,7 +255,7 @@ describe('the public key of a party', () => {
       await ok(patch(strict, cast.chirper, await signedKey(cast.chirper)));
       const refused = await patch(strict, cast.chirper, await signedKey(cast.streamly));
       expect(errorOf(refused)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
-      // A party that is only being created has no certificate that could have signed it.
+      // A party that does not exist yet has no certificate that could have signed the key.
       const create = await asOperator(strict, 'POST', 'dataProviders', {
         publicKey: await signedKey(cast.chirper),
       });

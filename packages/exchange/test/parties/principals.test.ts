@@ -1,5 +1,5 @@
-/** Who speaks for whom, and which roots are trusted: both are the operator's to say. */
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+/** Tests bindings of principals to parties and trusted roots, which only the operator may set. */
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { X509Certificate } from 'node:crypto';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
@@ -56,7 +56,7 @@ describe('a principal', () => {
       expect(errorOf(refused)).toBe('409 ALREADY_EXISTS PRINCIPAL_ALREADY_EXISTS');
       expect(metadata(refused)).toEqual({ existing: name, resource });
     }
-    // The same subject of another issuer is somebody else.
+    // The same subject at another issuer is a different principal.
     const other = { issuer: 'https://other.example', subject: 'torn', resource: acme.name };
     await ok(operator('POST', 'principals', { principal: other }));
   });

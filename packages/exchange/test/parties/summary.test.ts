@@ -1,4 +1,4 @@
-/** What `:summary` counts and what it lists, for each kind of party; and at another time. */
+/** Tests the counts and lists of `:summary` for each kind of party, now and at other times. */
 import type { PartySummary } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { setAllParameters, useComputations } from '@measurement-exchange/testkit/computations';
@@ -28,7 +28,7 @@ const counts = (states: { state: string; count: number }[]) =>
 const attentionTo = ({ attention }: PartySummary, name: string) =>
   attention.filter((one) => one.name === name);
 
-/** The summary so many hours from now, when all parties are there. */
+/** Returns the summary this many hours from now, when all parties are online. */
 function summaryIn(hours: number, { name: path }: { name: string }): Promise<PartySummary> {
   const { db, clock } = replica(hours);
   const lastSeen = Object.assign(new LastSeen(), { latest: () => clock() });
@@ -77,7 +77,7 @@ it('of a consumer counts its measurements, and lists what was refused and what i
   expect(summary.attention[0].detail).toContain('DECLINED');
   expect(summary.attention[1].detail).toContain('Logs come late.');
   expect(summary.certificate.name).toBe(globex.certificate);
-  // Another consumer sees nothing of it.
+  // The summary does not show measurements of another consumer.
   expect(JSON.stringify(await summaryOf(acme))).not.toContain(globex.name);
 });
 
@@ -88,7 +88,7 @@ it('of a provider and of a duchy has their own names and states', async () => {
   const ofProvider = await summaryOf(dailynews);
   expect(counts(ofProvider.requisitions.states)).toEqual({ UNFULFILLED: 1 });
   expect(ofProvider.attention).toEqual([]);
-  // It is there, and has not answered for a day.
+  // The provider is online but has not responded for a day.
   const later = await summaryIn(24.5, dailynews);
   expect(later.requisitions!.openByAge).toMatchObject({ underHour: { count: 0 }, older: { count: 1 } });
   expect(attentionTo(later, requisition.name)).toMatchObject([{ code: 'SILENT', party: dailynews.name }]);
@@ -131,7 +131,7 @@ it('stops counting at 1,000, and listing at 10', async () => {
   expect(states.FAILED.count).toBeGreaterThan(200);
   expect(states.FAILED.more).toBeUndefined();
   expect(measurements.openByAge.older).toEqual({ count: 1000, more: true });
-  // Those of the past are not recent.
+  // Refusals in the past do not count as recent.
   expect(attention.map((a: Json) => a.code).filter((code: string) => code === 'REFUSED')).toEqual([]);
   expect(attention).toHaveLength(10);
   expect(moreAttention).toBe(true);

@@ -1,4 +1,4 @@
-/** Parties in lists, and what becomes of them while they are suspended. */
+/** Tests suspended parties: how lists show them, and what they may still do. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,7 +113,7 @@ describe('a suspended party', () => {
       expect(errorOf(reply)).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
     }
     await ok(whoAmI(streamly));
-    // Once more changes nothing.
+    // A second suspension changes nothing.
     expect(await suspend(acme)).toEqual(suspended);
     const resumed = await resume(acme);
     expect(resumed).toEqual({ ...before, updateTime: resumed.updateTime });
@@ -122,7 +122,8 @@ describe('a suspended party', () => {
   });
 
   it('does not go on reading a stream of changes: who comes again is refused', async () => {
-    // The comments of streams, with which the exchange looks again who may read on.
+    // Fakes the timer of a stream's comments, because the exchange then also checks whether the reader is still
+    // authorized.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const [stream, other] = [await watch(chirper), await watch(streamly)];
@@ -180,7 +181,7 @@ describe('a suspended party', () => {
       await suspend(chirper);
       expect(errorOf(await there(chirper))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
       await ok(there(streamly));
-      // What a replica changes itself it forgets at once, for all of them.
+      // A replica that changes a party forgets all cached callers immediately.
       await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${streamly.name}:suspend`));
       expect(errorOf(await there(streamly))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
       await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${chirper.name}:resume`));

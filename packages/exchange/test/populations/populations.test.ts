@@ -1,4 +1,4 @@
-/** Populations over HTTP: who they are, what changes and what does not. */
+/** Tests populations over HTTP: their fields, which of them can change, and which cannot. */
 import { createHash } from 'node:crypto';
 import { MAX_VID } from '@measurement-exchange/contract';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
@@ -76,7 +76,7 @@ describe('a population', () => {
       expect(after.updateTime > made.createTime).toBe(true);
       expect(await read('updated')).toEqual(expected);
     }
-    // What was read may be sent back.
+    // A resource that was read can be sent back.
     const again = await ok(change('updated', expected));
     expect(again).toEqual({ ...expected, updateTime: again.updateTime });
     expect(errorOf(await change('updated', { vidRanges: ranges([1, 101]) }))).toBe(
@@ -233,7 +233,7 @@ describe('the default population', () => {
   it('is one after many were set at once, and every change has its audit entry', async () => {
     await ok(create('race'));
     for (let round = 0; round < 4; round++) {
-      // Where there is none, nothing but the turns that changes take keeps two from becoming it.
+      // Without an existing default, only the order in which the changes run prevents two defaults.
       for (const name of await defaults()) await ok(operator('PATCH', name, { default: false }));
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>

@@ -1,4 +1,4 @@
-/** Which protocol a measurement gets, and what its parties are told of it. */
+/** Tests which protocol a measurement gets and what its parties see of it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,10 @@ const frequency = (maximumFrequency: number) =>
     value: { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency },
   }) as const;
 
-/** A reach measurement of the two providers that support the protocol, unless `spec` or `providers` say otherwise. */
+/**
+ * Creates a reach measurement for the two providers that support the protocol, unless `spec` or `providers` say
+ * otherwise.
+ */
 async function measure(spec: SpecInit = {}, providers = [streamly, chirper]) {
   const message = toBinary(
     specs.MeasurementSpecSchema,
@@ -74,7 +77,7 @@ function send(request: ReturnType<typeof measurementRequest>) {
   return ok(post(exchange, acme, `${acme.name}/measurements`, request));
 }
 
-/** The findings of the creation, as the timeline keeps them. */
+/** Returns the findings of the creation from the timeline. */
 async function findingsOf(measurement: { name: string }): Promise<string[]> {
   const timeline = await get(exchange, acme, `${measurement.name}:timeline`);
   return (timeline.transitions as Timeline['transitions'])

@@ -1,4 +1,7 @@
-/** Production mode as an operator boots it: mex in a process that is not root, roles apart, a foreign issuer. */
+/**
+ * Tests production mode as an operator starts it: mex in a process without root, separate database roles, and an
+ * external issuer.
+ */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -36,7 +39,7 @@ const title = account
 let folder: string;
 let children: MexProcess[] = [];
 
-/** A file that only the process's account can read. */
+/** Writes a file that only the account of the process can read. */
 function write(name: string, text: string, mode = 0o600): string {
   const path = join(folder, name);
   rmSync(path, { force: true });
@@ -99,7 +102,7 @@ describe.skipIf(account === undefined)(title, () => {
 
     const unmigrated = await mex('serve', config({ databaseUrl: as(own) })).ended;
     expect(unmigrated).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: mex migrate') });
-    // Its owner may not serve it.
+    // The owner of the tables may not serve them.
     expect(unmigrated.stderr).toMatch(/role mex_own_\w+ of databaseUrl owns/);
     const migrated = await mex('migrate', config(), { DATABASE_OWNER_URL: as(own) }).ended;
     expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied 0001_') });
@@ -115,7 +118,7 @@ describe.skipIf(account === undefined)(title, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What the operator does for a new party, as the owner. */
+  /** Registers a party as the operator does, with the role of the owner. */
   async function enrol(): Promise<void> {
     const root = await createRoot('A root', Date.now());
     const { der } = await issueLeaf(root, 'Publisher', Date.now());
@@ -154,7 +157,7 @@ describe.skipIf(account === undefined)(title, () => {
       const reply = await call(boss, 'PATCH', `${url}/v2alpha/duchies/worker`, { endpoint });
       expect(reply.status, reply.text).toBe(status);
     }
-    // The serving role may write all that belongs to a population.
+    // The serving role may write all tables of a population.
     const population = `${url}/v2alpha/populations`;
     const body = { vidRanges: [{ start: 1, end: 9 }], modelLines: ['a'], default: true };
     expect((await call(boss, 'POST', `${population}?populationId=all`, body)).status).toBe(200);
@@ -169,7 +172,7 @@ describe.skipIf(account === undefined)(title, () => {
     }
     expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
 
-    // What is in flight is still answered, and the serving role may write what it must.
+    // A request in flight still gets its reply, and the serving role may write the rows that it needs.
     const create = await halfSent(`${url}/v2alpha/${PROVIDER}/eventGroupMetadataDescriptors`, {
       descriptorSet: { file: [{ name: 'a.proto', syntax: 'proto3', messageType: [{ name: 'A' }] }] },
     });
@@ -184,7 +187,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect(stdout + stderr).not.toContain(token().split('.')[1]);
   });
 
-  /** A POST of which only the head has arrived, until it is told to finish; then its status. */
+  /** Sends only the headers of a POST. `finish` sends the body and returns the status. */
   async function halfSent(url: string, body: object): Promise<{ finish: () => Promise<number> }> {
     const text = JSON.stringify(body);
     const headers = {
@@ -232,7 +235,7 @@ describe.skipIf(account === undefined)(title, () => {
     }
   });
 
-  /** The status of whoami, for a caller that trusts this certificate only. */
+  /** Returns the status of whoami for a caller that trusts only this certificate. */
   async function statusOver(url: string, ca: string): Promise<number | undefined> {
     const asked = https
       .request(`${url}/v2alpha/whoami`, {
@@ -258,7 +261,7 @@ describe.skipIf(account === undefined)(title, () => {
     ]);
   });
 
-  // The rules for settings and databases have tests of their own: those below start `mex` once more for the same.
+  // Other tests cover the rules for settings and databases. These tests start `mex` once more to check the same rules.
   it.runIf(isStress)('refuses to start with a misspelt setting', async () => {
     const settings = config({ tls: { certfile: 'x' } as never });
     await expectRefusal(mex('serve', settings), [/tls\.certFile is required/, /tls\.certfile/]);
@@ -304,7 +307,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('runs as root') });
   });
 
-  // Last: there is no way back.
+  // This test comes last, because its change cannot be undone.
   it.runIf(isStress)('refuses a database that has served development mode', async () => {
     await onServer(as(own), "UPDATE settings SET value = 'development' WHERE key = 'mode'");
     const { code, stderr } = await mex('serve', config()).ended;

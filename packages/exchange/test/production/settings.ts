@@ -1,4 +1,4 @@
-/** For tests: settings with nothing wrong, one change at a time, and tables of what is refused. */
+/** Test helpers: valid settings, changes of one setting at a time, and tables of rejected settings. */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.ts';
@@ -41,7 +41,7 @@ const ordinary: ProcessFacts = {
 export function problemsOf(change: Partial<Config> = {}, around: Partial<ProcessFacts> = {}): string[] {
   return configProblems({ ...loadConfig({}), ...sound, ...change }, { ...ordinary, ...around });
 }
-/** Every case: exactly one problem, with these words. */
+/** Tests that every case has exactly one problem, with these words. */
 export function refuses(cases: [title: string, problems: () => string[], words: RegExp][]): void {
   it.each(cases)('refuses %s', (_title, problems, words) => {
     expect(problems()).toEqual([expect.stringMatching(words)]);

@@ -1,4 +1,4 @@
-/** Reports in the log of changes: every version once, in order, also those that no request has made. */
+/** Tests reports in the log of changes: every version once and in order, including versions that no request created. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { DAY_MS } from '@measurement-exchange/testkit/certificates';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
@@ -17,7 +17,9 @@ beforeAll(() => {
   ({ acme, streamly } = castOf(exchange));
 });
 
-/** `state version` of the changes of reports, or of this one, behind a token, once there are as many. */
+/**
+ * Returns `state version` for the changes of reports after a token, once there are `count`. `only` selects one report.
+ */
 async function reportChanges(token: string, count: number, only?: { name: string }): Promise<string[]> {
   let lines: string[] = [];
   await vi.waitUntil(
@@ -57,7 +59,7 @@ it('have a new version only when the state is another one, whatever the number o
   for (let i = 0; i < 6; i++) measurements.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);
   await createReport(exchange, acme, measurements);
-  // The last one ends first, so that another one must be waited for each time.
+  // The measurements end in reverse order, so the report must wait for another measurement each time.
   for (const measurement of measurements.toReversed()) {
     await end(exchange, streamly, measurement);
     await settled();

@@ -1,4 +1,4 @@
-/** Two exchanges over one database, and a team that works on one report at once. */
+/** Runs two exchanges over one database while a team works on one report at the same time. */
 import {
   createDatabase,
   type Database,
@@ -41,7 +41,7 @@ const partyOf = (at: number, role: Role): DevParty => {
   return (role === 'consumer' ? measurementConsumers : dataProviders)[0]!;
 };
 
-/** Each server has an issuer of its own: the token is the one that it gave the party. */
+/** Sends a request with the token that this server issued to the party, because each server has its own issuer. */
 async function call(at: number, role: Role, method: string, path: string, body?: unknown): Promise<Reply> {
   const { name, token } = partyOf(at, role);
   const reply = await servers[at]!.call(token, method, `/v2alpha/${name}/${path}`, body);
@@ -65,7 +65,7 @@ async function newMeasurement() {
   return { name: measurement.name as string, requisition };
 }
 
-/** Every version is in the log once, and the last one is what is stored. */
+/** Requires that the log has every version once, and that the last version equals the stored report. */
 async function requireWholeHistory({ name }: { name: string }): Promise<void> {
   const rows = await database.query(`SELECT version FROM changes WHERE name = $1 ORDER BY xid, seq`, [name]);
   expect(rows.map(({ version }) => version)).toEqual(rows.map((_, i) => i + 1));

@@ -1,4 +1,4 @@
-/** Reports: what is stored, what is rejected, and the state that follows from the measurements. */
+/** Tests reports: their stored fields, rejected requests, and the state that follows from the measurements. */
 import { randomBytes } from 'node:crypto';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { reportKey, reportRequest } from '@measurement-exchange/testkit/requests';
@@ -78,7 +78,7 @@ describe('a report', () => {
     }
     await ok(remove(exchange, acme, name));
     expect(errorOf(await send(reportRequest(), '?reportId=spring'))).toMatch('REPORT_ALREADY_EXISTS');
-    // An ID belongs to one consumer: another one does not learn that it is taken.
+    // IDs belong to one consumer, so another consumer does not learn that an ID is taken.
     const other = await createReport(exchange, globex, [], '?reportId=spring');
     expect(other.name).toBe(`${globex.name}/reports/spring`);
   });
@@ -205,7 +205,8 @@ describe('the measurements of a report', () => {
       expect(errorOf(await update(report, { measurements }))).toBe(error);
       expect(errorOf(await send({ ...reportRequest(), measurements }))).toBe(error);
     }
-    // The name alone decides about somebody else's: whether it exists is nothing that a stranger learns.
+    // For another consumer's measurement, the name alone causes the error, so a stranger does not learn whether it
+    // exists.
     const absent = [{ key, measurement: `${globex.name}/measurements/none` }];
     expect(errorOf(await update(report, { measurements: absent }))).toBe(wrong[0]![1]);
   });

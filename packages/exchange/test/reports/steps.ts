@@ -1,4 +1,4 @@
-/** The steps that tests of reports are made of. */
+/** The steps of the tests of reports. */
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { reportRequest } from '@measurement-exchange/testkit/requests';
 import {
@@ -35,7 +35,7 @@ export function remove(exchange: TestExchange, consumer: DevParty, name: string)
   return exchange.call(consumer.token, 'DELETE', `/v2alpha/${name}`);
 }
 
-/** A measurement that one provider has fulfilled. */
+/** Creates a measurement that one provider has fulfilled. */
 export async function succeeded(
   exchange: TestExchange,
   consumer: DevParty,

@@ -1,4 +1,7 @@
-/** A nonce has 64 bits; JavaScript numbers have 53. It must be exact on every way through the exchange. */
+/**
+ * Tests that a nonce of 64 bits stays exact on every way through the exchange, although JavaScript numbers have only 53
+ * bits.
+ */
 import { createHash } from 'node:crypto';
 import {
   type DevParty,
@@ -60,7 +63,7 @@ describe.each([
           nonce: bigint;
           encryptedRequisitionSpec: { nonce: bigint };
         };
-        // The exact reader gives small integers as numbers.
+        // The exact JSON reader returns small integers as numbers.
         expect(BigInt(read.nonce)).toBe(nonce);
         expect(BigInt(read.encryptedRequisitionSpec.nonce)).toBe(nonce);
         expect(reply.text).toContain(`"nonce":${nonce},"protocolConfig"`);
@@ -70,7 +73,10 @@ describe.each([
 });
 
 describe('a nonceHash over another form of the nonce', () => {
-  /** Its forms differ: no bytes that read the same backwards, a first byte of zero, the sign bit of a part of it. */
+  /**
+   * This nonce looks different in every encoding: its bytes are no palindrome, its first byte is zero, and its lower
+   * half has the sign bit.
+   */
   const NONCE = 0x00f1_e2d3_c4b5_a697n;
   const HIGH = 2n ** 63n + NONCE;
   const reversed = (bytes: Buffer) => Buffer.from(bytes).reverse();

@@ -35,7 +35,7 @@ beforeAll(() => {
 
 type Requisition = Reply['json'];
 
-/** A measurement, and the requisition of each provider in the provider's own view. */
+/** Creates a measurement. Returns it with each provider's own view of its requisition. */
 async function begin(providers: DevParty[] = [streamly, chirper]) {
   const measurement = await createMeasurement(exchange, acme, providers);
   const requisitions: Requisition[] = [];
@@ -304,7 +304,7 @@ describe('the order of the checks', () => {
       expect(closed.state).toBe(state);
       for (const verb of Object.values(verbs)) {
         expect(errorOf(await verb(streamly, requisition))).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
-        // The nonce and the certificate would be wrong too.
+        // The nonce and the certificate are wrong, too, but the state is checked first.
         expect(
           errorOf(await verb(streamly, closed, { nonce: 9, certificate: `${streamly.name}/certificates/x` })),
         ).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');

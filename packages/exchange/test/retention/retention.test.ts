@@ -46,7 +46,7 @@ afterAll(async () => {
   for (const db of opened) await db.close();
 });
 
-/** A replica whose clock is ahead by some days: to it, everything is that much older. */
+/** Returns a replica whose clock is this many days ahead, so that all data is older for it. */
 function replica(days: number, of = exchange) {
   const db = new Sql({
     connection: { connectionString: of.database.url },
@@ -57,7 +57,7 @@ function replica(days: number, of = exchange) {
   return { db, clock: (): Timestamp => timestampOf(Date.now() + days * DAY_MS) };
 }
 
-/** To the end; how many batches it took. */
+/** Applies the retention until nothing is left, and returns the number of batches. */
 async function run(store: ReturnType<typeof replica>, retention: Retention): Promise<number> {
   let batches = 1;
   while (await applyRetention(store, retention)) batches++;
@@ -69,7 +69,7 @@ async function count(from: string, of = exchange): Promise<number> {
   return row!.n as number;
 }
 
-/** Everything of these parties that has ended, for whatever reason. */
+/** Creates a measurement for each way to end. */
 async function ended(): Promise<Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Json>> {
   const names: Json[] = [];
   for (let i = 0; i < 3; i++) names.push(await createMeasurement(exchange, acme, [streamly, chirper]));
@@ -96,7 +96,7 @@ describe('the retention', () => {
       const [consumer, providers] = [dev.measurementConsumers[0]!, dev.dataProviders];
       await loadMeasurements(database, { consumer, providers, count: 300 });
     }
-    // A revocation wakes the jobs, which would look again a minute later.
+    // A revocation wakes the jobs, which otherwise run again only a minute later.
     const wake = async (exchange: TestExchange) => {
       const party = exchange.dev.dataProviders[0]!;
       const { x509Der } = await newCertificate();
@@ -142,7 +142,7 @@ describe('the retention', () => {
     const preview = await previewRetention(store, { cancelPendingAfterDays: 30, ...remove });
     expect(preview).toEqual({
       cancel: await count(`measurements WHERE state = 'AWAITING_REQUISITION_FULFILLMENT'`),
-      // What a replica eleven days ahead cancelled is twenty days old to this one.
+      // Measurements that a replica eleven days ahead canceled are twenty days old for this replica.
       remove: await count(`measurements WHERE ${TERMINAL} AND update_time < now() + interval '1 hour'`),
     });
     expect(preview.remove).toBeGreaterThan(100);
@@ -166,7 +166,7 @@ describe('a tombstone', () => {
   let request: Json;
   let gone: Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Json>;
   let alive: Json;
-  /** In both views. */
+  /** The requisitions in both views. */
   let requisitions: Json[];
   let first: Json;
 

@@ -1,4 +1,7 @@
-/** The retention over thousands of measurements, on several replicas, beside the traffic; and what only it may do. */
+/**
+ * Tests the retention over thousands of measurements, on several replicas and beside traffic, and the rights that only
+ * the retention has.
+ */
 import { timestampOf } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { measurementRequest, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
@@ -11,9 +14,9 @@ import { migrate } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
 import { applyRetention, previewRetention } from '../../src/jobs/retention.ts';
 
-/** Of a hundred measurements forty have ended. */
+/** Forty of a hundred measurements have ended. */
 const ROWS = rounds(10_000, 2_000);
-/** For two replicas, which end and remove all of them. */
+/** The measurements that two replicas end and remove together. */
 const SHARED = rounds(2_000, 600);
 const BATCH = 200;
 const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };
@@ -56,7 +59,8 @@ describe('the retention', () => {
       await count(`measurements WHERE ${TERMINAL}`),
       await count(`requisitions WHERE measurement IN (SELECT id FROM measurements WHERE ${TERMINAL})`),
     ];
-    // A replica is done when the other one is at the rest; then nothing is left for either.
+    // A replica stops when the other replica holds the remaining rows. The loop repeats until nothing is left for
+    // either.
     for (let left = 1; left > 0; ) {
       await Promise.all(
         replicas.map(async (db) => {
@@ -112,13 +116,13 @@ describe('the retention', () => {
     let batches = 1;
     while (await applyRetention(store(replicas[0]!), remove)) {
       batches++;
-      // However fast either is, each batch has creates beside it.
+      // Waits until enough creates have run beside each batch, regardless of their speed.
       await vi.waitUntil(() => created >= 5 * batches, { timeout: 30_000, interval: 5 });
     }
     removing = false;
     await creating;
 
-    // One that waits for a lock fails after two seconds.
+    // A create that waited for a lock would fail after two seconds.
     expect([...statuses]).toEqual([200]);
     expect(await count('measurement_tombstones')).toBe(before + terminal);
     expect(await count(`measurements WHERE ${TERMINAL} AND ${OLD}`)).toBe(0);
@@ -148,7 +152,7 @@ describe('what only the retention may do', () => {
     await owner?.end();
   });
 
-  /** What it says, with nothing changed. */
+  /** Runs statements, rolls them back, and returns the error or `done`. */
   async function attempt(client: pg.Client, ...statements: string[]): Promise<string> {
     await client.query('BEGIN');
     try {
@@ -199,7 +203,7 @@ describe('what only the retention may do', () => {
     expect(rows).toEqual([{ n: 0 }]);
     const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
     const before = await count('measurement_tombstones');
-    // Tables of the caller's own do not take the place of the real ones.
+    // Temporary tables of the caller do not replace the real tables.
     await app.query('CREATE TEMPORARY TABLE measurement_tombstones (LIKE public.measurement_tombstones)');
     await app.query('CREATE TEMPORARY TABLE transitions (LIKE public.transitions)');
     const removed = await app.query(`SELECT remove_measurements(${SOME}, now()) AS n`);

@@ -1,4 +1,7 @@
-/** What the retention takes and what it keeps: measurements of every state, at the exact age and a moment older. */
+/**
+ * Tests which measurements the retention removes and keeps: each state, at the exact age limit and a microsecond past
+ * it.
+ */
 import { MEASUREMENT_STATES, type MeasurementState } from '@measurement-exchange/contract';
 import { loadMeasurements, makeComputing } from '@measurement-exchange/testkit/bulk';
 import { useExchange } from '@measurement-exchange/testkit/exchange';
@@ -20,7 +23,7 @@ const ALL = 1000;
 
 const exchange = useExchange();
 let db: Sql;
-/** One of each state. */
+/** The ID of one measurement in each state. */
 let ids: Record<MeasurementState, string>;
 
 beforeAll(async () => {
@@ -36,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** The time that the age of a measurement is counted from, and a microsecond later. */
+/** Returns the time from which the age of a measurement counts, and the time a microsecond later. */
 async function agesOf(state: MeasurementState): Promise<{ exact: string; later: string }> {
   const from = KINDS[state] === 'pending' ? 'create_time' : 'update_time';
   const [row] = await exchange.database.query(

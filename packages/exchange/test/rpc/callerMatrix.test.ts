@@ -1,4 +1,4 @@
-/** Every caller at every RPC. Rights are those of the table that REST is tested with. */
+/** Tests every caller at every RPC. The expected rights come from the table that the REST tests use. */
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, ConnectError } from '@connectrpc/connect';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
@@ -36,7 +36,7 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-/** The callers of REST, and some of them with other credentials. */
+/** Returns the callers of the REST tests. Some of them also get other credentials. */
 async function castCallers({ exchange, callers: byToken }: World): Promise<RpcCaller[]> {
   const { acme, globex, streamly, chirper } = castOf(exchange);
   const certified = [acme, streamly, chirper].map((party): RpcCaller => {
@@ -71,7 +71,7 @@ function callOf({ title, options }: RpcCaller, method: DescMethod, request: obje
   return client[method.localName]!(request);
 }
 
-/** `OK`, or the code, the reason and everything else that is not about this request. */
+/** Returns `OK`, or the code and the reason, and as `whole` also the message. */
 async function outcomeOf(call: Promise<unknown>): Promise<{ brief: string; whole: string }> {
   const error = await call.then(
     () => undefined,
@@ -114,7 +114,7 @@ describe('every caller at every RPC', () => {
     );
   });
 
-  // Under stress every caller asks for every target, otherwise for a part that differs from row to row.
+  // In the stress lane, every caller requests every target. Otherwise each row tests a different part of them.
   it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
     const method = METHODS.get(name)!;
     const route = (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
@@ -134,7 +134,7 @@ describe('every caller at every RPC', () => {
         if (/^(unauthenticated|permission_denied)/.test(wanted)) denials.add(whole);
       });
       await Promise.all(work);
-      // Nobody learns from a denial whether what was asked for exists.
+      // A denial must not reveal whether the target exists.
       expect(denials.size, caller.title).toBeLessThanOrEqual(1);
     }
   });
@@ -156,7 +156,7 @@ function requestOf(row: RpcRow, route: Route, target: Target): object {
   const { path, body } = knockOf(world, route, MATRIX[row.binding]!, target, false);
   const [verbatim, query] = path.split('?') as [string, string];
   const parts = verbatim.split(':')[0]!.split('/');
-  // A collection is asked for by its parent.
+  // The RPC of a collection gets the name of its parent.
   const name = parts.slice(0, parts.length - (parts.length % 2)).join('/');
   const names = (body as { names?: string[] })?.names ?? new URLSearchParams(query).getAll('names');
   return row.request(name, names);

@@ -1,15 +1,18 @@
-/** The RPCs, and the bindings of REST whose rights they have. A request has the names, and nothing that could change anything. */
+/**
+ * The RPCs, and the REST bindings whose rights they have. Each request has only names and nothing that could change
+ * data.
+ */
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import * as rpc from '@measurement-exchange/contract/rpc';
 
 export interface RpcRow {
-  /** `GET dataProviders/*` */
+  /** The binding, for example `GET dataProviders/*`. */
   binding: string;
-  /** `name` is what the path of the binding names: the resource, or the parent of a collection. */
+  /** Builds the request. `name` is the resource in the binding's path, or the parent of a collection. */
   request: (name: string, names: string[]) => object;
   /**
-   * A write whose request is invalid, so that callers with rights get INVALID_ARGUMENT. `blind` ones take nothing but a name:
-   * callers with rights ask only for what is absent.
+   * Set for writes. An `invalid` write has an invalid request, so that callers with rights get INVALID_ARGUMENT. A
+   * `blind` write takes nothing but a name, so callers with rights request only absent resources.
    */
   writes?: 'invalid' | 'blind';
   /** Consumers may use the canonical name, and see their own event groups. */
@@ -174,17 +177,17 @@ export const ROWS: Record<string, RpcRow[]> = {
     request: () => ({ population: { populationSpecRef: { case: 'populationSpec', value: {} } } }),
     writes: invalid,
   }),
-  // A model line is what a population says it belongs to.
+  // A model line is the label of a population.
   'ModelLines/ListModelLines': of({
     binding: 'GET populations',
     request: () => ({ parent: 'modelProviders/-/modelSuites/-' }),
   }),
 };
 
-/** Callers that may list model lines and get data providers may call these RPCs. */
+/** RPCs that any caller may use who may list model lines and get data providers. */
 export const COVERED = ['ModelLines/GetModelLine', 'ModelLines/EnumerateValidModelLines'];
 
-/** RPCs that the exchange does not serve, for nobody. */
+/** RPCs that the exchange does not serve for any caller. */
 export const UNSERVED = [
   'DataProviders/ReplaceDataProviderRequiredDuchies',
   'MeasurementConsumers/CreateMeasurementConsumer',
@@ -201,7 +204,7 @@ const SERVICES = Object.values(rpc as Record<string, unknown>).filter(
     (one as DescService).kind === 'service' && (one as DescService).typeName.startsWith('wfa.'),
 );
 
-/** The RPCs of all services of the public API but uploads, which duchies take. */
+/** The RPCs of all services of the public API, except uploads, which go to duchies. */
 export const METHODS = new Map<string, DescMethod>(
   SERVICES.filter(({ name }) => name !== 'RequisitionFulfillment').flatMap(({ name, methods }) =>
     methods.map((method) => [`${name}/${method.name}`, method]),

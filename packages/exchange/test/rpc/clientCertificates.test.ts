@@ -1,4 +1,6 @@
-/** Client certificates and API keys over TLS: which party a caller is, and that every failure reads the same. */
+/**
+ * Tests client certificates and API keys over TLS: which party a caller is, and that every failure has the same text.
+ */
 import { KeyObject } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
 import {
@@ -19,12 +21,15 @@ import { clientCertificateLookup } from '../../src/database/clientCertificates.t
 import { Database } from '../../src/database/db.ts';
 
 const exchange = useExchange({ rate: UNLIMITED });
-/** In years: long enough that the tests pass at any time. */
+/** In years. This validity is long enough for the tests to pass at any time. */
 const LONG = { from: -10, until: 30 };
 const { digitalSignature, keyCertSign, keyAgreement } = x509.KeyUsageFlags;
 const DENIED = 'permission_denied PERMISSION_DENIED';
 
-/** `own` is trusted for Acme alone, `shared` for Streamly and Chirper, `general` for those without a root of their own. */
+/**
+ * The root `own` is trusted for Acme alone, `shared` for Streamly and Chirper, and `general` for parties without their
+ * own root.
+ */
 let own: Issued;
 let shared: Issued;
 let general: Issued;
@@ -60,7 +65,7 @@ function identityOf({ pem, keys }: Issued) {
   };
 }
 
-/** Lists what only this party may list. */
+/** Calls a list that only this party may read. */
 function call(caller: Issued | undefined, party: { name: string }, headers: Record<string, string> = {}) {
   const options = { identity: caller && identityOf(caller), headers };
   return party.name.startsWith('dataProviders/')
@@ -68,7 +73,7 @@ function call(caller: Issued | undefined, party: { name: string }, headers: Reco
     : clientOf(exchange.dev, Measurements, options).listMeasurements({ parent: party.name });
 }
 
-/** The one text of all credentials that are not acceptable. Returns the reason, which only the log has. */
+/** Expects the one error that all unacceptable credentials get. Returns the reason, which only the log has. */
 async function whyNot(failing: Promise<unknown>): Promise<string> {
   const error = await failing.then(() => expect.fail('The call did not fail.'), ConnectError.from);
   const [info] = error.findDetails(ErrorInfoSchema);

@@ -1,4 +1,4 @@
-/** Event groups by gRPC: what is stored, how they are named, which filters there are, and what an update keeps. */
+/** Tests event groups over gRPC: stored fields, names, filters, and the fields that an update keeps. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { anyPack, StructSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
@@ -42,7 +42,7 @@ const ad = (brandName: string, campaignName: string) => ({
   value: create(EventGroupMetadata_AdMetadataSchema, { campaignMetadata: { brandName, campaignName } }),
 });
 
-/** All that a client can say about an event group. */
+/** An event group with every field that a client can set. */
 const full = (): Init => ({
   measurementConsumer: acme.name,
   eventGroupReferenceId: 'line-7',
@@ -218,7 +218,7 @@ describe('a list', () => {
     await of('b', { ...begin('2026-03-02'), mediaTypes: [MediaType.DISPLAY] });
     await of('c', { entityKey: { entityType: 'placement' } });
     const by = (filter: object) => listed({ filter: { metadataSearchQuery, ...filter } });
-    // Groups of other entities than campaigns are listed on demand only.
+    // A list shows groups of entities other than campaigns only on request.
     expect(await by({})).toEqual(['a', 'b']);
     expect(await by({ entityTypeIn: ['placement'] })).toEqual(['c']);
     expect(await by({ entityTypeIn: ['placement', 'campaign'] })).toEqual(['a', 'b', 'c']);
@@ -284,7 +284,7 @@ it('rejects what the exchange cannot store, and names it', async () => {
   expect(await failureOf(make({ signedMeasurementConsumerPublicKey: signed }))).toBe(
     `${INVALID} event_group.signed_measurement_consumer_public_key`,
   );
-  // Clients of JavaScript do not write such a number, but others do.
+  // JavaScript clients do not write NaN, but other clients do.
   const number = create(ValueSchema, { kind: { case: 'numberValue', value: Number.NaN } });
   const struct = toBinary(StructSchema, create(StructSchema, { fields: { a: number } }));
   const unknown = [

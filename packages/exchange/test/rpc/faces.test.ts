@@ -1,6 +1,7 @@
 /**
- * REST and gRPC show one world: every resource is equal field by field. The comparison prints protobuf messages as proto3 JSON,
- * which shares no code with the translators, and lists each field that only one of the faces has.
+ * Tests that REST and gRPC show the same data: every resource is equal field by field. The comparison prints protobuf
+ * messages as proto3 JSON, which shares no code with the translators, and lists each field that only one of the two
+ * interfaces has.
  */
 import { createRegistry, type DescMessage, type MessageShape, toJson } from '@bufbuild/protobuf';
 import { file_google_protobuf_struct } from '@bufbuild/protobuf/wkt';
@@ -22,13 +23,13 @@ import {
 } from '@measurement-exchange/testkit/steps';
 import { expect, it } from 'vitest';
 
-// biome-ignore lint/suspicious/noExplicitAny: JSON of any resource
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of any resource
 type Json = Record<string, any>;
 
 const exchange = useExchange({ rate: UNLIMITED });
 const registry = createRegistry(specs.EncryptionPublicKeySchema.file, file_google_protobuf_struct);
 
-/** Reads a name by REST, with every number as text, because JSON.parse would round large ones. */
+/** Reads a resource over REST. All numbers become text, because JSON.parse would round large numbers. */
 async function byRest(party: { token: string }, name: string): Promise<Json> {
   const { status, text } = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
   expect(status).toBe(200);
@@ -44,7 +45,9 @@ const OIDS: Record<string, string> = Object.fromEntries(
   Object.entries(SIGNATURE_ALGORITHMS).map(([name, { oid }]) => [name, oid]),
 );
 
-/** One form for both faces: without what protobuf calls a default value, and with maps in place of entries. */
+/**
+ * Converts both interfaces to one form: without protobuf's default values, and with maps instead of lists of entries.
+ */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) {
     const isMap = value.length > 0 && value.every((one) => Object.keys(one as Json).join() === 'key,value');
@@ -58,7 +61,7 @@ function plain(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   const isKey = (value as Json)['@type'] === TYPE_URLS.EncryptionPublicKey;
-  // Clients compare whole keys, so that gRPC shows the format also where it was left out.
+  // Clients compare whole keys, so gRPC shows the format even if it was not set.
   const given = isKey ? { format: 'TINK_KEYSET', ...value } : signedForm(value as Json);
   const members = Object.entries(given).map(([key, inner]) => [key, plain(inner)] as const);
   return Object.fromEntries(members.filter(([, inner]) => !isDefault(inner)));
@@ -69,7 +72,10 @@ function isDefault(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** A SignedMessage has its bytes as `data` in protobuf, and its algorithm as an OID: without one it is that of our keys. */
+/**
+ * Converts a SignedMessage to one form. In protobuf, its bytes are in `data` and its algorithm is an OID. Without an
+ * algorithm, the algorithm is that of the exchange's own keys.
+ */
 function signedForm(value: Json): Json {
   if (!('signature' in value)) return value;
   const { message, data, signature, signatureAlgorithm: name, signatureAlgorithmOid } = value;
@@ -83,7 +89,7 @@ function signedForm(value: Json): Json {
 const without = (value: Json, fields: string[]): Json =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !fields.includes(key)));
 
-/** The fields that only one of the faces has. */
+/** The fields that only one of the two interfaces has. */
 interface Only {
   rest?: string[];
   grpc?: string[];
@@ -93,7 +99,7 @@ function expectEqual(rest: Json, grpc: Json, only: Only = {}): void {
   expect(plain(without(grpc, only.grpc ?? []))).toEqual(plain(without(rest, only.rest ?? [])));
 }
 
-/** A generator whose seed is in the name of the test that fails. */
+/** Returns a random generator. The name of the failing test contains its seed. */
 function randomOf(seed: number) {
   let state = seed + 1;
   const below = (n: number) => {
@@ -148,13 +154,16 @@ it.each(Array.from({ length: 12 }, (_, seed) => seed))('event groups are equal (
       const read = await clientOf(exchange.dev, rpc.EventGroups, { token }).getEventGroup({ name });
       expectEqual(await byRest(streamly, name), printed(rpc.EventGroupSchema, read), only);
     }
-    // The consumer's own view differs by its name only.
+    // The consumer's own view differs only in the name.
     const own = `${acme.name}/eventGroups/${name.split('/').at(-1)}`;
     expect({ ...(await byRest(acme, own)), name }).toEqual(await byRest(streamly, name));
   }
 });
 
-/** The protocol is a member in REST. In gRPC it is the one entry of a list, and says more about direct measurements. */
+/**
+ * Returns the protocol in one form. REST has it as a member. gRPC has it as the only entry of a list, with more details
+ * for direct measurements.
+ */
 function protocolOf(config: Json | undefined): Json | undefined {
   if (config === undefined) return undefined;
   const { measurementType, protocols, ...members } = config;
@@ -162,7 +171,7 @@ function protocolOf(config: Json | undefined): Json | undefined {
   return { measurementType, protocol: Object.keys(protocol)[0] };
 }
 
-/** Names the type of what is encrypted as REST does. */
+/** Replaces the gRPC type of encrypted data by the REST type. */
 const retyped = (encrypted: Json | undefined, typeUrl: string) =>
   encrypted && {
     ...encrypted,

@@ -1,4 +1,7 @@
-/** Random bytes, damaged messages and hostile values, by every service: an RPC fails with a code that says what was wrong. */
+/**
+ * Sends random bytes, damaged messages and hostile values to every service. An RPC must fail with a code that says what
+ * was wrong.
+ */
 import { randomInt } from 'node:crypto';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import {
@@ -20,7 +23,10 @@ import { METHODS } from './callerRows.ts';
 const exchange = useExchange({ rate: UNLIMITED });
 const ROUNDS = rounds(10_000, 200);
 const AT_ONCE = 16;
-/** Unknown, internal and data loss: what no caller may bring about. A missing status is as bad. */
+/**
+ * The codes for unknown and internal errors and data loss, which no caller may cause. A missing status is forbidden as
+ * well.
+ */
 const FORBIDDEN = new Set(['2', '13', '15', undefined]);
 
 let session: ClientHttp2Session;
@@ -96,7 +102,7 @@ function bytes(dice: Dice, length: number): Uint8Array {
   return Uint8Array.from({ length }, () => dice.roll(256));
 }
 
-/** A message of this type with hostile values in some of its fields. */
+/** Returns a message of this type with hostile values in some of its fields. */
 function hostile(schema: DescMessage, dice: Dice, depth = 0) {
   const message = reflect(schema, create(schema), false);
   for (const field of schema.fields) {

@@ -1,4 +1,4 @@
-/** DataProviders, MeasurementConsumers and PublicKeys by gRPC. */
+/** Tests DataProviders, MeasurementConsumers and PublicKeys over gRPC. */
 
 import { sign } from 'node:crypto';
 import { anyPack } from '@bufbuild/protobuf/wkt';
@@ -42,7 +42,7 @@ describe('a party', () => {
       publicKey: { message: anyPack(specs.EncryptionPublicKeySchema, keyOf(acme)) },
     });
 
-    // Another certificate does not change the one of the key.
+    // Adding another certificate does not change the certificate of the key.
     const { x509Der } = await newCertificate();
     await ok(post(exchange, streamly, `${streamly.name}/certificates`, { x509Der }));
     expect(await dataProviders(acme).getDataProvider({ name: streamly.name })).toEqual(provider);

@@ -1,4 +1,4 @@
-/** Populations and ModelLines by gRPC. */
+/** Tests Populations and ModelLines over gRPC. */
 
 import { create } from '@bufbuild/protobuf';
 import { anyPack, StructSchema } from '@bufbuild/protobuf/wkt';

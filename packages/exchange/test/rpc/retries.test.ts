@@ -1,4 +1,7 @@
-/** Clients of the public reference system send again what was UNAVAILABLE, through a proxy that cuts connections. */
+/**
+ * Tests that clients of the public reference system retry calls that were UNAVAILABLE, through a proxy that cuts
+ * connections.
+ */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, createMeasurement, get, requisitionOf } from '@measurement-exchange/testkit/steps';
@@ -15,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
 
-/** Passes bytes on. The next call is cut off before the exchange sees it, or when the exchange has answered. */
+/** Passes bytes on. Cuts off the next call before the exchange sees it, or after the exchange has processed it. */
 class CuttingProxy {
   address = '';
   cuts = 0;
@@ -42,7 +45,7 @@ class CuttingProxy {
     this.address = `127.0.0.1:${(this.server.address() as { port: number }).port}`;
   }
 
-  /** `isDone` says that the exchange has written what the call asks for. */
+  /** Cuts off one call. `isDone` returns whether the exchange has stored the result of the call. */
   async cutOff(
     client: StockClient,
     when: 'before' | 'after',
@@ -50,7 +53,7 @@ class CuttingProxy {
     isDone: () => Promise<boolean>,
   ) {
     const { cuts } = this;
-    // On a connection that is there, the next bytes are those of the call.
+    // With an open connection, the next bytes belong to the call.
     await client.call('Populations/ListPopulations', {});
     this.next = when;
     const outcome = call();
@@ -168,7 +171,9 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
   });
 });
 
-/** A caller that repeats the request, with or without the etag, is told that nothing is left to do. */
+/**
+ * The codes for a caller that repeats the request without the etag, and with the current etag: nothing is left to do.
+ */
 const SENT_AGAIN = { '': 'FAILED_PRECONDITION', current: 'ABORTED' };
 const SIGNED = 'type.googleapis.com/wfa.measurement.api.v2alpha.SignedMessage';
 
@@ -180,7 +185,7 @@ async function begin() {
   return { requisition, stateOf };
 }
 
-/** How often the requisition came into this state. */
+/** Returns how often the requisition entered this state. */
 async function entriesOf({ name }: { name: string }, state: string): Promise<number> {
   const { streamly } = castOf(exchange);
   const { transitions } = await get(exchange, streamly, `${name}:timeline`);

@@ -23,7 +23,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
 
-/** Sends these bytes as the body of a gRPC request, and returns the trailers of the response. */
+/** Sends these bytes as the body of a gRPC request and returns the trailers of the response. */
 async function send(body: Uint8Array, path: string, token?: string): Promise<Record<string, unknown>> {
   const { address, rootPem } = exchange.dev.grpc;
   session ??= connect(`https://${address}`, { ca: rootPem });

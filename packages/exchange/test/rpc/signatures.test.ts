@@ -1,4 +1,4 @@
-/** Signatures that REST stored without an algorithm, which clients of gRPC cannot verify. */
+/** Tests signatures that REST stored without an algorithm, which gRPC clients cannot verify. */
 import { Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
 import { measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';
 import { clientOf } from '@measurement-exchange/testkit/rpc';

@@ -1,11 +1,11 @@
-/** How much a party can have sent to an endpoint that nobody proved to own. */
+/** Tests the limits on deliveries that a party can cause to an endpoint whose ownership is not proven. */
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/steps';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addWebhook, logChanges, type Receiver, removeWebhooks, startReceiver } from './receiver.ts';
 
 const PARTY_PER_SECOND = 1;
-/** Ten seconds of a rate may be saved up. */
+/** A party may save up ten seconds of its rate. */
 const BURST = 10 * PARTY_PER_SECOND;
 const exchange = useExchange({
   rate: { perSecond: 1e6, burst: 1e6 },
@@ -26,7 +26,10 @@ const redeliver = (party: DevParty, webhook: { name: string }, from = minutesAgo
   post(exchange, party, `${webhook.name}:redeliver${query}`, { from });
 const pause = (party: DevParty, webhook: { name: string }) =>
   ok(exchange.call(party.token, 'PATCH', `/v2alpha/${webhook.name}`, { state: 'PAUSED' }));
-/** The number of changes in the first page, once there are so many: transactions of other tests on this server delay them. */
+/**
+ * Returns the number of changes in the first page, once it is at least `atLeast`. Transactions of other tests on this
+ * server delay changes.
+ */
 async function shown(party: DevParty, atLeast: number): Promise<number> {
   const read = async (): Promise<number> =>
     (await get(exchange, party, `${party.name}/changes?from=OLDEST&pageSize=1000`)).changes.length;
@@ -42,7 +45,7 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
   for (let i = 0; i < 10; i++) {
     expect(errorOf(await redeliver(streamly, webhook))).toBe(`${LIMIT} from`);
   }
-  // What the filter leaves out is not delivered.
+  // Changes that the filter excludes are not delivered.
   const filtered = await addWebhook(exchange, streamly, receiver, { filter: { kinds: ['CERTIFICATE'] } });
   await ok(redeliver(streamly, filtered));
   expect(receiver.received).toEqual([]);
@@ -51,7 +54,7 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
 it('a party gets 1,000 changes an hour delivered again, whatever the number of requests and webhooks', async () => {
   const { acme } = castOf(exchange);
   await logChanges(exchange, acme, 'hour', 250, 1);
-  // Paused: what is counted is what was asked for.
+  // The webhooks are paused, so only requested redeliveries count.
   const webhooks = [await addWebhook(exchange, acme, receiver), await addWebhook(exchange, acme, receiver)];
   for (const webhook of webhooks) await pause(acme, webhook);
   const rewound = () =>

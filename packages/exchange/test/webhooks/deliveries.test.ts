@@ -1,4 +1,6 @@
-/** Deliveries to a receiver built with the library of Standard Webhooks, while it is slow, failing, gone and back. */
+/**
+ * Tests deliveries to a receiver built with the Standard Webhooks library, while it is slow, failing, down and back up.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
@@ -32,7 +34,7 @@ import {
 
 const DELIVERIES = rounds(10_000, 100);
 const VERSIONS = 5;
-/** A busy machine may need it; nothing waits so long otherwise. */
+/** A long timeout for busy machines. The tests themselves never wait this long. */
 const PATIENCE_MS = 50_000 + 20 * DELIVERIES;
 
 const UNLIMITED_WEBHOOKS = { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 };
@@ -51,7 +53,7 @@ const until = (condition: () => void | Promise<void>) =>
   vi.waitFor(condition, { timeout: PATIENCE_MS, interval: 50 });
 const keys = (events: Received[]) => events.map(({ name, version }) => `${name} ${version}`);
 
-/** Each resource's versions in order, where a repeat is the version that came before it. */
+/** Returns the events that are out of order. A repetition of the previous version is allowed. */
 function disordered(events: Received[]): string[] {
   const last = new Map<string, number>();
   return events.flatMap((event) => {
@@ -110,7 +112,7 @@ it(
 );
 
 it('sends what is repeated with the same ID', async () => {
-  // Acme has more changes than can be delivered again.
+  // This test uses globex, because acme has more changes than can be redelivered.
   const { globex } = castOf(exchange);
   const { name } = await addWebhook(exchange, globex, receiver);
   await logChanges(exchange, globex, 'again', 1, 2);
@@ -161,7 +163,7 @@ it('shows the owner what was tried, and when it is tried again', async () => {
         ...{ nextAttemptTime: expect.any(String), milliseconds: expect.any(Number) },
       }),
     ]);
-    // Transactions of other tests may delay the second change until the first was tried again.
+    // Transactions of other tests may delay the second change until after the retry of the first.
     expect(deliveries[1].attempts).toBeGreaterThan(0);
   });
 });
@@ -267,7 +269,7 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   expect(await holder()).toEqual(before);
   expect(arrived).toHaveLength(1);
 
-  // The first one died, and its lease is over.
+  // Makes the lease of the dead deliverer expire.
   await exchange.database.query(`UPDATE webhooks SET lease_expiry = now() - interval '1 second'`);
   await until(() => expect(arrived).toHaveLength(2));
   await until(async () => {

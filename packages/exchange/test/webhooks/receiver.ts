@@ -1,4 +1,4 @@
-/** A receiver of webhooks as its owner would build one: with the library of Standard Webhooks. */
+/** A receiver of webhooks as an owner would build it, with the Standard Webhooks library. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DevParty, TestExchange } from '@measurement-exchange/testkit/exchange';
@@ -15,15 +15,15 @@ export interface Received {
 
 export interface Receiver {
   url: string;
-  /** Every secret that it accepts. */
+  /** The secrets that the receiver accepts. */
   secrets: string[];
-  /** What it verified and took, in order. */
+  /** The verified events, in order. */
   received: Received[];
-  /** Requests that it could not verify. */
+  /** The number of requests that failed verification. */
   forged: number;
-  /** Says for each delivery what to respond, and when. */
+  /** Returns the status for each delivery. The response waits for the promise. */
   respond: (event: Received) => number | Promise<number>;
-  /** Sent with what is no success. */
+  /** The Retry-After header of unsuccessful responses. */
   retryAfter: string | undefined;
   leave(): Promise<void>;
   comeBack(): Promise<void>;
@@ -74,7 +74,7 @@ function verified(secrets: string[], body: string, headers: Record<string, strin
       const { 'webhook-id': id, traceparent } = headers;
       return { id: id!, type, name: data.name, version: data.version, traceparent };
     } catch {
-      // Another secret may fit.
+      // Another secret may match.
     }
   }
   return undefined;
@@ -82,12 +82,12 @@ function verified(secrets: string[], body: string, headers: Record<string, strin
 
 const added: (() => Promise<unknown>)[] = [];
 
-/** Deletes those that were added. */
+/** Deletes the webhooks that the test added. */
 export async function removeWebhooks(): Promise<void> {
   for (const remove of added.splice(0)) await remove();
 }
 
-/** A webhook of the party at the receiver. */
+/** Adds a webhook of the party that points to the receiver. */
 export async function addWebhook(
   exchange: TestExchange,
   party: DevParty,
@@ -101,7 +101,7 @@ export async function addWebhook(
   return webhook;
 }
 
-/** Writes to the log of a party: so many resources, so many versions of each, one transaction per version. */
+/** Writes to a party's log: `versions` versions of each of `resources` resources, one transaction per version. */
 export async function logChanges(
   { database }: Pick<TestExchange, 'database'>,
   party: Pick<DevParty, 'name'>,
@@ -118,7 +118,7 @@ export async function logChanges(
   }
 }
 
-/** Time passes: what waits for its next attempt is due. */
+/** Makes all pending deliveries due, as if time had passed. */
 export async function passTime({ database }: TestExchange): Promise<void> {
   await database.query(
     `UPDATE webhook_deliveries SET next_attempt_time = create_time WHERE state = 'PENDING'`,

@@ -1,4 +1,4 @@
-/** When a deliverer tries again, how much it does at a time, and what it writes down: each number is read back. */
+/** Tests when a deliverer retries, how much it does in a round, and what it records. Each number is read back. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { claimWebhooks } from '../../src/database/webhooks.ts';
@@ -10,7 +10,7 @@ const world = useDeliverer();
 const query = (text: string, values: unknown[] = []) => world.database.query(text, values);
 const log = (prefix: string, resources: number, versions = 1) =>
   logChanges(world, world.party, prefix, resources, versions);
-/** Of each delivery, in order: the last part of its resource, and seconds until the next attempt. */
+/** Returns the deliveries in order, with the last part of the resource and the seconds until the next attempt. */
 const deliveries = () =>
   query(
     `SELECT split_part(resource, '/', 4) AS resource, version, state, attempts, status, error, milliseconds,
@@ -27,7 +27,7 @@ const seconds = async (column: string): Promise<number> =>
 const isFree = async () =>
   expect(await query('SELECT FROM webhooks WHERE lease_owner IS NOT NULL')).toEqual([]);
 
-/** Waits until no transaction of other tests of this server holds the log back. */
+/** Waits until no transaction of other tests on this server delays the log. */
 const isReadable = () =>
   until(async () =>
     expect(await query('SELECT FROM changes WHERE xid >= pg_snapshot_xmin(pg_current_snapshot())')).toEqual(
@@ -35,7 +35,7 @@ const isReadable = () =>
     ),
   );
 
-/** Runs until something was tried and the round is over: other tests of this server hold the log back for a while. */
+/** Runs until there was an attempt and the round is over, because other tests on this server may delay the log. */
 async function round(): Promise<void> {
   const before = world.observed.length;
   await until(async () => {
@@ -45,7 +45,7 @@ async function round(): Promise<void> {
   });
 }
 
-/** Runs until there are so many deliveries. */
+/** Runs until there are this many deliveries. */
 async function taken(count: number): Promise<void> {
   await until(async () => {
     await world.deliverer.run();
@@ -54,7 +54,7 @@ async function taken(count: number): Promise<void> {
   });
 }
 
-/** Time passes: what waits for its next attempt is due. */
+/** Makes all pending deliveries due, as if time had passed. */
 async function passTime(): Promise<void> {
   await query(`UPDATE webhook_deliveries SET next_attempt_time = create_time WHERE state = 'PENDING'`);
   await query('UPDATE webhooks SET next_attempt_time = create_time');
@@ -123,7 +123,7 @@ it('one that has a hundred pending is left alone until they are due, and one wit
   held.respond(204);
   await until(() => expect(world.receiver.received).toHaveLength(2));
   await until(isFree);
-  // It looks again after a round, and would claim what the test does.
+  // The deliverer is stopped, because it would claim the webhook before the test does.
   await world.deliverer.stop();
   await pend(1);
   await log('none', 1);
@@ -155,7 +155,7 @@ it('an endpoint at which nothing works gets eight messages, then rest: as long a
   await query('UPDATE webhooks SET failures = 4');
   await query('UPDATE webhook_deliveries SET attempts = 4');
   await round();
-  // 5 s, 15 s, 45 s, 135 s, 405 s; a quarter less or more.
+  // The delays are 5 s, 15 s, 45 s, 135 s and 405 s, each up to a quarter shorter or longer.
   const fifth = (delay: unknown) => Number(delay) > 300 && Number(delay) < 510;
   expect(await seconds('next_attempt_time')).toSatisfy(fifth);
   const tried = (await deliveries()).filter((d) => d.attempts === 5);
@@ -181,7 +181,7 @@ it('what comes behind a delivery that failed waits with it, and other resources 
   await taken(2);
   await log('a', 1, 3);
   await log('b', 1);
-  // Deliveries first: a deliverer looks again by itself as soon as the webhook is due.
+  // The deliveries are changed first, because the deliverer runs by itself as soon as the webhook is due.
   await query(`UPDATE webhook_deliveries SET next_attempt_time = now() + interval '1 hour'`);
   await until(isFree);
   const [{ attempts }] = (await deliveries()) as [{ attempts: number }];

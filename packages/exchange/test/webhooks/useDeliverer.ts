@@ -1,4 +1,4 @@
-/** A deliverer on a database of its own, without an exchange, and one webhook that leads to a receiver. */
+/** Starts a deliverer on its own database, without an exchange, and one webhook that points to a receiver. */
 import { randomBytes } from 'node:crypto';
 import { timestampOf } from '@measurement-exchange/contract';
 import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
@@ -17,7 +17,7 @@ import { type Received, type Receiver, startReceiver } from './receiver.ts';
 
 export const now = (aheadMs = 0) => timestampOf(Date.now() + aheadMs);
 
-/** Without rates. */
+/** Returns destinations without effective rate limits. */
 export function everywhere(isDevelopment: boolean): Destinations {
   return new Destinations({ deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 }, isDevelopment);
 }
@@ -26,18 +26,21 @@ export interface DelivererWorld {
   database: TestDatabase;
   db: Database;
   feed: Feed;
-  /** Rounds that have ended. */
+  /** The number of rounds that have ended. */
   ended: number;
-  /** Another one for each test: what other tests of this server hold back is not delivered to the next one. */
+  /**
+   * A new party for each test, so that changes delayed by other tests on this server are not delivered to the next
+   * test.
+   */
   party: { name: string };
   receiver: Receiver;
   webhook: WebhookRecord;
   deliverer: Deliverer;
-  /** What the metrics were told of attempts. */
+  /** The attempts that were reported to the metrics. */
   observed: [outcome: string, seconds: number][];
-  /** A further webhook that leads to the receiver. */
+  /** Adds another webhook that points to the receiver. */
   add: (id: string, party: string) => Promise<void>;
-  /** A further deliverer, with other options. */
+  /** Creates another deliverer with other options. */
   another: (options: Partial<RoundOptions>) => Deliverer;
 }
 
@@ -113,7 +116,7 @@ export const until = (condition: () => void | Promise<void>) =>
 export const save = ({ db }: DelivererWorld, record: WebhookRecord) =>
   db.tx('save', async (tx) => saveWebhook(tx, record, now()));
 
-/** Keeps each message until it is told the status. */
+/** Holds the response to every message until `respond` sets the status. */
 export function holding(at: Receiver) {
   const arrived: Received[] = [];
   const held = Promise.withResolvers<number>();

@@ -1,4 +1,4 @@
-/** Compiles all pairs, and asks `buf breaking` about all of them, at once: each call takes a tenth of a second. */
+/** Compiles all pairs together and checks them with one call of `buf breaking`, because each call takes 0.1 s. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,18 +10,18 @@ import type { SchemaPair } from './pair.ts';
 
 const BUF = fileURLToPath(new URL('../../../../../node_modules/.bin/buf', import.meta.url));
 
-/** The rules of buf that ask the most while they still ask for the same: is the data of others readable? */
+/** The strictest buf category that still checks the same property: whether existing data stays readable. */
 const RULES = { version: 'v2', breaking: { use: ['CSR'] } };
 
 export interface Judged {
   pair: SchemaPair;
   before: Uint8Array;
   after: Uint8Array;
-  /** The rules that buf sees broken. */
+  /** The names of the rules that buf reports as broken. */
   broken: string[];
 }
 
-/** In one folder, each pair has a package of its own instead of acme. */
+/** Checks all pairs in one folder. Each pair gets its own package name in place of acme. */
 export function judgeByBuf(pairs: SchemaPair[]): Judged[] {
   const folder = mkdtempSync(join(tmpdir(), 'mex-schemas-'));
   try {
@@ -40,7 +40,7 @@ export function judgeByBuf(pairs: SchemaPair[]): Judged[] {
 
 const rename = (text: string, i: number) => text.replaceAll(/\bacme\b/g, `case${i}`);
 
-/** The path as the pair has it. */
+/** Returns the path with the package name that the pair uses. */
 export const asInPair = (path: string) => path.replace(/^case\d+/, 'acme');
 
 function caseOf(text: string): number {
@@ -65,7 +65,7 @@ function compile(folder: string, side: 'before' | 'after', pairs: SchemaPair[]):
 }
 
 interface Verdict {
-  /** Absent where a file is gone. */
+  /** The file; absent if the file was deleted. */
   path?: string;
   type: string;
   message: string;
@@ -89,7 +89,7 @@ function askBreaking(folder: string): Verdict[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Status 100 says that rules are broken. */
+/** Status 100 means that buf found broken rules. */
 function run(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(BUF, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
   if (status !== 0 && status !== 100) throw new Error(`buf ${args[0]}: ${stderr}`);

@@ -1,6 +1,6 @@
 import { breaking, compatible, edition, proto2, proto3, type SchemaPair } from './pair.ts';
 
-/** acme.Tier with these values, used by acme.Campaign. */
+/** A schema in which acme.Campaign uses the enum acme.Tier with these values. */
 const tier = (values: string) => proto3(`enum Tier { ${values} } message Campaign { Tier tier = 1; }`);
 const FREE_AND_PAID = 'TIER_FREE = 0; TIER_PAID = 1;';
 

@@ -1,4 +1,7 @@
-/** Where the exchange and `buf breaking` (category CSR) differ, and why. What no longer differs fails the test. */
+/**
+ * The differences between the exchange and `buf breaking` (category CSR), with their reasons. An entry that no longer
+ * differs fails the test.
+ */
 export const EXPLAINED: Record<string, string> = {
   'a field is added that an edition requires':
     'buf looks for the label that proto2 has; messages written before are refused either way',

@@ -1,17 +1,17 @@
-/** One change of a schema: what it is before and after, and what the exchange must say about it. */
+/** One change of a schema: the schema before and after, and the changes that the exchange must report. */
 export interface SchemaPair {
   title: string;
-  /** By file name; files and packages begin with `acme`. */
+  /** The files by name. Files and packages begin with `acme`. */
   before: Record<string, string>;
   after: Record<string, string>;
-  /** `KIND path`, in any order. */
+  /** The expected changes as `KIND path`, in any order. */
   changes: string[];
   breaking: boolean;
 }
 
 type Source = string | Record<string, string>;
 
-/** A text is the file that holds acme.Campaign. */
+/** A plain text is the file that contains acme.Campaign. */
 function files(source: Source): Record<string, string> {
   return typeof source === 'string' ? { 'acme/campaign.proto': source } : source;
 }
@@ -28,7 +28,7 @@ export const proto2 = (body: string) => `syntax = "proto2";\npackage acme;\n${bo
 export const proto3 = (body: string) => `syntax = "proto3";\npackage acme;\n${body}`;
 export const edition = (body: string) => `edition = "2023";\npackage acme;\n${body}`;
 
-/** acme.Campaign with these members. */
+/** Returns a file with acme.Campaign, which has these members. */
 export const campaign = (members: string) => proto3(`message Campaign { ${members} }`);
 export const campaign2 = (members: string) => proto2(`message Campaign { ${members} }`);
 export const campaign2023 = (members: string) => edition(`message Campaign { ${members} }`);

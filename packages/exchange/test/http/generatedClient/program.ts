@@ -1,4 +1,7 @@
-/** A program on a generated client: the test generates `schema.ts`, puts it beside a copy of this file and runs both. */
+/**
+ * A program that uses a generated client. The test generates `schema.ts`, puts it beside a copy of this file and runs
+ * both.
+ */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.ts';
 
@@ -32,7 +35,7 @@ export async function run(options: {
     params: { path, query: { 'filter.states': ['SUCCEEDED'] } },
   });
   await client.GET(MEASUREMENTS, {
-    // @ts-expect-error There is no such state.
+    // @ts-expect-error This state does not exist.
     params: { path, query: { 'filter.states': ['DONE'] } },
   });
   const read = await client.GET(`${MEASUREMENTS}/{measurement}`, {
@@ -42,11 +45,11 @@ export async function run(options: {
     params: { path: { ...path, measurement: 'absent' } },
   });
   const failure = absent.error?.error;
-  // The HTTP status tells which reasons there can be.
+  // The HTTP status determines the possible reasons.
   if (failure?.code !== 404) throw new Error('An absent measurement is not found.');
   const [info] = failure.details;
   if (info?.['@type'] !== 'type.googleapis.com/google.rpc.ErrorInfo') throw new Error(failure.message);
-  // @ts-expect-error A get of a measurement has no such reason.
+  // @ts-expect-error Reading a measurement cannot fail with this reason.
   if (info.reason === 'DUCHY_NOT_FOUND') throw new Error(failure.message);
   const reason: 'MEASUREMENT_NOT_FOUND' = info.reason;
 
