@@ -93,8 +93,8 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
 });
 
 test('half of a geometric draw, that of the other worker alone, is not all that a worker and the consumer have', async () => {
-  // The noise is so small that 600 runs distinguish half a draw, with an advantage of 0.44, from the promised advantage
-  // of 0.24.
+  // The noise is so small that 600 runs would expose a worker's half of a draw: the advantage would be 0.44, and 0.24
+  // is promised.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
   const spec = specOf('REACH', 'GEOMETRIC', reachPrivacyParams);
   const views = await played('half a draw', spec, { runs: Math.max(600, RUNS) });

@@ -253,7 +253,7 @@ describe('in one measurement, one after the other,', () => {
       await away.down();
       const others = world.duchies.filter((duchy) => duchy !== away);
       for (const { herald } of others) await herald.once();
-      // 15 rounds are more than the number of times that a stage may fail.
+      // 15 rounds exceed the number of failures after which a stage gives up.
       for (let i = 0; i < 15; i++) {
         for (const { mill } of others) await mill.once();
         await new Promise((resolve) => setTimeout(resolve, 20));

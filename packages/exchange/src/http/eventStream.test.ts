@@ -116,7 +116,7 @@ it('cuts a reader that does not read, and keeps little for it', async () => {
   const { over, isClosed } = await serve({ next }, { slowMs: 50 }, { isRead: false });
   await over;
   expect(isClosed()).toBe(true);
-  // The exchange reads only as many pages as the socket buffers of both sides hold, and one more.
+  // The exchange stops reading pages once the socket buffers of both sides are full.
   expect(made).toBeLessThan(5_000);
 });
 

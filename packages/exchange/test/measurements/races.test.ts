@@ -139,7 +139,7 @@ describe('three providers fulfil at once', () => {
         const measurement = (await call(anywhere(), consumer, 'GET', open.name)).json;
         expect([measurement.state, measurement.results?.length]).toEqual(['SUCCEEDED', 3]);
         expect(replies.map(outcome)).toEqual(['OK', 'OK', 'OK']);
-        // Only the last fulfillment gets the final state.
+        // Only the reply to the last fulfillment shows the final state.
         expect(replies.map((reply) => reply.json.measurementState).sort()).toEqual([
           'AWAITING_REQUISITION_FULFILLMENT',
           'AWAITING_REQUISITION_FULFILLMENT',

@@ -261,7 +261,8 @@ describe.skipIf(account === undefined)(title, () => {
     ]);
   });
 
-  // Other tests cover the rules for settings and databases. These tests start `mex` once more to check the same rules.
+  // Other tests check these rules without a process. The tests below start `mex` for each rule, so they run only in the
+  // stress lane.
   it.runIf(isStress)('refuses to start with a misspelt setting', async () => {
     const settings = config({ tls: { certfile: 'x' } as never });
     await expectRefusal(mex('serve', settings), [/tls\.certFile is required/, /tls\.certfile/]);
