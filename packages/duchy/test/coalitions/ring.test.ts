@@ -56,7 +56,7 @@ const SPEC = {
   ...{ dataProviderCount: 2, duchyCount: 3, maximumFrequency: MAXIMUM, ...NOISE },
 };
 
-/** Computes a measurement with frequencies and returns every message under the name of its receiver. */
+/** Computes a measurement with frequencies and returns every message that a duchy receives. */
 async function computeFrequencies(
   spec: typeof SPEC | (typeof SPEC & { noiseMechanism: 'NONE' }),
   events: Events[],

@@ -184,7 +184,7 @@ export const ROWS: Record<string, RpcRow[]> = {
   }),
 };
 
-/** RPCs that any caller may use who may list model lines and get data providers. */
+/** Every caller that may list model lines and get data providers may also use these RPCs. */
 export const COVERED = ['ModelLines/GetModelLine', 'ModelLines/EnumerateValidModelLines'];
 
 /** RPCs that the exchange does not serve for any caller. */

@@ -171,9 +171,7 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
   });
 });
 
-/**
- * The codes for a caller that repeats the request without the etag, and with the current etag: nothing is left to do.
- */
+/** The codes of a repeated request, without an etag and with the current etag: nothing is left to do. */
 const SENT_AGAIN = { '': 'FAILED_PRECONDITION', current: 'ABORTED' };
 const SIGNED = 'type.googleapis.com/wfa.measurement.api.v2alpha.SignedMessage';
 
