@@ -1,4 +1,7 @@
-/** Every chart and every result in a real browser, at the widths and in the themes of the console, under its policy. */
+/**
+ * Every chart and every result in a real browser, at the widths, in the themes and under the security policy of the
+ * console.
+ */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';

@@ -85,7 +85,7 @@ export interface Computed {
 export interface Changes {
   parts?: Partial<ReportDefinition>;
   people?: readonly number[];
-  /** Changes or removes an answer. */
+  /** Returns a changed answer, or undefined to remove it. */
   change?: (planned: PlannedNeed, answer: Answer) => Answer | undefined;
 }
 

@@ -34,11 +34,11 @@ export function frequenciesOf(people: number): number[] {
 type Counts = number[][];
 
 export interface Run {
-  /** Counted at data providers. They sample each person by a hash. */
+  /** The people whom data providers count. They sample each person by a hash. */
   counted: Counts;
-  /** Counted by share shuffle, which samples a fixed number of people of the population. */
+  /** The people whom share shuffle counts. It samples a fixed number of people of the population. */
   shuffled: Counts;
-  /** Bit masks of the atoms in each register that is hit, and the registers at each frequency. */
+  /** The bit mask of the atoms in each register that is hit, and the number of registers at each frequency. */
   sketch?: { masks: Uint32Array; alone: number[] };
 }
 

@@ -1,4 +1,4 @@
-/** Five reports as analysts ask for them. */
+/** Five reports that analysts typically ask for. */
 import type { ReportDefinition } from '../src/index.ts';
 import { definitionOf, surroundingsOf } from './worlds.ts';
 

@@ -17,7 +17,7 @@ const PARAMS = {
   eventGroupMetadataDescriptor: 'd',
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into requests freely
+// biome-ignore lint/suspicious/noExplicitAny: the tests read any member of a request
 function read(operation: string, query: string, body?: unknown): any {
   const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
   return readRequest(route(operation), PARAMS, query, text === undefined ? undefined : parseJson(text));

@@ -10,7 +10,7 @@ import {
   wordsOf,
 } from './ring.ts';
 
-/** All pairs of values, in an order in which neighbors in a word differ. */
+/** All pairs of values, ordered so that neighboring values in a word differ. */
 function allPairs(modulus: number): [number, number][] {
   return Array.from({ length: modulus * modulus }, (_, i) => [i % modulus, Math.floor(i / modulus)]);
 }

@@ -26,25 +26,25 @@ export function calls(client: ExchangeClient) {
     nextPageToken?: string;
   }>();
 
-  // @ts-expect-error a resource has a name
+  // @ts-expect-error getMeasurement takes a name, not a parent
   client.getMeasurement({ parent: 'p' });
-  // @ts-expect-error a collection has a parent
+  // @ts-expect-error listRequisitions takes a parent, not a name
   client.listRequisitions({ name: 'n' });
-  // @ts-expect-error no such state
+  // @ts-expect-error the state does not exist
   client.listRequisitions({ parent: 'p', 'filter.states': ['UNFULFILED'] });
-  // @ts-expect-error no such filter
+  // @ts-expect-error the filter does not exist
   client.listRequisitions({ parent: 'p', 'filter.state': ['UNFULFILLED'] });
-  // @ts-expect-error nothing to create
+  // @ts-expect-error the body is missing
   client.createMeasurement({ parent: 'p' });
-  // @ts-expect-error 64-bit integers are bigint
+  // @ts-expect-error a 64-bit integer must be a bigint
   client.fulfillDirectRequisition({ name: 'n', body: { ...fulfillment, nonce: 1 } });
-  // @ts-expect-error reads are not rehearsed
+  // @ts-expect-error a read does not take validateOnly
   client.getMeasurement({ name: 'n', validateOnly: true });
   // @ts-expect-error the collection is missing
   client.listParties({});
-  // @ts-expect-error the ID of another collection
+  // @ts-expect-error the ID belongs to another collection
   client.createParty({ collection: 'duchies', dataProviderId: 'd' });
-  // @ts-expect-error no such operation
+  // @ts-expect-error the operation does not exist
   client.getMeasurements({});
 }
 declare const fulfillment: NonNullable<ArgumentsOf<'fulfillDirectRequisition'>['body']>;

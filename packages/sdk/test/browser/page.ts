@@ -15,7 +15,7 @@ export interface PageOptions {
   name: string;
   certificate: string;
   privateKeyPem: string;
-  /** In base64. */
+  /** Both keys are in base64. */
   encryptionPublicKey: string;
   encryptionPrivateKey: string;
 }

@@ -1,4 +1,4 @@
-/** Following changes of a running exchange, through proxies that cut, buffer, delay and reject. */
+/** Follows the changes of a running exchange through proxies that cut, buffer, delay and reject. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { describe, expect, it, vi } from 'vitest';

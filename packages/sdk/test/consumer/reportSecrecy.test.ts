@@ -89,7 +89,7 @@ function found(secrets: string[], within: string): string[] {
   return secrets.filter((secret) => formsOf(secret).some((form) => within.includes(form)));
 }
 
-/** Lists the secrets of a report: words of its definition, figures, and hashes that would confirm a guess. */
+/** Lists the secrets of a report: words of its definition, figures, and hashes that could confirm a guess. */
 function secretsOf({ plan, document, stored: { definition } }: ReportAnswer): string[] {
   const figures = document.figures.flatMap(({ estimate }) => [
     estimate!.value,

@@ -1,4 +1,4 @@
-/** An agent on a running exchange, with a ledger of its own for each test. */
+/** An agent on a running exchange. Each test gets a new ledger. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Measurement } from '@measurement-exchange/contract';

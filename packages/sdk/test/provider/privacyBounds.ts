@@ -50,7 +50,9 @@ function rhoOf(event: Event, samples: Samples): number {
   return Math.max(0, ...bounds);
 }
 
-/** A lower bound of the event's probability on one data set and an upper bound on the other, both ways round. */
+/**
+ * Pairs of a lower bound of the event's probability on one data set and an upper bound on the other, in both orders.
+ */
 function pairsOf(event: Event, [before, after]: Samples): [number, number][] {
   const [a, b] = [before.filter(event).length / before.length, after.filter(event).length / after.length];
   const n = before.length;

@@ -192,7 +192,7 @@ export const frequencySpec = (maximumFrequency: number): SpoiledComputation => {
   return { spec: { measurementType: { case: 'reachAndFrequency', value } } };
 };
 
-/** A duchy that responds with an error, in the model of the exchange. */
+/** A duchy that responds with this error in the format of the exchange. */
 export const responds =
   (error: ExchangeError): Behavior =>
   (_, response) =>

@@ -20,7 +20,7 @@ const SPECIAL = [
   'd in [0.0 / 0.0]',
   // The engine groups -0 and 0 together.
   '1.0 / d < 0.0',
-  // UTF-16 units and code points sort these differently.
+  // Sorting by UTF-16 units and sorting by code points give different results here.
   's < t',
   // 2^63 - 1 and 2^63 are the same double.
   'i in [dyn(9223372036854775808.0)]',

@@ -78,7 +78,7 @@ const QUESTIONS: Question[] = [
   },
 ];
 
-/** Questions with attributes of people, which the VID decides. */
+/** Questions with attributes of people, which depend only on the VID. */
 const QUESTIONS_ABOUT_PEOPLE: Question[] = [
   {
     groups: [
