@@ -52,7 +52,7 @@ it('holds it, charges nothing, says why to its operator alone, and answers once 
   const held = { requisition: name, measurementConsumer: world.acme.name, references: ['spring'] };
   expect(status()).toEqual([{ ...held, since: expect.any(String) }]);
 
-  // Only the exact reference counts: another case does not match.
+  // A reference with different capitalization does not match.
   confirmReferences(world.ledgerPath(), ['Spring', 'summer']);
   await agent.once();
   expect(status()).toHaveLength(1);

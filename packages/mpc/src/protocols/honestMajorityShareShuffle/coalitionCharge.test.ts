@@ -1,6 +1,6 @@
 /**
- * The exact privacy loss to each coalition around share shuffle that privacy.md names, compared with the charge. A
- * coalition faces only the noise parts that it does not know.
+ * For each coalition against share shuffle that privacy.md names, compares the exact privacy loss with the charge. Only the
+ * noise parts that a coalition does not know count.
  */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
