@@ -3,7 +3,7 @@ import {
   shareShuffleCovariance,
   shareShuffleReachVariance,
 } from '../protocols/honestMajorityShareShuffle/variance.ts';
-import { liquidLegionsReachCovariance, liquidLegionsReachVariance } from './liquidLegions.ts';
+import { LiquidLegionsCovariances, liquidLegionsReachVariance } from './liquidLegions.ts';
 
 describe('the covariance of a reach with itself is its variance without noise', () => {
   test.for([1, 0.3])('width %d', (width) => {
@@ -11,8 +11,9 @@ describe('the covariance of a reach with itself is its variance without noise', 
     const reach = 30_000;
     const variance = liquidLegionsReachVariance({ ...sketch, reach, noiseVariance: 0 });
     const reaches = [reach, reach] as const;
-    expect(liquidLegionsReachCovariance({ ...sketch, reaches, overlap: reach }) / variance).toBeCloseTo(1, 6);
-    expect(liquidLegionsReachCovariance({ ...sketch, reaches, overlap: 0 })).toBeCloseTo(0, 9);
+    const covariances = new LiquidLegionsCovariances(sketch);
+    expect(covariances.of(reaches, reach) / variance).toBeCloseTo(1, 6);
+    expect(covariances.of(reaches, 0)).toBeCloseTo(0, 9);
     const sample = { frequencyVectorSize: 100_000 * width, width };
     const shuffled = shareShuffleReachVariance({ ...sample, reach, noiseVariance: 0 });
     expect(shareShuffleCovariance(reaches, reach, sample)).toBeCloseTo(shuffled, 6);
@@ -25,6 +26,30 @@ test('a sketch with registers that everybody fills has a covariance too', () => 
   const sketch = { decayRate: 12, maxSize: 20_000, width: 1 };
   const reach = 5_000_000;
   const variance = liquidLegionsReachVariance({ ...sketch, reach, noiseVariance: 0 });
-  const covariance = liquidLegionsReachCovariance({ ...sketch, reaches: [reach, reach], overlap: reach });
+  const covariance = new LiquidLegionsCovariances(sketch).of([reach, reach], reach);
   expect(covariance / variance).toBeCloseTo(1, 6);
+});
+
+test('the covariance of two sketches is the sum over all registers', () => {
+  const [decayRate, maxSize, width] = [12, 20_000, 0.5];
+  const covariances = new LiquidLegionsCovariances({ decayRate, maxSize, width });
+  const first = Math.expm1(-decayRate / maxSize) / Math.expm1(-decayRate);
+  const probabilities = Array.from(
+    { length: maxSize },
+    (_, i) => first * Math.exp((-decayRate * i) / maxSize),
+  );
+  const sum = (term: (p: number) => number) => probabilities.reduce((total, p) => total + term(p), 0);
+  for (const [a, b, both] of [
+    [30_000, 9000, 4000],
+    [30_000, 9000, 1],
+    [400_000, 300_000, 300_000],
+  ] as const) {
+    const [x, y, xy] = [a * width, b * width, both * width];
+    const empty = (people: number) => (p: number) => (1 - p) ** people;
+    const joint = sum((p) => empty(x + y - xy)(p) - empty(x + y)(p) + xy * p ** 2 * empty(x + y)(p));
+    const hit = (people: number) => sum((p) => p * empty(people)(p));
+    const slope = (people: number) => sum((p) => -Math.log1p(-p) * empty(people)(p));
+    const expected = (joint - xy * hit(x) * hit(y)) / (width * slope(x) * width * slope(y)) + both;
+    expect(covariances.of([a, b], both) / expected).toBeCloseTo(1, 5);
+  }
 });

@@ -103,45 +103,75 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
   return (variance + noiseVariance) / (width * slope) ** 2 + Math.max(0, reach) * (1 / width - 1);
 }
 
-export interface LiquidLegionsCovarianceParams extends LiquidLegionsSize {
-  reaches: readonly [number, number];
-  /** The number of people that both sketches represent. */
-  overlap: number;
-  /** The width of both sketches' VID sampling interval. */
-  width: number;
-  /** The variance of the noise that both register counts share. Set it only if both are the same sketch. Default: 0. */
-  noiseVariance?: number;
+/** The terms of a covariance that depend on one sketch alone. */
+interface SketchTerms {
+  /** For each register, the probability that it is empty. */
+  empty: Float64Array;
+  hit: number;
+  slope: number;
 }
 
 /**
- * Returns the covariance of two reach estimates. A person is in the same register of every sketch, so sketches with common
- * people have common errors. For a sketch with itself, this is `liquidLegionsReachVariance`.
+ * Computes covariances of reach estimates from sketches of one size and one sampling interval. A report needs the covariance
+ * of every pair of sketches, so whatever depends on the size or on one sketch alone is computed once.
  */
-export function liquidLegionsReachCovariance(params: LiquidLegionsCovarianceParams): number {
-  const { reaches, width, noiseVariance = 0 } = params;
-  const [first, second] = [Math.max(0, reaches[0]) * width, Math.max(0, reaches[1]) * width];
-  const both = Math.min(Math.max(0, params.overlap) * width, first, second);
-  if (both === 0 && noiseVariance === 0) return 0;
-  let common = 0;
-  const hit: [number, number] = [0, 0];
-  const slope: [number, number] = [0, 0];
-  forEachRegister(
-    params,
-    (p, rate, weight) => {
-      const [a, b] = [Math.exp(-first * rate), Math.exp(-second * rate)];
-      // Add the covariance of the two events that the register is empty in one sketch and in the other.
-      common += weight * -Math.expm1(-both * rate) * Math.exp((both - first - second) * rate);
-      common += weight * both * p ** 2 * a * b;
-      hit[0] += weight * p * a;
-      hit[1] += weight * p * b;
-      slope[0] += weight * rate * a;
-      slope[1] += weight * rate * b;
-    },
-    covarianceBlocks(params),
-  );
-  const registers = common - both * hit[0] * hit[1] + noiseVariance;
-  return registers / (width * slope[0] * width * slope[1]) + (both / width) * (1 / width - 1);
+export class LiquidLegionsCovariances {
+  private readonly width: number;
+  private readonly probabilities: Float64Array;
+  private readonly rates: Float64Array;
+  private readonly weights: Float64Array;
+  /** By number of people in the sample. */
+  private readonly sketches = new Map<number, SketchTerms>();
+
+  constructor(size: LiquidLegionsSize & { width: number }) {
+    this.width = size.width;
+    const registers: [p: number, rate: number, weight: number][] = [];
+    forEachRegister(size, (...register) => registers.push(register), covarianceBlocks(size));
+    this.probabilities = Float64Array.from(registers, ([p]) => p);
+    this.rates = Float64Array.from(registers, ([, rate]) => rate);
+    this.weights = Float64Array.from(registers, ([, , weight]) => weight);
+  }
+
+  /**
+   * Returns the covariance of the estimates of two reaches with `overlap` people in common. A person is in the same register
+   * of every sketch, so sketches with common people have common errors. `noiseVariance` is the variance of the noise that
+   * both register counts share. Set it only if both are the same sketch. Then the result is `liquidLegionsReachVariance`.
+   */
+  of(reaches: readonly [number, number], overlap: number, noiseVariance = 0): number {
+    const { width, probabilities, rates, weights } = this;
+    const [first, second] = [Math.max(0, reaches[0]) * width, Math.max(0, reaches[1]) * width];
+    const both = Math.min(Math.max(0, overlap) * width, first, second);
+    if (both === 0 && noiseVariance === 0) return 0;
+    const [a, b] = [this.sketch(first), this.sketch(second)];
+    let common = 0;
+    for (let i = 0; i < rates.length; i++) {
+      const [rate, p] = [rates[i]!, probabilities[i]!];
+      const bothEmpty = Math.exp((both - first - second) * rate);
+      const product = a.empty[i]! * b.empty[i]!;
+      // The covariance of the two events that the register is empty in one sketch and in the other. If it is small, the
+      // difference of two probabilities has lost most of its digits.
+      const difference = both * rate < FEW ? -Math.expm1(-both * rate) * bothEmpty : bothEmpty - product;
+      common += weights[i]! * (difference + both * p ** 2 * product);
+    }
+    const registers = common - both * a.hit * b.hit + noiseVariance;
+    return registers / (width * a.slope * width * b.slope) + (both / width) * (1 / width - 1);
+  }
+
+  private sketch(people: number): SketchTerms {
+    const known = this.sketches.get(people);
+    if (known !== undefined) return known;
+    const { probabilities, rates, weights } = this;
+    const empty = rates.map((rate) => Math.exp(-people * rate));
+    const sum = (values: Float64Array) =>
+      empty.reduce((total, value, i) => total + weights[i]! * values[i]! * value, 0);
+    const terms = { empty, hit: sum(probabilities), slope: sum(rates) };
+    this.sketches.set(people, terms);
+    return terms;
+  }
 }
+
+/** The number of common people per register below which a difference of probabilities has few correct digits. */
+const FEW = 1e-3;
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
   /**

@@ -77,7 +77,7 @@ function correctComponent(plan: Plan, rows: Row[]): Component {
     ({ answer: { methodology } }) => methodology.width < 1 || 'maxSize' in methodology,
   );
   const covariance = dependsOnPeople ? covarianceOf(rows, overlapOf(first)) : firstProblem.covariance;
-  const solution = dependsOnPeople ? solve({ ...firstProblem, covariance }, first.columns) : first;
+  const solution = dependsOnPeople ? solve({ ...firstProblem, covariance }, first) : first;
   const solveWithout = (left: (row: Row) => boolean) => {
     const kept = rows.flatMap((row, i) => (left(row) ? [i] : []));
     const matrix = kept.map((i) => Float64Array.from(kept, (j) => covariance[i]![j]!));
@@ -110,7 +110,7 @@ function problemFor(
   return {
     values: rows.map(({ value }) => value),
     covariance,
-    best: (rewards, least) => people.best(rewards, least),
+    groups: people.groups,
     counts: rows.flatMap((row, i) => (isCount(row) ? [i] : [])),
     constraints: countConstraints(rows, covariance),
     population,

@@ -1,6 +1,6 @@
 /** The covariance of the errors of all measured numbers. Errors come from noise, sampling, and collisions in sketches. */
 import {
-  liquidLegionsReachCovariance,
+  LiquidLegionsCovariances,
   liquidLegionsShareVariances,
   scalarVariance,
   shareShuffleCovariance,
@@ -14,7 +14,7 @@ export type Overlap = (a: number, b: number) => number;
 
 export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Array[] {
   const matrix = rows.map(() => new Float64Array(rows.length));
-  const known = new Map<PlannedNeed, SketchErrors>();
+  const known: KnownSketches = { errors: new Map(), covariances: new Map() };
   for (let i = 0; i < rows.length; i++) {
     for (let j = 0; j <= i; j++) {
       const value = covariance(rows, i, j, overlap, known);
@@ -33,7 +33,7 @@ function covariance(
   i: number,
   j: number,
   overlap: Overlap,
-  known: Map<PlannedNeed, SketchErrors>,
+  known: KnownSketches,
 ): number {
   const [a, b] = [rows[i]!, rows[j]!];
   const isSame = a.planned === b.planned;
@@ -59,6 +59,14 @@ function countVariance(row: Row): number {
   return scalarVariance({ value: row.value, maximumPerUser, width, noiseVariance: noiseOf(row) });
 }
 
+type SketchMethodology = Extract<Methodology, { maxSize: number }>;
+
+/** The results that several pairs of rows have in common. */
+interface KnownSketches {
+  errors: Map<PlannedNeed, SketchErrors>;
+  covariances: Map<string, LiquidLegionsCovariances>;
+}
+
 /** The errors of one answer from a sketch. */
 interface SketchErrors {
   /** The variance of the reach. */
@@ -76,22 +84,21 @@ function sketchCovariance(
   i: number,
   j: number,
   overlap: Overlap,
-  known: Map<PlannedNeed, SketchErrors>,
+  known: KnownSketches,
 ): number {
   const [a, b] = [rows[i]!, rows[j]!];
   const { methodology } = a.answer;
   if (!('maxSize' in methodology)) return 0;
-  const { decayRate, maxSize, width } = methodology;
   const [p, q] = [shareOf(a), shareOf(b)];
   // A row for one frequency has only a share of its union's people. Use the reach of the whole union instead.
   const reaches = [reachOf(a, overlap(i, i)), reachOf(b, overlap(j, j))] as const;
   if (a.planned !== b.planned) {
     const common = Math.min(overlap(i, j) / Math.max(p, q), ...reaches);
-    return p * q * liquidLegionsReachCovariance({ decayRate, maxSize, width, reaches, overlap: common });
+    return p * q * covariancesOf(methodology, known).of(reaches, common);
   }
   // Each error is a sum over registers, so it is computed once for all pairs of frequencies.
-  const errors = known.get(a.planned) ?? sketchErrors(a, methodology, reaches[0]);
-  known.set(a.planned, errors);
+  const errors = known.errors.get(a.planned) ?? sketchErrors(a, methodology, reaches[0], known);
+  known.errors.set(a.planned, errors);
   if (a.frequency === undefined) return errors.reach;
   const [v, w] = [errors.shares[a.frequency - 1]!, errors.shares[b.frequency! - 1]!];
   // Shares add up to 1, so their errors are negatively correlated.
@@ -103,13 +110,13 @@ function sketchCovariance(
 
 function sketchErrors(
   row: Row,
-  methodology: Extract<Methodology, { maxSize: number }>,
+  methodology: SketchMethodology,
   reach: number,
+  known: KnownSketches,
 ): SketchErrors {
   const { decayRate, maxSize, width, samplingIndicatorSize = 1 } = methodology;
   const size = { decayRate, maxSize, width };
-  const itself = { reaches: [reach, reach], overlap: reach, noiseVariance: noiseOf(row) } as const;
-  const variance = liquidLegionsReachCovariance({ ...size, ...itself });
+  const variance = covariancesOf(methodology, known).of([reach, reach], reach, noiseOf(row));
   if (row.frequency === undefined) return { reach: variance, shares: [] };
   const shares = sharesOf(row.planned, row.answer);
   const frequencies = {
@@ -118,6 +125,16 @@ function sketchErrors(
     frequencyNoiseVariance: noiseOf(row, 'frequency'),
   };
   return { reach: variance, shares: liquidLegionsShareVariances(frequencies, shares) };
+}
+
+function covariancesOf(
+  { decayRate, maxSize, width }: SketchMethodology,
+  { covariances }: KnownSketches,
+): LiquidLegionsCovariances {
+  const id = [decayRate, maxSize, width].join();
+  const of = covariances.get(id) ?? new LiquidLegionsCovariances({ decayRate, maxSize, width });
+  covariances.set(id, of);
+  return of;
 }
 
 function shareOf(row: Row): number {

@@ -23,18 +23,35 @@ export class LeastSquares<T extends Sparse> {
   rewards: Float64Array = new Float64Array();
   chiSquared = 0;
   /** The dot product of each used vector and the target. */
-  private readonly products: number[] = [];
+  private products: number[] = [];
   /** The Cholesky factor of the matrix of dot products of the used vectors. */
   private readonly factor: Float64Array[] = [];
-  private readonly target: Float64Array;
+  private target: Float64Array;
   private readonly precision: Precision;
-  private readonly wanted: Float64Array;
+  private wanted: Float64Array;
 
   /** All dot products use the precision P: a · b means aᵀ P b. */
   constructor(target: Float64Array, precision: Precision) {
     this.target = target;
     this.precision = precision;
     this.wanted = precision.timesDense(target);
+    this.update();
+  }
+
+  /** Adds vectors with these coefficients, which are near the best ones, and moves to the best ones. */
+  start(vectors: readonly T[], coefficients: readonly number[]): void {
+    for (const [i, vector] of vectors.entries())
+      if (this.extend(vector)) this.coefficients[this.used.length - 1] = coefficients[i]!;
+    this.settle();
+    this.update();
+  }
+
+  /** Fits another target. Starts with the vectors that fitted the last one. */
+  retarget(target: Float64Array): void {
+    this.target = target;
+    this.wanted = this.precision.timesDense(target);
+    this.products = this.used.map((vector) => dotSparse(vector, this.wanted));
+    this.settle();
     this.update();
   }
 
@@ -59,10 +76,16 @@ export class LeastSquares<T extends Sparse> {
     }
   }
 
+  /** Returns what the fit leaves of a vector. */
+  restOf(vector: Float64Array): Float64Array {
+    const rest = Float64Array.from(vector);
+    for (let i = 0; i < this.used.length; i++) subtract(rest, this.used[i]!, this.coefficients[i]!);
+    return rest;
+  }
+
   /** Computes the residual of the fit, and the rewards. */
   private update(): void {
-    const rest = Float64Array.from(this.target);
-    for (let i = 0; i < this.used.length; i++) subtract(rest, this.used[i]!, this.coefficients[i]!);
+    const rest = this.restOf(this.target);
     this.rewards = this.precision.timesDense(rest);
     this.chiSquared = dot(rest, this.rewards);
   }

@@ -9,6 +9,19 @@ import { type History, Timeline } from './timeline.ts';
 /** The indexes of the rows that include a kind of people. Each person of this kind counts once in each of these rows. */
 export type Column = readonly number[];
 
+/** A kind of people, and the sum of the rewards of its rows. */
+export interface Kind {
+  column: Column;
+  reward: number;
+}
+
+export interface PeopleGroup {
+  /** Finds kinds of people in this group whose reward exceeds `least`. */
+  best(rewards: ArrayLike<number>, least: number): Kind[];
+  /** Guesses from the value of each row how many of the people that the row counts are in this group. */
+  partOf(values: readonly number[]): number[];
+}
+
 /** The rows of one need. A reach has one row, and a distribution has one row per frequency. */
 interface NeedRows {
   union: number;
@@ -19,7 +32,7 @@ interface NeedRows {
 
 export class People {
   private readonly needs: NeedRows[] = [];
-  private readonly groups: Group[];
+  private readonly cells: Group[];
   private readonly timeline: Timeline;
   private readonly periods: number;
   private readonly atoms: number;
@@ -41,7 +54,7 @@ export class People {
     }
     const merge = mergedSegments([...needs.values()], segments);
     this.needs = [...needs.values()].map((need) => ({ ...need, union: merge.mask(need.union) }));
-    this.groups = cellsOf(this.needs.map(({ group }) => group));
+    this.cells = cellsOf(this.needs.map(({ group }) => group));
     this.periods = periods.size;
     this.atoms = 1 << merge.count;
     const merged = [...new Set(atoms.map(merge.mask))].filter((atom) => atom > 0);
@@ -52,21 +65,45 @@ export class People {
     );
   }
 
-  /** Returns kinds of people whose reward per person exceeds `least`, with the highest reward first. */
-  best(rewards: ArrayLike<number>, least: number): { column: Column; reward: number }[] {
-    const found = new Map<string, { column: Column; reward: number }>();
-    for (const group of this.groups) {
-      const own = this.needs.filter((need) => includes(need.group, group));
-      const bestRow = (rows: readonly number[]) =>
-        rows.reduce((best, row) => (rewards[row]! > rewards[best]! ? row : best), rows[0]!);
-      for (const history of this.timeline.best(this.tables(own, (need) => rewards[bestRow(need.rows)]!))) {
-        for (const column of columnsOf(history, own, bestRow)) {
-          const reward = column.reduce((sum, row) => sum + rewards[row]!, 0);
-          if (column.length > 0 && reward > least) found.set(column.join(), { column, reward });
-        }
+  get groups(): PeopleGroup[] {
+    return this.cells.map((cell) => {
+      const needs = this.needs.filter(({ group }) => includes(group, cell));
+      return {
+        best: (rewards, least) => this.best(needs, rewards, least),
+        partOf: (values) => this.partOf(needs, values),
+      };
+    });
+  }
+
+  private best(needs: readonly NeedRows[], rewards: ArrayLike<number>, least: number): Kind[] {
+    const found = new Map<string, Kind>();
+    const bestRow = (rows: readonly number[]) =>
+      rows.reduce((best, row) => (rewards[row]! > rewards[best]! ? row : best), rows[0]!);
+    for (const history of this.timeline.best(this.tables(needs, (need) => rewards[bestRow(need.rows)]!))) {
+      for (const column of columnsOf(history, needs, bestRow)) {
+        const reward = column.reduce((sum, row) => sum + rewards[row]!, 0);
+        if (column.length > 0 && reward > least) found.set(column.join(), { column, reward });
       }
     }
-    return [...found.values()].sort((a, b) => b.reward - a.reward);
+    return [...found.values()];
+  }
+
+  /** A need of several groups takes the value of the same need of this group, if there is one, or else an even part. */
+  private partOf(needs: readonly NeedRows[], values: readonly number[]): number[] {
+    const part = values.map(() => 0);
+    const narrow = new Map(
+      needs.filter((need) => this.cellsIn(need) === 1).map((need) => [idOf(need), need]),
+    );
+    for (const need of needs) {
+      const own = narrow.get(idOf(need));
+      for (const [i, row] of need.rows.entries())
+        part[row] = own === undefined ? values[row]! / this.cellsIn(need) : values[own.rows[i]!]!;
+    }
+    return part;
+  }
+
+  private cellsIn({ group }: NeedRows): number {
+    return this.cells.filter((cell) => includes(group, cell)).length;
   }
 
   private tables(needs: readonly NeedRows[], rewardOf: (need: NeedRows) => number): Float64Array[] {
@@ -78,6 +115,11 @@ export class People {
     }
     return tables;
   }
+}
+
+/** Identifies what a need counts, except for the group. */
+function idOf({ union, period, rows }: NeedRows): string {
+  return [union, period, rows.length].join();
 }
 
 /**

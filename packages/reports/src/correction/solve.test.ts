@@ -1,6 +1,7 @@
 import { solveQP } from 'quadprog';
 import { describe, expect, test } from 'vitest';
-import type { Problem } from './problem.ts';
+import type { PeopleGroup } from './people.ts';
+import { NOBODY, type Problem } from './problem.ts';
 import { solve } from './solve.ts';
 
 function generator(seed: number) {
@@ -23,12 +24,44 @@ function randomProblem(next: () => number, segments: number): Problem & { atoms:
     ),
   );
   const values = unions.map((union) => 20 * Math.sqrt(union) * next());
+  const best: PeopleGroup['best'] = (rewards, least) =>
+    atoms
+      .map((column) => ({ column, reward: column.reduce((sum, row) => sum + rewards[row]!, 0) }))
+      .filter(({ reward }) => reward > least);
   return {
     ...{ values, covariance, atoms, counts: [], constraints: [], population: undefined },
-    best: (rewards, least) =>
-      atoms
-        .map((column) => ({ column, reward: column.reduce((sum, row) => sum + rewards[row]!, 0) }))
-        .filter(({ reward }) => reward > least),
+    groups: [{ best, partOf: (all) => [...all] }],
+  };
+}
+
+/** Measured unions of each group and of all groups together. A need of all groups is not always one of each group. */
+function randomGroups(next: () => number, groups: number, segments: number): Problem {
+  const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
+  const needs = Array.from({ length: groups + 1 }, (_, group) =>
+    unions.flatMap((union) => (next() < 0.8 ? [{ group, union, deviation: 1 + 20 * next() }] : [])),
+  ).flat();
+  const rowsOf = (group: number, atom: number) =>
+    needs.flatMap((need, row) =>
+      (need.group === group || need.group === groups) && atom & need.union ? [row] : [],
+    );
+  const kinds = Array.from({ length: groups }, (_, group) => unions.map((atom) => rowsOf(group, atom)));
+  const people = kinds.flat().map((column) => ({ column, count: next() < 0.5 ? 0 : 200 * next() }));
+  return {
+    values: needs.map(({ deviation }, row) => {
+      const truth = people.reduce((sum, { column, count }) => sum + (column.includes(row) ? count : 0), 0);
+      return truth + deviation * (next() + next() + next() - 1.5);
+    }),
+    covariance: needs.map(({ deviation }, row) =>
+      Float64Array.from(needs, (_, i) => (i === row ? deviation ** 2 : 0)),
+    ),
+    groups: kinds.map((columns) => ({
+      best: (rewards, least) =>
+        columns
+          .map((column) => ({ column, reward: column.reduce((sum, row) => sum + rewards[row]!, 0) }))
+          .filter(({ reward }) => reward > least),
+      partOf: (values) => values.map((value, row) => (needs[row]!.group === groups ? value / groups : value)),
+    })),
+    ...{ counts: [], constraints: [], population: undefined },
   };
 }
 
@@ -81,6 +114,19 @@ describe('the solver', () => {
       const bounded = solve({ ...problem, population });
       for (const [row, value] of byQuadprog(problem, population).entries())
         expect(bounded.fitted[row]).toBeCloseTo(value, 1);
+    }
+  });
+
+  test('finds the same for groups with their total, whether it begins with the groups or with nobody', () => {
+    const next = generator(5);
+    for (let i = 0; i < 40; i++) {
+      const problem = randomGroups(next, 2 + (i % 4), 2 + (i % 3));
+      const [fast, slow] = [solve(problem), solve(problem, NOBODY)];
+      expect(fast.chiSquared).toBeCloseTo(slow.chiSquared, 6);
+      for (const [row, value] of slow.fitted.entries())
+        expect(Math.abs(fast.fitted[row]! - value)).toBeLessThan(1e-6 * Math.max(1, value));
+      expect(fast.dimension).toBe(slow.dimension);
+      expect(Math.max(fast.residual, slow.residual)).toBeLessThan(1e-8);
     }
   });
 

@@ -1,0 +1,92 @@
+/** Adds kinds of people to a fit until no kind improves it. */
+import { dotSparse, LeastSquares } from './leastSquares.ts';
+import type { PeopleGroup } from './people.ts';
+import { type KindsOfPeople, NOBODY } from './problem.ts';
+import { SolveError } from './solveError.ts';
+import type { System, Unknown } from './system.ts';
+
+/**
+ * A decrease in χ² counts as no improvement unless it exceeds this value, or this fraction of χ². With a higher value, kinds
+ * that gain little are left out, and the fit has more degrees of freedom than it should.
+ */
+const TOLERANCE = 1e-9;
+const RELATIVE_TOLERANCE = 1e-12;
+/** The maximum number of unknowns to add at once, and the minimum gain of each one as a fraction of the largest gain. */
+const [BATCH, BATCH_GAIN] = [32, 0.25];
+
+export class Search {
+  readonly squares: LeastSquares<Unknown>;
+  private readonly system: System;
+  private readonly best: PeopleGroup['best'];
+  /** The unknowns that are used, and those that were found before. */
+  private readonly pool: Unknown[];
+  private readonly known: Set<string>;
+
+  /** `best` finds kinds of people. `always` lists other unknowns. The search starts with the people in `start`. */
+  constructor(
+    system: System,
+    best: PeopleGroup['best'],
+    { always = [], start = NOBODY }: { always?: readonly Unknown[]; start?: KindsOfPeople } = {},
+  ) {
+    this.system = system;
+    this.best = best;
+    this.pool = [...always, ...start.columns.map((column) => system.person(column))];
+    this.known = new Set(start.columns.map((column) => column.join()));
+    this.squares = new LeastSquares(system.target, system.precision);
+    if (start.columns.length > 0) this.squares.start(this.pool, [...always.map(() => 0), ...start.people]);
+  }
+
+  /** Throws `SolveError` if the fit still improves after a very large number of steps. */
+  run(): void {
+    const { squares, system, pool, known } = this;
+    const most = 100 * (system.target.length + 10);
+    for (let round = 0; round < most; round++) {
+      const least = toleranceAt(squares.chiSquared);
+      if (addBest(squares, gainsIn(pool, squares, least))) continue;
+      const { rewards, price } = system.rewards(squares.rewards);
+      const added = this.best(rewards, price)
+        .filter(({ column }) => !known.has(column.join()))
+        .map(({ column }) => system.person(column))
+        .filter((one) => gainOf(one, squares.rewards) > least);
+      if (added.length === 0) return;
+      for (const one of added) known.add(one.column.join());
+      pool.push(...added);
+    }
+    throw new SolveError(`The correction does not end after ${most} steps.`);
+  }
+}
+
+/** Returns the unknowns that would improve the fit, with the largest gain first. */
+function gainsIn(
+  pool: readonly Unknown[],
+  { used, rewards }: LeastSquares<Unknown>,
+  least: number,
+): { one: Unknown; gain: number }[] {
+  const isUsed = new Set(used);
+  const gains: { one: Unknown; gain: number }[] = [];
+  for (const one of pool) {
+    const gain = isUsed.has(one) ? 0 : gainOf(one, rewards);
+    if (gain > least) gains.push({ one, gain });
+  }
+  return gains.sort((a, b) => b.gain - a.gain);
+}
+
+/** Adds the unknowns with the largest gains together. If they obstruct each other, adds only one of them. */
+function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown; gain: number }[]): boolean {
+  if (gains.length === 0) return false;
+  const before = squares.chiSquared;
+  const batch = gains.slice(0, BATCH).filter(({ gain }) => gain >= gains[0]!.gain * BATCH_GAIN);
+  squares.add(batch.map(({ one }) => one));
+  // A kind may gain little before the slack of its constraint is added, too.
+  if (squares.chiSquared < before) return true;
+  // A linear combination of used kinds cannot be added. In that case, try the kind with the next-largest gain.
+  return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
+}
+
+export const toleranceAt = (chiSquared: number) => Math.max(TOLERANCE, RELATIVE_TOLERANCE * chiSquared);
+
+/** Returns how much χ² falls if this unknown takes its best value and all other unknowns keep theirs. */
+export function gainOf(one: Unknown, rewards: Float64Array): number {
+  const reward = dotSparse(one, rewards);
+  return reward <= 0 ? 0 : reward ** 2 / one.square;
+}
