@@ -56,9 +56,7 @@ export async function createEventGroups(
   const provider = partyOf(request.path);
   requireConsistent(provider, parts);
   const expected = await readMessages(exchange.db, call, parts);
-  const hashes = new Map(
-    parts.map((part) => [part, contentHash(canonicalJson(EventGroupInput, part.input))]),
-  );
+  const hashes = new Map(parts.map((part) => [part, hashOf(part.input)]));
   const requestIds = parts.flatMap(({ requestId }) => requestId ?? []);
   // A batch may lose one race for each of its request IDs.
   return idempotently('event_groups_request_id', parts.length, () =>
@@ -101,6 +99,24 @@ export async function createEventGroups(
       };
     }),
   );
+}
+
+/**
+ * The hash omits values that a client may write in another way when it repeats the request. Protobuf has no empty text
+ * and no empty list, and gRPC clients always set the format of a key.
+ */
+function hashOf({ measurementConsumerPublicKey, ...rest }: EventGroupInput): Uint8Array {
+  const { format: _format, ...key } = measurementConsumerPublicKey ?? {};
+  const fields = Object.entries({
+    ...rest,
+    ...(measurementConsumerPublicKey && { measurementConsumerPublicKey: key }),
+  });
+  const content = Object.fromEntries(fields.filter(([, value]) => !isEmpty(value)));
+  return contentHash(canonicalJson(EventGroupInput, content as EventGroupInput));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 export async function updateEventGroups(

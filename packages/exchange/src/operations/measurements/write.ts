@@ -114,12 +114,25 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * The hash omits the protocol. If a client reads a measurement and creates it again, its request has the protocol that
- * the exchange chose, not the protocol of the first request.
+ * The hash omits values that a client may write in another way when it repeats the request. If a client reads a
+ * measurement and creates it again, its request has the protocol that the exchange chose. gRPC clients name the algorithm
+ * of a signature by its OID and always set the format of a key, and protobuf has no empty text.
  */
 function requestKeyOf(input: MeasurementInput, requestId: string | undefined): RequestKey | undefined {
   if (requestId === undefined) return undefined;
-  const { protocolConfig: _wish, ...content } = input;
+  const { protocolConfig: _wish, measurementReferenceId, measurementSpec, dataProviders, ...rest } = input;
+  const { signatureAlgorithm: _algorithm, ...spec } = measurementSpec;
+  const content: MeasurementInput = {
+    ...rest,
+    measurementReferenceId: measurementReferenceId || undefined,
+    measurementSpec: spec,
+    dataProviders: Object.fromEntries(
+      Object.entries(dataProviders).map(([name, { dataProviderPublicKey, ...entry }]) => {
+        const { format: _format, ...key } = dataProviderPublicKey;
+        return [name, { ...entry, dataProviderPublicKey: key }];
+      }),
+    ),
+  };
   return { id: requestId, hash: contentHash(canonicalJson(MeasurementInput, content)) };
 }
 
