@@ -1,6 +1,6 @@
 /**
  * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs an eighth of their files, chosen by the commit.
+ * tests that `npm test` omits. `--part` runs an eighth of their files, chosen by the commit, besides the named ones.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -36,9 +36,10 @@ function stressTests(): string[] {
   return [...new Set([...found, ...others])].filter((file) => file.endsWith('.test.ts')).sort();
 }
 
-const wanted = positionals.length > 0 ? positionals : stressTests();
-const chosen = values.part ? wanted.filter((file) => isInPart(file, headCommit(), PARTS)) : wanted;
-console.log(`${chosen.length} of ${wanted.length} files:\n${chosen.join('\n')}`);
+const part = values.part ? stressTests().filter((file) => isInPart(file, headCommit(), PARTS)) : [];
+const chosen =
+  positionals.length > 0 || values.part ? [...new Set([...positionals, ...part])] : stressTests();
+console.log(`${chosen.length} files:\n${chosen.join('\n')}`);
 const { status } = spawnSync('vitest', ['run', ...chosen], {
   cwd: ROOT,
   stdio: 'inherit',

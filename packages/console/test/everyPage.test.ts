@@ -125,7 +125,7 @@ async function violationsOf(page: BrowserPage): Promise<string[]> {
   });
 }
 
-describe.skipIf(lacksChromium)('every page', () => {
+describe.skipIf(lacksChromium).concurrent('every page', () => {
   it.each(PARTIES)('of %s fits three widths in both themes, and axe finds nothing', async (party, role) => {
     const { page, errors } = await c.open(party);
     const problems: string[] = [];
