@@ -48,11 +48,12 @@ const PROGRAMS = [
  */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
-  'packages/cli/test/{backup,clientCredentials,companion,computations,deployment,loadedModules}.test.ts',
-  'packages/cli/test/{printedCommand,reports,serve,shareShuffle,warehouseClickHouse}.test.ts',
+  'packages/cli/test/{backup,clientCredentials,companion,computations,console,deployment,duchy}.test.ts',
+  'packages/cli/test/{loadedModules,printedCommand,reports,serve,shareShuffle,warehouseClickHouse}.test.ts',
   'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,reports,reportsLive,shared}.test.ts',
   'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
-  'packages/duchy/test/stages/{crashes,following,noise,sources,traces,verification}.test.ts',
+  'packages/duchy/test/secrecy/secrecy.test.ts',
+  'packages/duchy/test/stages/{crashes,exchangeErrors,following,noise,sources,traces,verification}.test.ts',
   'packages/exchange/test/{computations,measurements}/races.test.ts',
   'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork}.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',

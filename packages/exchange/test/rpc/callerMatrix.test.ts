@@ -114,13 +114,14 @@ describe('every caller at every RPC', () => {
     );
   });
 
-  // In the stress lane, every caller requests every target. Otherwise each row tests a different part of them.
+  // In the stress lane, every caller requests every target. Otherwise each row tests a different part of both.
   it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
     const method = METHODS.get(name)!;
     const route = (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
     const rights = MATRIX[binding]!;
     const all = targetsOf(route);
     for (const [j, caller] of callers.entries()) {
+      if (!isStress && (i + j) % 2 !== 0) continue;
       const denials = new Set<string>();
       const targets = isStress ? all : someTargets(rights, caller, all, i + j);
       const work = targets.map(async (target) => {

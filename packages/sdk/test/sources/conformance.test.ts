@@ -80,9 +80,9 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     it.skip(`${name}: ${skipped}`, () => {});
     return;
   }
-  // Each source runs a fifth of the worlds, and the next source runs the next fifth. Stress runs have all worlds.
+  // Each source runs a tenth of the worlds, and the next source runs the next tenth. Stress runs have all worlds.
   const worlds = WORLDS.map((world, i) => [world.name, world, i] as const).filter(
-    ([, , i]) => isStress || i % 5 === TEST_SOURCES.findIndex((source) => source.name === name) % 5,
+    ([, , i]) => isStress || i % 10 === TEST_SOURCES.findIndex((source) => source.name === name) % 10,
   );
   it.each(worlds)('%s', async (_name, world, i) => {
     const { where, remove } = await load(tableOf(world));

@@ -123,7 +123,7 @@ describe.each(TEST_SOURCES)('$name', (source) => {
       }),
       // Stress runs have 2,500 filters over 48 rows, which are 120,000 comparisons. RUNS and SEED allow a longer search
       // by hand.
-      { numRuns: Number(process.env.RUNS ?? rounds(250, 10)), seed: Number(process.env.SEED ?? 1) },
+      { numRuns: Number(process.env.RUNS ?? rounds(250, 5)), seed: Number(process.env.SEED ?? 1) },
     );
     // The comparison is meaningful only if filters ran in SQL and in CEL, and selected rows.
     expect(filters.sql).toBeGreaterThan(filters.count * source.leastInSql);
