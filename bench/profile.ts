@@ -1,6 +1,6 @@
 /**
  * Shows which functions use the exchange's processor time: node --cpu-prof under load, summed by function and by file.
- * node bench/profile.ts [--operation get] [--seconds 6] [--connections 32] [--top 25]
+ * node bench/profile.ts [--operation get] [--grpc] [--seconds 6] [--connections 32] [--top 25]
  */
 
 import { globSync } from 'node:fs';
@@ -8,12 +8,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { processorMs, startExchange } from './lib/exchange.ts';
+import { grpcPortOf, processorMs, startExchange } from './lib/exchange.ts';
 import type { Generator } from './lib/generator.ts';
 import { measuredOperations } from './lib/operations.ts';
 import { startServer } from './lib/postgres.ts';
 import { startWorker } from './lib/processes.ts';
 import { printTable } from './lib/report.ts';
+import { rpcOperations, rpcsOf } from './lib/rpcOperations.ts';
 import { createWorld } from './lib/world.ts';
 
 interface Profile {
@@ -29,6 +30,7 @@ interface Profile {
 const { values: options } = parseArgs({
   options: {
     operation: { type: 'string', default: 'get' },
+    grpc: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '6' },
     connections: { type: 'string', default: '32' },
     top: { type: 'string', default: '25' },
@@ -47,16 +49,27 @@ try {
     name.startsWith(options.operation),
   );
   if (operation === undefined) throw new Error(`There is no operation ${options.operation}.`);
-  const { caller, template, items, consumes } = operation;
+  const { caller, template, consumes } = operation;
+  const load = {
+    items: await operation.items(Number(options.seconds) * 1_000),
+    ...(!consumes && { seconds: Number(options.seconds) }),
+  };
+  const connections = Number(options.connections);
   const before = processorMs(exchange.pid);
   const started = performance.now();
-  const timing = await generator.call('closed', {
-    targets: [{ port: exchange.port, token: caller.token }],
-    connections: Number(options.connections),
-    template,
-    items: await items(Number(options.seconds) * 1_000),
-    ...(!consumes && { seconds: Number(options.seconds) }),
-  });
+  const timing = options.grpc
+    ? await generator.call('rpcs', {
+        port: grpcPortOf(exchange),
+        streams: connections,
+        rpcs: rpcsOf(caller, rpcOperations(world)[operation.name]!, load.items),
+        ...load,
+      })
+    : await generator.call('closed', {
+        targets: [{ port: exchange.port, token: caller.token }],
+        connections,
+        template,
+        ...load,
+      });
   const spent = processorMs(exchange.pid) - before;
   await exchange.stop();
   const ended = performance.now();

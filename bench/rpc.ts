@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { devRoot, devServerTls } from '@measurement-exchange/exchange/internal/dev/root';
-import { type BareRpc, ITEM } from './lib/bareRpc.ts';
-import { type BenchExchange, processorMs, startExchange } from './lib/exchange.ts';
+import type { BareRpc } from './lib/bareRpc.ts';
+import { type BenchExchange, grpcPortOf, processorMs, startExchange } from './lib/exchange.ts';
 import { type Figure, figure, ratio, show } from './lib/figures.ts';
 import type { Timing } from './lib/generator.ts';
 import { type MeasuredOperation, measuredOperations } from './lib/operations.ts';
@@ -16,7 +16,7 @@ import type { Bench } from './lib/options.ts';
 import { startWorker, type Worker } from './lib/processes.ts';
 import { atLeast, printTable, progress, type Section } from './lib/report.ts';
 import { RpcConnection } from './lib/rpcConnection.ts';
-import { type RpcOperation, rpcOperations } from './lib/rpcOperations.ts';
+import { type RpcOperation, rpcOperations, rpcsOf } from './lib/rpcOperations.ts';
 import { type Script, trace } from './lib/trace.ts';
 import { createWorld } from './lib/world.ts';
 
@@ -74,8 +74,7 @@ export async function rpc(bench: Bench): Promise<Section> {
   opened.defer(() => bare.stop());
   const world = await createWorld(exchange, database);
   const barePort = await bare.call('listen', { databaseUrl: database.url, tls });
-  const grpcPort = Number(exchange.dev.grpc.address.split(':').at(-1));
-  const stage: Stage = { bench, exchange, grpcPort, bare, barePort };
+  const stage: Stage = { bench, exchange, grpcPort: grpcPortOf(exchange), bare, barePort };
   const rpcs = rpcOperations(world);
   const measured: Measured[] = [];
   for (const operation of await measuredOperations(world, database)) {
@@ -117,21 +116,11 @@ async function traceOperation(
   const script = await trace(databaseUrl, operation.caller.name, operation.template, first);
   const names = script.made.length > 0 ? [first[0]!, ...script.made] : first;
   const connection = await RpcConnection.open(grpcPort);
-  const [request] = requestsOf({ ...operation, rpc }, [second]);
+  const [request] = rpcsOf(operation.caller, rpc, [second]);
   const { status, message } = await connection.send(request!);
   connection.close();
   if (status !== 200) throw new Error(`${operation.name}: gRPC status ${status - 600}`);
   return { ...operation, rpc, script, names, response: Uint8Array.from(message) };
-}
-
-/** A header tells the bare handler the number of the item. The exchange gets the same header and ignores it. */
-function requestsOf({ caller, rpc: { path, message } }: Pick<Traced, 'caller' | 'rpc'>, items: string[][]) {
-  const authorization = `Bearer ${caller.token}`;
-  return items.map((item, i) => ({
-    path,
-    headers: { authorization, [ITEM]: String(i) },
-    message: message(item),
-  }));
 }
 
 async function warmUp(stage: Stage, operation: Traced): Promise<void> {
@@ -188,7 +177,7 @@ async function runOnce(
   }
   if (name === 'bare') await bare.call('load', { play: { script, names, items }, response });
   const port = name === 'bare' ? barePort : grpcPort;
-  return generator.call('rpcs', { port, streams, rpcs: requestsOf(operation, items), ...load });
+  return generator.call('rpcs', { port, streams, rpcs: rpcsOf(caller, operation.rpc, items), ...load });
 }
 
 function throughput({ timings }: Measured, yardstick: TargetName): Figure {

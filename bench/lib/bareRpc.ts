@@ -15,10 +15,8 @@ import {
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
 import { serve } from './processes.ts';
+import { ITEM } from './rpcConnection.ts';
 import { type Play, ScriptPlayer } from './script.ts';
-
-/** The request header that carries the number of the item. */
-export const ITEM = 'x-item';
 
 export type BareRpc = {
   /** Returns the port of the server. */

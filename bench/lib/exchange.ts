@@ -123,6 +123,10 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
   throw new Error(`The exchange did not start:\n${printed}`);
 }
 
+export function grpcPortOf({ dev }: BenchExchange): number {
+  return Number(dev.grpc.address.split(':').at(-1));
+}
+
 /** The resident memory of a process in bytes: its current size and its peak. */
 export function residentBytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

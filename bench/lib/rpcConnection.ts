@@ -7,6 +7,8 @@ import type { Received } from './connection.ts';
 
 /** The gRPC envelope: a flag, and the message length in four bytes. */
 const ENVELOPE_BYTES = 5;
+/** The request header that tells the bare handler the number of the item. The exchange ignores it. */
+export const ITEM = 'x-item';
 
 export interface Rpc {
   /** For example `/wfa.measurement.api.v2alpha.Measurements/GetMeasurement`. */

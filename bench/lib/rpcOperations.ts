@@ -11,6 +11,7 @@ import {
 } from '@measurement-exchange/contract/rpc';
 import { createRequestOf } from '@measurement-exchange/testkit/rpcRequests';
 import type { DevParty } from './exchange.ts';
+import { ITEM, type Rpc } from './rpcConnection.ts';
 import type { World } from './world.ts';
 
 export interface RpcOperation {
@@ -54,6 +55,16 @@ export function rpcOperations({ consumer, providers, createBody }: World): Recor
         ),
     },
   };
+}
+
+/** Returns one RPC of the caller for each item. */
+export function rpcsOf(caller: DevParty, { path, message }: RpcOperation, items: string[][]): Rpc[] {
+  const authorization = `Bearer ${caller.token}`;
+  return items.map((item, i) => ({
+    path,
+    headers: { authorization, [ITEM]: String(i) },
+    message: message(item),
+  }));
 }
 
 function pathOf({ parent, name }: { parent: { typeName: string }; name: string }): string {
