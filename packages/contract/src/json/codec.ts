@@ -209,7 +209,8 @@ function textReader({ minLength: min = 0, maxLength: max = Number.POSITIVE_INFIN
         min > 0 ? `must have ${min} to ${max} characters` : `must have at most ${max} characters`,
       );
     }
-    return value;
+    // The JSON parser rejects NUL, but a native value can contain it, and PostgreSQL cannot store it.
+    return value.includes('\0') ? report(path, 'must not contain NUL') : value;
   };
 }
 

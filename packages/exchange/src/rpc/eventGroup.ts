@@ -57,13 +57,14 @@ export function fromEventGroup(group: EventGroup, field: string): NativeObject {
 
 function entityMetadataIn(metadata: JsonObject | undefined, field: string): NativeObject | undefined {
   if (metadata === undefined || isJson(metadata)) return metadata;
-  throw invalid([{ field, description: 'must hold finite numbers only' }]);
+  throw invalid([{ field, description: 'must have only finite numbers, and texts without NUL' }]);
 }
 
-/** Returns false if a number is NaN or infinite, because the metadata is stored as JSON, which has no such numbers. */
+/** Returns whether REST accepts the value. JSON has no numbers that are NaN or infinite, and REST rejects NUL in texts. */
 function isJson(value: JsonValue): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(isJson);
+  if (typeof value === 'string') return !value.includes('\0');
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isJson);
 }
 
 /**

@@ -8,6 +8,7 @@ const RENAMED: [contract: RegExp, proto: string][] = [
   [/\.@type$/, '.typeUrl'],
   [/^filter\.(measurementConsumer|dataProvider|entityType)s\b/, 'filter.$1In'],
   [/^filter\.mediaTypes\b/, 'filter.mediaTypesIntersect'],
+  [/^population\.displayName$/, 'population.description'],
   [/^apiKey\.displayName$/, 'apiKey.nickname'],
   [/^publicKey\.publicKeyCertificate$/, 'publicKey.certificate'],
   [/^(dataAvailabilityIntervals\[\d+\])\.modelLine$/, '$1.key'],
