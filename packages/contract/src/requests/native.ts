@@ -12,13 +12,14 @@ export interface NativeRequest {
   /** The resource, or the request message, without the names that the path contains. */
   body?: NativeObject | undefined;
   requestId?: string | undefined;
+  keeps?: readonly string[];
 }
 
 /** Reports all violations at once. `at` is the path of `body` in the caller's message. */
 export function readNativeRequest(
   route: Route,
   params: Record<string, string>,
-  { query = {}, body = {}, requestId }: NativeRequest,
+  { query = {}, body = {}, requestId, keeps }: NativeRequest,
   at = '',
 ): RequestOf<Operation> {
   const violations: Violation[] = [];
@@ -30,6 +31,7 @@ export function readNativeRequest(
     requestId:
       requestId === undefined ? undefined : decode(requestIdSchema, requestId, violations, 'requestId'),
     validateOnly: false,
+    keeps,
   };
   if (violations.length > 0) throw invalid(violations);
   return read as RequestOf<Operation>;

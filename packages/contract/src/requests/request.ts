@@ -18,6 +18,8 @@ export interface RequestOf<O extends Operation> {
   body: BodyOf<RouteOf<O>>;
   requestId: string | undefined;
   validateOnly: boolean;
+  /** Paths of fields that an update leaves unchanged, because the caller's message cannot express them. */
+  keeps?: readonly string[] | undefined;
 }
 
 /** A request as it was read from HTTP. */

@@ -177,8 +177,17 @@ export function replace(
   before: EventGroupRecord,
   content: EventGroupContent,
   now: Timestamp,
+  keeps: readonly string[] = [],
 ): EventGroupRecord {
-  return { ...before, ...content, ...nextVersion(before, now) };
+  const { attributes, readable } = before;
+  return {
+    ...before,
+    ...content,
+    ...(keeps.includes('attributes') && { attributes }),
+    // New encrypted metadata replaces readable metadata.
+    ...(keeps.includes(METADATA_FIELD) && content.encrypted === undefined && { readable }),
+    ...nextVersion(before, now),
+  };
 }
 
 /**

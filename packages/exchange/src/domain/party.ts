@@ -79,8 +79,11 @@ export function updateParty(
   input: PartyInput,
   now: Timestamp,
   rules: EndpointRules = PUBLIC,
+  keeps: readonly string[] = [],
 ): PartyRecord {
-  return { ...replaceFields(before, input, rules), ...nextVersion(before, now) };
+  const after = replaceFields(before, input, rules);
+  const kept = before.protocols.filter((name) => keeps.includes(`capabilities.${name}Supported`));
+  return { ...after, protocols: [...new Set([...after.protocols, ...kept])], ...nextVersion(before, now) };
 }
 
 export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {

@@ -12,6 +12,12 @@ import { fromInterval, toInterval } from './intervals.ts';
 import { getParty, toParty } from './parties.ts';
 import { given } from './values.ts';
 
+/** The capabilities that the public API has no fields for. */
+const OLDER_PROTOCOLS = [
+  'capabilities.liquidLegionsV2Supported',
+  'capabilities.reachOnlyLiquidLegionsV2Supported',
+];
+
 export function dataProviders(api: Api): Partial<ServiceImpl<typeof DataProviders>> {
   return {
     getDataProvider: api.unary(async ({ name }, call) =>
@@ -42,16 +48,9 @@ export function dataProviders(api: Api): Partial<ServiceImpl<typeof DataProvider
 
     replaceDataProviderCapabilities: api.unary(async ({ name, capabilities }, call) => {
       const ids = idsIn('dataProvider', name);
-      call.authorize('updateParty', ids);
       const { $typeName: _, $unknown: __, ...given } = required('capabilities', capabilities);
-      const { capabilities: before } = (await getParty(call, ids)) as DataProviderResource;
-      // Keep the stored values of the older protocols. The public API has no fields for them, so the replacement would
-      // delete them.
-      const { liquidLegionsV2Supported, reachOnlyLiquidLegionsV2Supported } = before ?? {};
-      const body = {
-        capabilities: { ...given, liquidLegionsV2Supported, reachOnlyLiquidLegionsV2Supported },
-      };
-      return toDataProvider(call, await call.run('updateParty', ids, { body }));
+      const request = { body: { capabilities: given }, keeps: OLDER_PROTOCOLS };
+      return toDataProvider(call, await call.run('updateParty', ids, request));
     }),
   };
 }

@@ -5,11 +5,6 @@ import {
   type EventGroup as EventGroupResource,
   ExchangeError,
   formatName,
-  JsonText,
-  type NativeObject,
-  type NativeValue,
-  parseJson,
-  parseName,
 } from '@measurement-exchange/contract';
 import {
   BatchCreateEventGroupsResponseSchema,
@@ -28,6 +23,9 @@ import { shortPage } from './pages.ts';
 import { unsupported } from './unsupported.ts';
 import { enumName, enumNames, fromTimestamp, given } from './values.ts';
 
+/** The fields of an event group that its protobuf message cannot express. An update keeps them. */
+const INEXPRESSIBLE = ['attributes', 'encryptedMetadata.metadata'];
+
 export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> {
   return {
     getEventGroup: api.unary(async (message, call) => toEventGroup(await getEventGroup(message, call))),
@@ -44,8 +42,8 @@ export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> 
 
     updateEventGroup: api.unary(async ({ eventGroup }, call) => {
       const params = idsIn('eventGroup', eventGroup?.name ?? '', 'eventGroup.name');
-      const body = { ...(await keptOf(params, call)), ...fromEventGroup(eventGroup!, 'eventGroup') };
-      const request = { body, within: 'eventGroup' };
+      const body = fromEventGroup(eventGroup!, 'eventGroup');
+      const request = { body, within: 'eventGroup', keeps: INEXPRESSIBLE };
       return toEventGroup(await call.run('updateEventGroup', params, request));
     }),
 
@@ -68,19 +66,14 @@ export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> 
 
     batchUpdateEventGroups: api.unary(async ({ parent, requests }, call) => {
       const params = idsIn('dataProvider', parent, 'parent');
-      const parts: NativeObject[] = [];
-      for (const [i, { eventGroup }] of requests.entries()) {
-        const ids = parseName('eventGroup', eventGroup?.name ?? '');
-        // Read nothing for an event group of another provider, because the operation rejects its name.
-        const kept = ids?.dataProvider === params.dataProvider ? await keptOf(ids, call) : {};
-        const given = eventGroup && {
+      const parts = requests.map(({ eventGroup }, i) => ({
+        eventGroup: eventGroup && {
           name: eventGroup.name,
-          ...kept,
           ...fromEventGroup(eventGroup, `requests[${i}].eventGroup`),
-        };
-        parts.push({ eventGroup: given });
-      }
-      const updated = await call.run('batchUpdateEventGroups', params, { body: { requests: parts } });
+        },
+      }));
+      const request = { body: { requests: parts }, keeps: INEXPRESSIBLE };
+      const updated = await call.run('batchUpdateEventGroups', params, request);
       return create(BatchUpdateEventGroupsResponseSchema, {
         eventGroups: updated.eventGroups.map(toEventGroup),
       });
@@ -102,8 +95,6 @@ export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> 
   };
 }
 
-type EventGroupMetadata = NonNullable<NonNullable<EventGroupResource['encryptedMetadata']>['metadata']>;
-
 /**
  * Returns an event group by name. A consumer may use the canonical name, which starts with the data provider, and still
  * gets the consumer's view of the event group.
@@ -123,31 +114,6 @@ async function getEventGroup({ name }: GetEventGroupRequest, call: Call): Promis
   throw new ExchangeError('EVENT_GROUP_NOT_FOUND', `${name} does not exist.`, {
     metadata: { eventGroup: name },
   });
-}
-
-/**
- * Returns the fields of the event group that its protobuf message cannot express. An update must send them again,
- * because it replaces the whole event group.
- */
-async function keptOf(ids: { dataProvider: string; eventGroup: string }, call: Call): Promise<NativeObject> {
-  try {
-    const { attributes, encryptedMetadata } = await call.run('getEventGroup', ids);
-    const readable = encryptedMetadata?.metadata;
-    return {
-      attributes,
-      ...(readable && { encryptedMetadata: { metadata: inJson(readable) } }),
-    } as NativeObject;
-  } catch (error) {
-    // Ignore this error, because the update reports it after the violations of the request.
-    if (error instanceof ExchangeError && error.reason === 'EVENT_GROUP_NOT_FOUND') return {};
-    throw error;
-  }
-}
-
-/** Converts the metadata from JSON text, which the operation returns, to a JSON value, which the operation accepts. */
-function inJson({ eventGroupMetadataDescriptor, metadata }: EventGroupMetadata): NativeObject {
-  const value = metadata instanceof JsonText ? parseJson(metadata.text) : (metadata as NativeValue);
-  return { eventGroupMetadataDescriptor, metadata: value };
 }
 
 function queryOf({ filter, pageSize, pageToken, showDeleted, orderBy }: ListEventGroupsRequest) {

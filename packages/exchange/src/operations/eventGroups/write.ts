@@ -44,6 +44,7 @@ type UpdatePart = Part & { id: string };
 interface WriteRequest {
   path: string;
   validateOnly: boolean;
+  keeps?: readonly string[] | undefined;
 }
 
 export async function createEventGroups(
@@ -142,7 +143,7 @@ export async function updateEventGroups(
     }
     const contents = readContents(parts, references);
     const now = exchange.clock();
-    const after = parts.map((part, i) => replace(before[i]!, contents.get(part)!, now));
+    const after = parts.map((part, i) => replace(before[i]!, contents.get(part)!, now, request.keeps));
     const groups = new Map(parts.map((part, i) => [part, after[i]!]));
     return {
       ...(await written(tx, call, groups, parts, references.messages, parts)),

@@ -9,7 +9,7 @@ import { changeParty } from './change.ts';
 export const updateParty: Handler<'updateParty'> = async (exchange, call, request) => {
   const input = request.body as PartyInput;
   return changeParty('updateParty', exchange, call, request, async (tx, before, now) => {
-    const after = update(before, input, now, exchange.duchyEndpoints);
+    const after = update(before, input, now, exchange.duchyEndpoints, request.keeps);
     requireKeyOfCertificate(input);
     if (input.publicKey === undefined) return { after };
     const usable = await usableCertificates(tx, before.name, now);
