@@ -41,7 +41,7 @@ export interface Incoming {
 
 export const INCOMING = createContextKey<Incoming>(undefined as never);
 
-/** The maximum size of a page. By default, gRPC clients reject messages above 4 MiB. */
+/** The maximum size of a page or batch. By default, gRPC clients reject messages above 4 MiB. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024 - 1024;
 
 export class Api {
@@ -105,11 +105,8 @@ export class Call {
     return this.incoming.caller!.principal;
   }
 
-  /**
-   * Throws if the caller may not run the operation. Use this in an RPC that reads data before it runs the operation.
-   */
-  authorize<O extends Operation>(operation: O, params: ParamsOf<RouteOf<O>>): void {
-    this.pipeline.authorize(this.incoming.caller!, { route: routeOf(operation, params), params });
+  get pageTokens() {
+    return this.pipeline.pageTokens;
   }
 
   /** Authorizes the caller from `params`, which are the IDs in the route's path, and runs the operation. */
@@ -201,7 +198,13 @@ export function mismatch(pattern: string, name: string, field: string): Exchange
   });
 }
 
-export function responseTooLarge(message: string): ExchangeError {
+/** Returns the response of a batch. Throws RESPONSE_TOO_LARGE if gRPC clients would reject the response by default. */
+export function withinLimit<Batch>(batch: Batch): Batch {
+  if (sizeBound(batch) <= MAX_PAGE_BYTES) return batch;
+  throw responseTooLarge('The response would be above 4 MiB: request fewer names.');
+}
+
+function responseTooLarge(message: string): ExchangeError {
   return new ExchangeError('RESPONSE_TOO_LARGE', message);
 }
 

@@ -14,7 +14,7 @@ import {
   type EventGroupMetadataDescriptors,
   ListEventGroupMetadataDescriptorsResponseSchema,
 } from '@measurement-exchange/contract/rpc';
-import { type Api, idsIn } from './api.ts';
+import { type Api, idsIn, withinLimit } from './api.ts';
 import { given } from './values.ts';
 
 /**
@@ -55,7 +55,7 @@ export function descriptors(api: Api): Partial<ServiceImpl<typeof EventGroupMeta
         { query: { names, ...ENCODING } },
       );
       return create(BatchGetEventGroupMetadataDescriptorsResponseSchema, {
-        eventGroupMetadataDescriptors: found.eventGroupMetadataDescriptors.map(toDescriptor),
+        eventGroupMetadataDescriptors: withinLimit(found.eventGroupMetadataDescriptors).map(toDescriptor),
       });
     }),
 

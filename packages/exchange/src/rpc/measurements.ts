@@ -14,7 +14,7 @@ import {
   ListMeasurementsResponseSchema,
   type Measurements,
 } from '@measurement-exchange/contract/rpc';
-import { type Api, type Call, idsIn } from './api.ts';
+import { type Api, type Call, idsIn, withinLimit } from './api.ts';
 import type { DirectProtocol } from './direct.ts';
 import { fromProtocolConfig, toProtocolConfig } from './protocolConfig.ts';
 import { nameAlgorithms, type Signature } from './signatures.ts';
@@ -98,7 +98,7 @@ export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceI
       const found = await call.run('batchGetMeasurements', params, { body: { names } });
       const measurements = found.measurements.map((one) => toMeasurement(one, direct));
       await nameAlgorithms(call, measurements.map(signatureOf));
-      return create(BatchGetMeasurementsResponseSchema, { measurements });
+      return withinLimit(create(BatchGetMeasurementsResponseSchema, { measurements }));
     }),
 
     cancelMeasurement: api.unary(async ({ name }, call) => {

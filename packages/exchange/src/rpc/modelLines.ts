@@ -25,7 +25,7 @@ import {
 import { type Api, type Call, idsIn } from './api.ts';
 import { fromInterval } from './intervals.ts';
 import { getParty } from './parties.ts';
-import { toTimestamp } from './values.ts';
+import { given, toTimestamp } from './values.ts';
 
 const ID = '[A-Za-z0-9_-]{1,63}';
 const NAME = new RegExp(`^(modelProviders/${ID}/modelSuites/${ID})/modelLines/${ID}$`);
@@ -52,13 +52,15 @@ export function modelLines(api: Api): Partial<ServiceImpl<typeof ModelLines>> {
       const { parent, filter } = message;
       requireSuite(parent);
       // Ignore `active_interval_contains`, because all model lines are always active.
-      const { after, limit } = pageOf(message);
-      const lines = (await modelLinesOf(call, parent, filter?.typeIn ?? [])).filter(
-        ({ name }) => name > after,
-      );
+      const types = filter?.typeIn ?? [];
+      const { after, limit, next } = call.pageTokens.page(['listModelLines', parent, types], {
+        pageSize: pageSizeIn(message),
+        pageToken: given(message.pageToken),
+      });
+      const lines = (await modelLinesOf(call, parent, types)).filter(({ name }) => name > after.id);
       const modelLines = lines.slice(0, limit);
-      const next = lines.length > limit ? tokenOf(message, modelLines.at(-1)!.name) : '';
-      return create(ListModelLinesResponseSchema, { modelLines, nextPageToken: next });
+      const nextPageToken = next(lines.length > limit, modelLines, ({ name: id }) => ({ time: '', id }));
+      return create(ListModelLinesResponseSchema, { modelLines, nextPageToken: nextPageToken ?? '' });
     }),
 
     enumerateValidModelLines: api.unary(async ({ parent, timeInterval, dataProviders, types }, call) => {
@@ -149,23 +151,7 @@ function requireMatch(field: string, value: string, pattern: RegExp, example: st
   throw invalid([{ field, description: value === '' ? REQUIRED : `must be like ${example}` }]);
 }
 
-/**
- * Returns a page token. It contains the last name of the previous page, and is valid only for a list with the same
- * parent and types.
- */
-function tokenOf({ parent, filter }: ListModelLinesRequest, last: string): string {
-  const list = JSON.stringify([parent, filter?.typeIn ?? []]);
-  return Buffer.from(`${last} ${list}`).toString('base64url');
-}
-
-function pageOf(message: ListModelLinesRequest): { after: string; limit: number } {
-  const { pageSize, pageToken } = message;
+function pageSizeIn({ pageSize }: ListModelLinesRequest): number {
   if (pageSize < 0) throw invalid([{ field: 'pageSize', description: 'must not be negative' }]);
-  const limit = Math.min(pageSize, MAX_PAGE_SIZE) || DEFAULT_PAGE_SIZE;
-  if (pageToken === '') return { after: '', limit };
-  const [after = ''] = Buffer.from(pageToken, 'base64url').toString().split(' ', 1);
-  if (NAME.test(after) && tokenOf(message, after) === pageToken) return { after, limit };
-  throw new ExchangeError('INVALID_PAGE_TOKEN', 'The page token does not belong to this list.', {
-    violations: [{ field: 'pageToken', description: 'does not belong to this list with these filters' }],
-  });
+  return Math.min(pageSize, MAX_PAGE_SIZE) || DEFAULT_PAGE_SIZE;
 }

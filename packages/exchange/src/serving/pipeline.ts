@@ -97,6 +97,11 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
+  /** For lists that a face puts together from several operations. */
+  get pageTokens(): Exchange['pageTokens'] {
+    return this.options.exchange.pageTokens;
+  }
+
   /** Returns no promise if the caller was identified recently, which is the usual case. */
   authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
     const known = this.identifier.recall(credentials);

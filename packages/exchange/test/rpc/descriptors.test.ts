@@ -46,7 +46,7 @@ it('a descriptor is registered, read, replaced and listed, with the options that
   }
 });
 
-it('a page ends below 4 MiB', async () => {
+it('a page ends below 4 MiB, and a batch above it is rejected', async () => {
   const { chirper } = castOf(exchange);
   const client = clientBy(chirper);
   const parent = chirper.name;
@@ -62,14 +62,20 @@ it('a page ends below 4 MiB', async () => {
     });
   }
   const sizes: number[] = [];
+  const names: string[] = [];
   let pageToken = '';
   do {
     const page = await client.listEventGroupMetadataDescriptors({ parent, pageToken });
     sizes.push(page.eventGroupMetadataDescriptors.length);
+    names.push(...page.eventGroupMetadataDescriptors.map(({ name }) => name));
     pageToken = page.nextPageToken;
   } while (pageToken !== '');
   expect(sizes.reduce((sum, size) => sum + size)).toBe(5);
   expect(sizes.length).toBeGreaterThan(1);
+
+  const get = (names: string[]) => client.batchGetEventGroupMetadataDescriptors({ parent, names });
+  expect((await get(names.slice(0, 2))).eventGroupMetadataDescriptors).toHaveLength(2);
+  expect(await failureOf(get(names))).toBe('resource_exhausted RESPONSE_TOO_LARGE');
 });
 
 it('violations name the fields of the message', async () => {

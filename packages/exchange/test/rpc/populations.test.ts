@@ -145,6 +145,12 @@ describe('model lines', () => {
     expect(await failureOf(client.listModelLines({ parent: EVERY, pageToken }))).toBe(
       'invalid_argument INVALID_PAGE_TOKEN page_token',
     );
+    const forged = Buffer.from(pageToken, 'base64url');
+    forged[forged.length - 3]! ^= 1;
+    const other = forged.toString('base64url');
+    expect(await failureOf(client.listModelLines({ parent: SUITE, pageToken: other }))).toBe(
+      'invalid_argument INVALID_PAGE_TOKEN page_token',
+    );
     expect(await failureOf(client.listModelLines({ parent: SUITE, pageSize: -1 }))).toBe(
       `${INVALID} page_size`,
     );

@@ -100,7 +100,7 @@ it('the body of a caller without credentials is not waited for', async () => {
   expect(await send(envelope(Buffer.alloc(1024 * 1024)), GET)).toMatchObject({ 'grpc-status': '16' });
 });
 
-it('a page ends below 4 MiB, and the next one goes on', async () => {
+it('a page ends below 4 MiB, and the next one goes on; a batch above it is rejected', async () => {
   const { acme, globex, streamly } = castOf(exchange);
   expect(acme.name).not.toBe(globex.name);
   const client = clientOf(exchange.dev, Measurements, { token: globex.token });
@@ -122,6 +122,10 @@ it('a page ends below 4 MiB, and the next one goes on', async () => {
   expect(seen).toHaveLength(5);
   expect(new Set(seen)).toEqual(created);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
+
+  const get = (names: string[]) => client.batchGetMeasurements({ parent: globex.name, names });
+  expect((await get(seen.slice(0, 2))).measurements).toHaveLength(2);
+  expect(await failureOf(get(seen))).toBe('resource_exhausted RESPONSE_TOO_LARGE');
 });
 
 it('reflection lists the services, and has the files of their messages', async () => {
