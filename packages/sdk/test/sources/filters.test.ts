@@ -80,6 +80,12 @@ async function pickedBySource(events: Events, filters: string[]): Promise<bigint
   return picked.sort((a, b) => Number(a - b));
 }
 
+test('random filters call every function that a dialect writes in SQL', () => {
+  const filters = fc.sample(FILTER, { numRuns: 500, seed: 1 }).join('\n');
+  const functions = Object.values(DIALECTS).flatMap((dialect) => Object.keys(dialect.functions));
+  expect(functions.filter((name) => !filters.includes(`${name}(`))).toEqual([]);
+});
+
 describe.each(TEST_SOURCES)('$name', (source) => {
   if (source.skipped !== undefined) {
     test.skip(`${source.name}: ${source.skipped}`, () => {});

@@ -93,6 +93,10 @@ const literals = {
     .constantFrom(...['1970-01-01T00:00:00Z', '2023-11-14T22:13:20.123456Z'])
     .map((text) => `timestamp('${text}')`),
 };
+const TIME_PARTS = [
+  ...['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear'],
+  ...['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'],
+];
 const TYPES = Object.keys(literals) as AttributeType[];
 
 const grammar = fc.letrec<Record<AttributeType, string>>((tie) => {
@@ -118,6 +122,7 @@ const grammar = fc.letrec<Record<AttributeType, string>>((tie) => {
       infix('int', '+', '-', '*', '/', '%'),
       tie('int').map((a) => `-(${a})`),
       tie('string').map((a) => `size(${a})`),
+      fc.tuple(tie('timestamp'), fc.constantFrom(...TIME_PARTS)).map(([at, part]) => `(${at}).${part}()`),
       // The sum avoids a constant, which would be rejected if it is too large.
       tie('double').map((a) => `int(${a} + 0.0)`),
     ),

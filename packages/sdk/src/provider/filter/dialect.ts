@@ -30,8 +30,14 @@ export interface Dialect {
   isOneOf(type: AttributeType, a: string, constants: string[]): string;
   /** Returns false, or NULL if the value is NULL. */
   falseIfPresent(a: string): string;
-  /** Functions over the code points of text. */
-  readonly text: Readonly<
-    Partial<Record<'startsWith' | 'endsWith' | 'contains' | 'size', (...operands: string[]) => string>>
-  >;
+  /** The functions that the engine computes exactly as CEL does, by their names in CEL. CEL evaluates all others. */
+  readonly functions: Readonly<Record<string, SqlFunction>>;
+}
+
+/** A function of CEL in an engine's SQL. It counts and compares text by code points. */
+export interface SqlFunction {
+  /** The types of the operands. The receiver of a method is the first operand. */
+  takes: readonly AttributeType[];
+  gives: AttributeType;
+  write(...operands: string[]): string;
 }

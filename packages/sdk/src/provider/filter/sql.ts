@@ -8,7 +8,7 @@ import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { attributeOf, type Expr, usesAttributes } from '../../filters/ast.ts';
 import { environment } from '../../filters/environment.ts';
 import type { AttributeType } from '../../filters/types.ts';
-import type { Comparison, Dialect } from './dialect.ts';
+import type { Comparison, Dialect, SqlFunction } from './dialect.ts';
 
 export interface SqlContext {
   attribute(name: string): string;
@@ -45,7 +45,10 @@ export function toSql(expr: Expr, target: Target): Sql | undefined {
   const operands = receiver === undefined ? args : [receiver, ...args];
   if (name === '@in') return membership(operands, target);
   const parts = operands.map((operand) => toSql(operand, target));
-  return parts.every((part) => part !== undefined) ? RULES[name]?.(parts, target.dialect) : undefined;
+  if (!parts.every((part) => part !== undefined)) return undefined;
+  const { dialect } = target;
+  const called = dialect.functions[name];
+  return called ? call(called, parts) : RULES[name]?.(parts, dialect);
 }
 
 /** Evaluates an expression that uses no attributes, and returns its value as an SQL constant. */
@@ -110,12 +113,8 @@ const arithmetic =
       ? of(parts[0]!.type, parts, (a, b) => arithmetic.binary(operator, a!, b!))
       : undefined;
 
-const text =
-  (type: AttributeType, name: keyof Dialect['text']): Rule =>
-  (parts, dialect) => {
-    const write = dialect.text[name];
-    return write && all(parts, 'string') ? of(type, parts, write) : undefined;
-  };
+const call = ({ takes, gives, write }: SqlFunction, parts: Sql[]) =>
+  parts.map(({ type }) => type).join() === takes.join() ? of(gives, parts, write) : undefined;
 
 const equal = comparison('=');
 const not = logic((a) => `NOT ${a}`);
@@ -144,10 +143,6 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (condition!.type !== 'bool' || yes!.type !== no!.type) return undefined;
     return of(yes!.type, [condition!, yes!, no!], (c, a, b) => dialect.choose(c!, a!, b!));
   },
-  startsWith: text('bool', 'startsWith'),
-  endsWith: text('bool', 'endsWith'),
-  contains: text('bool', 'contains'),
-  size: text('int', 'size'),
 };
 
 /** Translates `in` only for lists of constants. An element that gives an error makes `in` fail in CEL, but not in SQL. */

@@ -4,7 +4,7 @@ import { MAX_ROW_COUNT, mismatch, type RoleNames, rolesOf, sourceColumns } from 
 import type { SourceColumn } from '../source.ts';
 import { quoteName, quoteText } from './parameters.ts';
 import { type Times, timesOf } from './times.ts';
-import { attributeTypeOf, type Column, type ColumnType, isA, isInteger } from './types.ts';
+import { attributeSql, attributeTypeOf, type Column, isA, isInteger } from './types.ts';
 
 export interface Columns {
   roles: SourceColumn[];
@@ -101,31 +101,3 @@ function attributesOf(
 
 const literal = (value: string | number | boolean) =>
   typeof value === 'string' ? quoteText(value) : String(value);
-
-const MICROS_PER_DAY = 86_400_000_000;
-
-function attributeSql(value: string, type: ColumnType): string {
-  switch (type.base) {
-    case 'Enum8':
-    case 'Enum16':
-      return `toString(${value})`;
-    case 'Float32':
-    case 'Decimal':
-      return `toFloat64(${value})`;
-    case 'Date':
-    case 'Date32':
-      return `toInt64(${value}) * ${MICROS_PER_DAY}`;
-    case 'DateTime':
-      return `toInt64(toUnixTimestamp(${value})) * 1000000`;
-    case 'DateTime64':
-      return `toUnixTimestamp64Micro(${value})`;
-    case 'String':
-    case 'Bool':
-    case 'Int64':
-    case 'UInt64':
-    case 'Float64':
-      return value;
-    default:
-      return `toInt64(${value})`;
-  }
-}

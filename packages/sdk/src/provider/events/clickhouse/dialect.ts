@@ -14,10 +14,10 @@ export const clickhouse: Dialect = {
     return `arrayMap(x -> if(isNull(x), NULL, ${tested}), [${a}])[1]`;
   },
   falseIfPresent: (a) => `nullIf(isNull(${a}), 1)`,
-  text: {
-    startsWith: (a, b) => `startsWith(${a}, ${b})`,
-    endsWith: (a, b) => `endsWith(${a}, ${b})`,
-    contains: (a, b) => `position(${a}, ${b}) > 0`,
-    size: (a) => `toInt64(lengthUTF8(${a}))`,
+  functions: {
+    startsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `startsWith(${a}, ${b})` },
+    endsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `endsWith(${a}, ${b})` },
+    contains: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `position(${a}, ${b}) > 0` },
+    size: { takes: ['string'], gives: 'int', write: (a) => `toInt64(lengthUTF8(${a}))` },
   },
 };

@@ -27,30 +27,49 @@ export function typeOf(name: string): ColumnType {
 
 const wrapped = (name: string) => /^(Nullable|LowCardinality)\((.*)\)$/s.exec(name);
 
-/** The attribute type for each column type that filters may use. */
-const ATTRIBUTES: Record<string, AttributeType> = {
-  String: 'string',
-  Enum8: 'string',
-  Enum16: 'string',
-  Bool: 'bool',
-  Int8: 'int',
-  Int16: 'int',
-  Int32: 'int',
-  Int64: 'int',
-  UInt8: 'int',
-  UInt16: 'int',
-  UInt32: 'int',
-  UInt64: 'uint',
-  Float32: 'double',
-  Float64: 'double',
-  Decimal: 'double',
-  Date: 'timestamp',
-  Date32: 'timestamp',
-  DateTime: 'timestamp',
-  DateTime64: 'timestamp',
+interface AttributeRule {
+  type: AttributeType;
+  /** Writes the attribute's value in SQL. Absent: the column's own value. A timestamp is in microseconds since 1970. */
+  write?(value: string): string;
+}
+
+const MICROS_PER_DAY = 86_400_000_000;
+
+const enumeration: AttributeRule = { type: 'string', write: (value) => `toString(${value})` };
+const narrowInteger: AttributeRule = { type: 'int', write: (value) => `toInt64(${value})` };
+const inexact: AttributeRule = { type: 'double', write: (value) => `toFloat64(${value})` };
+const date: AttributeRule = {
+  type: 'timestamp',
+  write: (value) => `toInt64(${value}) * ${MICROS_PER_DAY}`,
 };
 
-export const attributeTypeOf = ({ base }: ColumnType): AttributeType | undefined => ATTRIBUTES[base];
+/** The column types that filters may use. */
+const ATTRIBUTES: Readonly<Record<string, AttributeRule>> = {
+  String: { type: 'string' },
+  Enum8: enumeration,
+  Enum16: enumeration,
+  Bool: { type: 'bool' },
+  Int8: narrowInteger,
+  Int16: narrowInteger,
+  Int32: narrowInteger,
+  Int64: { type: 'int' },
+  UInt8: narrowInteger,
+  UInt16: narrowInteger,
+  UInt32: narrowInteger,
+  UInt64: { type: 'uint' },
+  Float32: inexact,
+  Float64: { type: 'double' },
+  Decimal: inexact,
+  Date: date,
+  Date32: date,
+  DateTime: { type: 'timestamp', write: (value) => `toInt64(toUnixTimestamp(${value})) * 1000000` },
+  DateTime64: { type: 'timestamp', write: (value) => `toUnixTimestamp64Micro(${value})` },
+};
+
+export const attributeTypeOf = ({ base }: ColumnType): AttributeType | undefined => ATTRIBUTES[base]?.type;
+
+export const attributeSql = (value: string, { base }: ColumnType) =>
+  ATTRIBUTES[base]?.write?.(value) ?? value;
 
 /** The number of decimal places in the seconds of a DateTime64. */
 export const precisionOf = ({ options }: ColumnType) => Number.parseInt(options, 10);

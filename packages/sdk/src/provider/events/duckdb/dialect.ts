@@ -18,10 +18,10 @@ export const duckdb: Dialect = {
   choose: (condition, yes, no) => `CASE ${condition} WHEN true THEN ${yes} WHEN false THEN ${no} END`,
   isOneOf: (_type, a, constants) => `${a} IN (${constants.join(', ')})`,
   falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
-  text: {
-    startsWith: (a, b) => `starts_with(${a}, ${b})`,
-    endsWith: (a, b) => `suffix(${a}, ${b})`,
-    contains: (a, b) => `contains(${a}, ${b})`,
-    size: (a) => `length(${a})`,
+  functions: {
+    startsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `starts_with(${a}, ${b})` },
+    endsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `suffix(${a}, ${b})` },
+    contains: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `contains(${a}, ${b})` },
+    size: { takes: ['string'], gives: 'int', write: (a) => `length(${a})` },
   },
 };

@@ -14,12 +14,16 @@ export const postgres: Dialect = {
   choose: (condition, yes, no) => `CASE ${condition} WHEN true THEN ${yes} WHEN false THEN ${no} END`,
   isOneOf: (_type, a, constants) => `${a} IN (${constants.join(', ')})`,
   falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
-  text: {
-    startsWith: (a, b) => `starts_with(${a}, ${b})`,
+  functions: {
+    startsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `starts_with(${a}, ${b})` },
     // PostgreSQL has no ends_with. Without `reverse`, the expression would have to repeat an operand.
-    endsWith: (a, b) => `starts_with(reverse(${a}), reverse(${b}))`,
-    contains: (a, b) => `strpos(${a}, ${b}) > 0`,
-    size: (a) => `length(${a})::int8`,
+    endsWith: {
+      takes: ['string', 'string'],
+      gives: 'bool',
+      write: (a, b) => `starts_with(reverse(${a}), reverse(${b}))`,
+    },
+    contains: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `strpos(${a}, ${b}) > 0` },
+    size: { takes: ['string'], gives: 'int', write: (a) => `length(${a})::int8` },
   },
 };
 
