@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Events, openEvents } from '../../src/provider/events.ts';
 import { DIALECTS } from '../../src/provider/filter/dialects.ts';
 import { compileFilter } from '../../src/provider/filter/index.ts';
-import { ATTRIBUTES, FILTER, ROWS } from './randomFilters.ts';
+import { ATTRIBUTES, FILTER, ROWS, TIME_PARTS } from './randomFilters.ts';
 import { TEST_SOURCES } from './sources.ts';
 import type { Loaded, TestSource, TestTable } from './testSource.ts';
 
@@ -30,6 +30,7 @@ const SPECIAL = [
   'b in [true, 1 / 0 == 1]',
   'i in []',
   'i + 1 > i',
+  ...TIME_PARTS.map((part) => `at.${part}() in [0, 1, 2, 10, 11, 13, 14, 20, 22, 23, 59, 317, 999, 1970]`),
   'true',
   '1 / 0 == 1',
 ];

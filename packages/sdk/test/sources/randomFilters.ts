@@ -93,7 +93,7 @@ const literals = {
     .constantFrom(...['1970-01-01T00:00:00Z', '2023-11-14T22:13:20.123456Z'])
     .map((text) => `timestamp('${text}')`),
 };
-const TIME_PARTS = [
+export const TIME_PARTS = [
   ...['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear'],
   ...['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'],
 ];
