@@ -16,8 +16,8 @@ export interface Connections {
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**
- * Without `databaseUrl`, starts the embedded server. Disposing of `opened` then stops the server and releases the lock on
- * the data directory.
+ * Without `databaseUrl`, starts the embedded server. Disposing of `opened` then stops the server and unlocks the data
+ * directory.
  */
 export async function openDatabase(
   config: Config,
@@ -45,7 +45,7 @@ export async function openDatabase(
   return embeddedConnections(server.connection);
 }
 
-/** The error does not contain the text, because a URL may contain a password. */
+/** Throws if `text` is not a PostgreSQL URL. The error omits the text, because a URL may contain a password. */
 function requireUrl(setting: string, text: string): void {
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return;
   throw new Error(`${setting} must be a URL such as postgres://user:password@host:5432/database.`);

@@ -25,8 +25,8 @@ function makeDocument() {
 }
 
 /**
- * `parties` returns the parties in the examples, or undefined in production and until the demo parties exist. `isHome`
- * redirects browsers from `/` to the page.
+ * `parties` returns the parties in the examples, or undefined if no demo parties exist. If `isHome` is true, browsers
+ * that open `/` are redirected to `/docs`.
  */
 export function registerApiReference(
   app: FastifyInstance,
@@ -58,7 +58,10 @@ export function registerApiReference(
   });
 }
 
-/** Returns the exchange's URL as the browser sees it, or `localhost` if the Host header does not look like an address. */
+/**
+ * Returns the exchange's URL as the browser sees it. Replaces a Host header that does not look like an address with
+ * `localhost`.
+ */
 function addressOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 }

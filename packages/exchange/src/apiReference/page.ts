@@ -19,7 +19,10 @@ import { findableErrors, findableOperation, searchForm, searchResults } from './
 
 export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
 
-/** Stands for the exchange's address until the page is served. The page contains this character nowhere else. */
+/**
+ * A placeholder for the exchange's address, which is known only when the page is served. The page contains this
+ * character nowhere else.
+ */
 const ADDRESS = '\u{fffd}';
 
 export interface Reference {

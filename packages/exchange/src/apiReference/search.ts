@@ -6,7 +6,10 @@ import { type Html, html, prose } from './html.ts';
 export interface Findable {
   id: string;
   title: Html;
-  /** Text for ranking. Results in which all words of the query occur in this text come before other results. */
+  /**
+   * Text that raises the rank of a result. Results whose `words` contain every word of the query come before other
+   * results.
+   */
   words: string;
   text: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Verifies API keys. A key is looked up by its hash, so the response time does not reveal how much of a guessed key is
- * right.
+ * Verifies API keys. The exchange looks keys up by their hash, so the response time does not reveal how much of a
+ * guessed key is correct.
  */
 import { type ApiKeyRecord, apiKeyHash, apiKeyName } from '../domain/apiKey.ts';
 import { AcceptedCredentials, RECHECK_MS, unacceptable, type Verified, type Verifier } from './verified.ts';
@@ -36,7 +36,8 @@ export function createApiKeyVerifier(options: {
         cache.reject(key);
         throw unacceptable(record === undefined ? 'the API key is unknown' : 'the API key has expired');
       }
-      // If `invalidate` was called during the lookup, nobody reads this cache.
+      // If `invalidate` was called during the lookup, `accepted` is now a new cache, and nobody reads this entry in the
+      // old cache.
       return cache.accept(key, verifiedOf(record), now + RECHECK_MS);
     },
 

@@ -37,7 +37,7 @@ const MAX_SUBJECT_LENGTH = 255;
 /** The accepted token types. They exclude access tokens (`at+jwt`, RFC 9068) and logout tokens (`logout+jwt`). */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Returns why the header is rejected, or undefined. Ignores keys in the header (`jku`, `x5u`, `jwk`, `x5c`). */
+/** Returns why the header is rejected, or undefined. Keys in the header (`jku`, `x5u`, `jwk`, `x5c`) are never used. */
 export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
@@ -54,11 +54,12 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
     return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
-  // Reject a token that is also for other audiences, because one of them could replay it here.
+  // Reject a token that is also for other audiences, because another audience could replay the token here.
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
-  // `azp` is the client that requested the token: this exchange, the subject, or a configured client.
+  // `azp` names the client that requested the token. Accept only this exchange, the token's subject, and configured
+  // clients.
   if (azp !== undefined && ![issuer.audience, sub, ...(issuer.clients ?? [])].includes(azp as string)) {
     return 'azp is another party';
   }

@@ -1,6 +1,6 @@
 /**
- * Verifies client certificates. The TLS connection has proven that the caller has the certificate's key, and nothing more.
- * The certificate's authority key identifier, which anybody can write, only selects the roots whose keys are tried.
+ * Verifies client certificates. The TLS handshake proves only that the caller has the certificate's private key. The
+ * certificate's authority key identifier, which anybody can write, only selects the roots whose keys are tried.
  */
 import { hash } from 'node:crypto';
 import {
@@ -68,7 +68,8 @@ export function createClientCertificateVerifier(options: {
         if (!cache.has(key)) permit?.(undefined);
         const party = await partyOf(certificate, lookup);
         await requireGoodStanding(certificate, party, lookup, new Date(now));
-        // If `invalidate` was called during the lookups, nobody reads this cache.
+        // If `invalidate` was called during the lookups, `accepted` is now a new cache, and nobody reads this entry in
+        // the old cache.
         return cache.accept(key, verifiedOf(certificate, party), now + RECHECK_MS);
       } catch (error) {
         cache.reject(key);

@@ -1,10 +1,15 @@
-/** One-time codes of the development issuer's sign-in page (RFC 6749, with PKCE from RFC 7636). */
+/**
+ * Issues and redeems the one-time codes of the development issuer's sign-in page (RFC 6749, with PKCE from RFC 7636).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 
 const LIFETIME_MS = 60_000;
 const MAX_CODES = 1000;
 
-/** The token request must contain the same `redirectUri`, and the secret whose hash is `codeChallenge`. */
+/**
+ * Describes the sign-in that a code stands for. The token request must repeat `redirectUri` and contain the secret
+ * whose hash is `codeChallenge`.
+ */
 export interface Grant {
   principal: string;
   redirectUri: string;
@@ -27,7 +32,10 @@ export class DevCodes {
     return code;
   }
 
-  /** Returns undefined if the code is unknown, used, expired, or was issued to another page. */
+  /**
+   * Returns the principal that signed in. Returns undefined if the code is unknown, used, or expired, or if the
+   * redirect URI or the verifier does not match.
+   */
   redeem(code: string, redirectUri: string, codeVerifier: string): string | undefined {
     const grant = this.grants.get(code);
     this.grants.delete(code);

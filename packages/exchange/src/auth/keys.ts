@@ -83,8 +83,8 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
   }
 
   /**
-   * Starts a load, or joins a load that is already in progress. The promise never rejects, because `current` and `newerThan` report
-   * failures.
+   * Starts a load, or joins a load that is already in progress. Never rejects: a failed load is stored, and `current`
+   * and `newerThan` report the failure.
    */
   function reload(): Promise<void> {
     loading ??= loadOnce();
@@ -104,7 +104,10 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
       return keys!;
     },
 
-    /** Returns keys that were loaded after `seen`, or undefined if it is too early to load keys again. */
+    /**
+     * Returns keys that were loaded after `seen`. Returns undefined if the cooldown has not passed yet. Rejects with
+     * KEYS_UNAVAILABLE if the last load failed.
+     */
     async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();
       if (keys !== seen) return keys;

@@ -8,7 +8,9 @@ const claiming = (claimedPrincipal: string): Verified => ({ ...alice, claimedPri
 
 const NOW = 1_700_000_000_000;
 
-/** Sets up a resolver over these records, which have bindings by subject and parties by name. Records every lookup. */
+/**
+ * Creates a resolver that finds principals in `records`, whose keys are subjects or party names. Records every lookup.
+ */
 function setUp(records: Record<string, PrincipalRecord>) {
   const state = { now: NOW, asked: [] as PrincipalQuery[], fail: false, records };
   const resolver = createPrincipalResolver({

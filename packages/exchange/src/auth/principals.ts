@@ -59,8 +59,8 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // Write to the map that was in use before the lookup. If `invalidate` has replaced that map, nobody reads this
-      // outdated entry.
+      // Write to the map that was in use before the lookup. If `invalidate` has replaced the map since, nobody reads
+      // this outdated entry.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },

@@ -30,7 +30,7 @@ const without = (name: string) => {
   const { [name]: _gone, ...rest } = goodClaims;
   return rest;
 };
-/** Replaces a claim by raw JSON text, because JSON.stringify would drop the defect that the test needs. */
+/** Replaces a claim with raw JSON text, because JSON.stringify cannot write values such as 1e999. */
 const withRaw = (name: string, raw: string) => JSON.stringify(claims({ [name]: '@' })).replace('"@"', raw);
 const flattened = (token: string) => {
   const [header, payload, signature] = token.split('.');
@@ -87,7 +87,8 @@ describe('a good token', () => {
   });
 
   it('may be 8 KiB long, and no longer', async () => {
-    // Base64 turns three bytes into four characters. Padding the header as well makes every length possible.
+    // A base64url segment never has 4n + 1 characters. Lengthening the header as well as the claims makes every total
+    // length possible.
     const padded = (length: number) => {
       const make = (n: number, m: number) => jws(ec, claims({ p: 'p'.repeat(m) }), { p: 'p'.repeat(n) });
       for (const [n, m] of [0, 1, 2].flatMap((n) => [5_900, 5_901, 5_902].map((m) => [n, m] as const))) {

@@ -48,7 +48,7 @@ export function createTokenVerifier(options: {
       return [config.issuer, { config, keys }];
     }),
   );
-  // A signature check takes 150 to 200 µs, a cache hit 3 µs.
+  // Cache accepted tokens, because a signature check takes 150 to 200 µs and a cache hit takes 3 µs.
   const accepted = new AcceptedCredentials(clock);
   const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
@@ -56,7 +56,10 @@ export function createTokenVerifier(options: {
     recall: (token: string) =>
       token.length > MAX_TOKEN_LENGTH ? undefined : accepted.recall(AcceptedCredentials.keyOf(token)),
 
-    /** Also rejects with KEYS_UNAVAILABLE. */
+    /**
+     * Rejects with TOKEN_INVALID if the token is not acceptable, or with KEYS_UNAVAILABLE if the issuer's keys cannot
+     * be loaded.
+     */
     async verify(token: string, permit?: Permit): Promise<Verified> {
       if (token.length > MAX_TOKEN_LENGTH) throw unacceptable('longer than 8 KiB');
       const key = AcceptedCredentials.keyOf(token);
@@ -117,7 +120,7 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
   const cached = await keys.current();
   const why = await signatureError(token, cached, algorithms);
   if (why === undefined) return cached;
-  // The issuer may have added or replaced this key since the keys were loaded.
+  // Load the keys again, because the issuer may have added or replaced this key since the last load.
   const newer = await keys.newerThan(cached).catch((unavailable) => {
     // A newer key could make a token with an unknown key ID valid, so the caller should retry later.
     throw why === UNKNOWN_KEY ? unavailable : unacceptable(why);

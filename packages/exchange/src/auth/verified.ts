@@ -1,4 +1,4 @@
-/** The parts that all verifiers of credentials share: their result, their one error, and their cache. */
+/** Defines the result, the error, and the cache that all verifiers of credentials share. */
 import { hash } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -29,7 +29,10 @@ export interface Verifier<Credentials> {
   verify(credentials: Credentials, permit?: Permit): Promise<Verified>;
 }
 
-/** The caller always gets the same message. `why` goes to the log and contains no secret. */
+/**
+ * Returns the error for credentials that are not accepted. The caller always gets the same message. `why` goes to the
+ * log and contains no secret.
+ */
 export function unacceptable(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The credentials are missing or not acceptable.', { cause: why });
 }

@@ -28,7 +28,7 @@ const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
 const CONTROL_FILE = 'global/pg_control';
 
-/** The copy includes the WAL that recovery needs. The directory `into` must be empty. */
+/** Copies the cluster into the empty directory `into`, together with the WAL that recovery needs. */
 export async function copyCluster(connection: pg.ClientConfig, into: string, onProgress: OnProgress) {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
   client.on('error', () => {}); // Ignored, because the running query also rejects.

@@ -13,7 +13,7 @@ export interface CopiedFile {
   sha256: string;
 }
 
-/** Only the owner may read the copy. Never overwrites a file. */
+/** Copies a file so that only the owner can read the copy. Throws if `to` exists. */
 export async function copyFile(
   from: string,
   to: string,

@@ -1,4 +1,4 @@
-/** manifest.json lists a backup's time, versions, and files with their hashes. */
+/** Writes and reads manifest.json, which lists a backup's time, versions, and files with their hashes. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, normalize, sep } from 'node:path';
 import type { CopiedFile } from './files.ts';

@@ -17,7 +17,10 @@ import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
 import { copyFile, forEachFile, makeDirectories, type OnProgress, sync, syncPath } from './files.ts';
 import { damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
-/** The data directory must not have a database. A failed restore leaves no database. */
+/**
+ * Restores the backup in `directory`. The data directory must not contain a database. A failed restore leaves no
+ * database.
+ */
 export async function restore(config: Config, directory: string, onProgress: OnProgress) {
   requireEmbedded(config);
   const manifest = await readManifest(directory);
@@ -34,7 +37,10 @@ export async function restore(config: Config, directory: string, onProgress: OnP
   }
 }
 
-/** PostgreSQL replays the WAL up to the end of the backup when it starts. */
+/**
+ * Runs the doctor's checks. Starting the server first makes PostgreSQL replay the WAL up to the end of the backup. If
+ * anything fails, removes the restored files.
+ */
 async function examine(home: string): Promise<DoctorFinding[]> {
   try {
     const server = await startPostgres({ dataDir: home });

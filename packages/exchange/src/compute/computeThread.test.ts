@@ -8,7 +8,10 @@ import {
 import { afterAll, describe, expect, it } from 'vitest';
 import { ComputeThread } from './computeThread.ts';
 
-/** Tests that do not end the thread share one, because starting a thread takes longer than any of these tests. */
+/**
+ * A thread for all tests that do not end their thread. Sharing it saves time, because starting a thread takes longer
+ * than these tests.
+ */
 const thread = new ComputeThread();
 afterAll(() => thread.stop());
 
@@ -45,7 +48,7 @@ describe('a thread for jobs', () => {
 
   it('ends a job that takes too long, and goes on with the next one', async () => {
     const { run } = bound(new ComputeThread(1));
-    // The first job always takes more than a millisecond.
+    // A limit of 1 ms always ends this job, because the first job of a thread takes longer.
     const large = { before: chain(8_000), after: chain(8_000, { name: 'other' }) };
     await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });
     await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });

@@ -22,7 +22,7 @@ export class ComputeThread {
     this.maxMs = maxMs;
   }
 
-  /** Do not call this while another job is running. */
+  /** Runs a job in the thread. The caller must wait for each job before it runs the next one. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
     const timer = setTimeout(() => void this.stop(), this.maxMs);

@@ -1,4 +1,7 @@
-/** Tests that every environment variable sets its setting. It overrides the file and is overridden by the flags. */
+/**
+ * Tests that every environment variable sets its setting, overrides the configuration file, and is overridden by
+ * command-line flags.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
   return withDefaults((config ?? {}) as Partial<Config>);
 }
 
-/** Adds defaults for members that the file omits inside `computations`, `protocols`, and `webhooks`. */
+/** Adds default values for members that the file omits inside `computations`, `protocols`, and `webhooks`. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
   const { computations, protocols, webhooks } = file;
   return {
@@ -41,7 +41,7 @@ function withDefaults(file: Partial<Config>): Partial<Config> {
   };
 }
 
-/** Reports settings that are null, because somebody probably forgot to fill in the value. */
+/** Reports settings that are null, because the author of the file probably forgot to fill in the value. */
 function nullSettings(file: JsonValue): Violation[] {
   return Object.entries(file ?? {})
     .filter(([, value]) => value === null)

@@ -1,4 +1,4 @@
-/** Checks everything that production mode requires. All problems are reported at once, each with its fix. */
+/** Checks the requirements of production mode. One error lists all problems, each with its fix. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connections } from '../connections.ts';
@@ -41,7 +41,9 @@ function storageProblems(config: Config, facts: ProcessFacts): string[] {
   return problems;
 }
 
-/** Call this before opening the database. */
+/**
+ * Throws an error that lists all problems of the configuration and the process. Call this before opening the database.
+ */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
   const problems = configProblems(config, factsOf(process));
   if (problems.length > 0) throw new ConfigError(problems);

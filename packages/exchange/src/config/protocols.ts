@@ -81,8 +81,7 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // MAX_RING_MODULUS is the only valid value. Reach requires a prime modulus, and some data providers reject smaller
-    // ones.
+    // Accept only MAX_RING_MODULUS. A reach needs a prime modulus, and some data providers reject smaller moduli.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
@@ -107,7 +106,7 @@ export function operatorProblems(operators: DuchyOperators): string[] {
     );
 }
 
-/** Warns about Liquid Legions protocols: a dishonest aggregator could learn more than the result. */
+/** Warns about Liquid Legions protocols, because a dishonest aggregator could learn more than the result. */
 export function ringWarnings(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')

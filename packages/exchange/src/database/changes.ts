@@ -8,8 +8,8 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * A row's place in a party's change log, or the start of the log. `xid` always belongs to a transaction that wrote rows,
- * because after a crash PostgreSQL may reuse the IDs of transactions that wrote nothing.
+ * The position of a row in a party's change log, or of the log's start. Use only transaction IDs of stored rows or 0.
+ * After a crash, PostgreSQL may reuse other IDs, and a reader at such a position would miss changes.
  */
 export interface Position {
   /** A transaction ID as a decimal number. */
@@ -25,7 +25,7 @@ export interface PlacedChange {
 export interface ChangePage {
   changes: PlacedChange[];
   next: Position;
-  /** The transaction ID of the first row that cannot be read yet, because an older transaction is still running. */
+  /** The ID of the oldest transaction whose rows cannot be read yet, because an older transaction is still running. */
   ahead: string | undefined;
 }
 
@@ -141,8 +141,8 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
 }
 
 /**
- * Returns the first transaction ID whose changes cannot be read yet. `isHeld` means that changes of later transactions
- * wait for this transaction.
+ * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if this transaction is still
+ * running, so changes of later transactions must wait.
  */
 export const horizon = read.one(
   () => [],

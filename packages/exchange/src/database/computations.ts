@@ -131,7 +131,10 @@ export async function listComputations(
   return { items: records(items), more };
 }
 
-/** A computation has one row per duchy. The query reads only the aggregator's row. */
+/**
+ * Finds computations that have been in `state` for too long. A computation has one row per duchy, so the query reads
+ * only the aggregator's row.
+ */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(
     (cutoff: Timestamp, limit: number) => [cutoff, limit],

@@ -1,4 +1,4 @@
-/** Reads and stores the deferrals of requisitions. `saveDeferral` does not create a new version of the requisition. */
+/** Reads and stores the deferrals of requisitions. `saveDeferral` leaves the requisition's version unchanged. */
 import type { Deferral, Timestamp } from '@measurement-exchange/contract';
 import type { EarlierDeferrals } from '../domain/measurement.ts';
 import { inTransaction } from './run.ts';

@@ -71,7 +71,8 @@ it('migrating registers the types of the descriptors that are there', async () =
   ];
   expect(await types()).toEqual(registered);
 
-  // The older exchange may keep serving for a while. The next migration registers the types that it added.
+  // An exchange of the previous version may add descriptors after the migration. The next migration registers their
+  // types.
   await describe('news', 'dataProviders/radio', setOf('Song'));
   await migrate({ connection, mode: 'production' });
   expect(await types()).toEqual([

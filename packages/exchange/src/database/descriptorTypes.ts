@@ -24,8 +24,8 @@ const REGISTERED = sql(
 );
 
 /**
- * Returns the given types that another descriptor defines. `own` is that descriptor's ID, or undefined if it belongs to
- * another provider.
+ * Returns those of the given types that another descriptor already defines. `own` is the ID of that descriptor, or
+ * undefined if the descriptor belongs to another provider.
  */
 export async function registeredTypes(
   db: Queryable,

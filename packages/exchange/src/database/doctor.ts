@@ -58,7 +58,7 @@ export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FO
 interface DoctorOptions {
   connection: pg.ClientConfig;
   onCheck?: (id: string, done: number, total: number) => void;
-  /** An abort closes the connection, and the doctor then fails. */
+  /** Aborting closes the doctor's connection, so the doctor rejects. */
   signal?: AbortSignal;
 }
 

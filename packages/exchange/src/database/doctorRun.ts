@@ -37,7 +37,7 @@ export const lockDoctorRun = inTransaction.one(
 
 const LEASED = `lease_expiry = now() + $2::int * interval '1 millisecond'`;
 
-/** The caller must lock the row. */
+/** Starts a run and stores the number of requests. The caller must lock the row. */
 export const startDoctorRun = inTransaction.last(
   (requests: number, now: Timestamp, leaseMs: number) => [now, leaseMs, requests],
   'doctor_run_start',

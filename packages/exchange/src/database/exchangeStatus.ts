@@ -1,4 +1,4 @@
-/** Reads the state of the whole database. Each count reads a limited part of an index. */
+/** Reads the latest migration, and counts the measurements of all consumers. Each count stops at a limit. */
 import {
   MAX_COUNT,
   PENDING_MEASUREMENT_STATES,

@@ -1,6 +1,6 @@
 /**
- * Maps the tables of measurements, requisitions, and participants, which are always read together. A statement reads only
- * the long fields that its callers need, and its record type declares only those fields.
+ * Maps the tables of measurements, requisitions, and participants to records. A statement reads only the long fields
+ * that its callers need, and its record type declares only those fields.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {

@@ -39,7 +39,10 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
-/** Returns no rows if the total size exceeds `$3`. An ID that occurs twice in `$2` counts twice. */
+/**
+ * Reads the measurements in `$2`, or nothing if their total size exceeds `$3`. An ID that occurs twice in `$2` counts
+ * twice.
+ */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (

@@ -29,7 +29,7 @@ const UPDATE = sql(
    ) SELECT expect_rows((SELECT count(*) FROM p), cardinality($1::text[]))`,
 );
 
-/** Every change to a measurement also changes its computation, so all participants' rows are updated. */
+/** Updates the rows of all participants, because every change to a measurement is also a change to its computation. */
 export function updateParticipants(
   tx: Transaction,
   all: { before: Outline; change: Change<Outline> }[],

@@ -96,7 +96,7 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-/** Sets a demo party's key. The party gets no new version, because nobody has read it yet. */
+/** Sets a demo party's key without creating a new version of the party, because nobody has read the party yet. */
 export const setPublicKey = read.done(
   (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
     ...[party, key.message, key.signature, key.certificate],

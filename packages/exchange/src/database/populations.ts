@@ -56,7 +56,7 @@ export const listPopulations = read.page(
   pageRow(population),
 );
 
-/** Finds the population of a model line. Without a model line, finds the default population. */
+/** Finds the population of a model line, or the default population if no model line is given. */
 export const populationOfMeasurement = read.first(
   (modelLine: string | undefined) => [modelLine],
   sql<Population>(
@@ -84,8 +84,8 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Locks all populations until the transaction ends, which is acceptable because they rarely change. `takers` are other
- * populations that have one of the model lines.
+ * Locks all populations until the transaction ends, which is acceptable because populations rarely change. `takers`
+ * lists other populations that have one of the model lines.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([

@@ -10,7 +10,7 @@ export interface ReplicaRecord {
   startTime: Timestamp;
 }
 
-/** Also removes replicas that were last seen before `forgotten`. */
+/** Stores this replica's row, and removes the rows of replicas that were last seen before `forgotten`. */
 export const storeReplica = read.done(
   ({ id, host, version, startTime }: ReplicaRecord, now: Timestamp, forgotten: Timestamp) => [
     ...[id, host, version, startTime, now, forgotten],

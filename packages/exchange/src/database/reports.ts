@@ -115,7 +115,7 @@ const LIST = sql(
   pageRow(row),
 );
 
-/** Lists the newest reports first, by the stored state. Their answers have no ciphertext. */
+/** Lists reports by their stored state, the newest first. Leaves out the ciphertext of their answers. */
 export async function listReports(
   db: Queryable,
   consumer: string,
@@ -136,7 +136,7 @@ export const findByRequestId = read.first(
   object({ id: cell<string>('id'), hash: cell<Uint8Array>('hash') }),
 );
 
-/** Also true for the ID of a deleted report. */
+/** Returns whether the consumer has a report with this ID, even a deleted one. */
 export const isIdTaken = read.exists(
   (consumer: string, id: string) => [consumer, id],
   'report_id_taken',
@@ -150,8 +150,8 @@ export const countReports = read.number(
 );
 
 /**
- * Keeps the measurements' states until the transaction ends. A transaction must call this before it locks a report,
- * because retention locks measurements before reports.
+ * Locks the measurements, so that their states stay the same until the transaction ends. A transaction must call this
+ * before it locks a report, because retention locks measurements before reports.
  */
 export const shareMeasurements = inTransaction.byKey(
   ({ id }: { id: string; state: MeasurementState }) => id,
@@ -183,7 +183,7 @@ const PROGRESS = only(
   ...(['title', 'measurementCount', 'state', 'waitingFor', 'revision', 'version', 'updateTime'] as const),
 );
 const changeAt = (report: ReportRecord, time: Timestamp) => [reportChange(report, time)];
-/** Does not write the answer, because PostgreSQL would store all of it again. */
+/** Saves a report without its answer, because PostgreSQL would store the whole answer again. */
 export const saveReport = saveVersion('report_update', reports, KEY, PROGRESS, changeAt);
 export const saveReportWithAnswer = saveVersion(
   'report_update_answer',

@@ -99,7 +99,9 @@ function listOfProvider(order: RequisitionOrder) {
   );
 }
 
-/** A measurement has few requisitions, so the statement reads all of them. */
+/**
+ * Lists the requisitions of a measurement. The statement reads all of them, because a measurement has few requisitions.
+ */
 function listOfMeasurement(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_of_measurement_by_${order}`,

@@ -29,7 +29,7 @@ function runners<Db extends Queryable>() {
     return mapped(([row]: R[]): R | undefined => row, values, source);
   }
 
-  /** For a statement that always returns exactly one row. */
+  /** Runs a statement that always returns exactly one row. */
   function one<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped((rows: R[]) => rows[0]!, values, source);
   }

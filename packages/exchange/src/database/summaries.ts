@@ -37,7 +37,7 @@ export const WORK = {
   },
   duchy: {
     ...{ table: 'computations', owner: 'duchy', opened: 'update_time' },
-    // For duchies, read more than FAILURES rows, because computations that failed after a refusal are not shown.
+    // Read more than FAILURES rows for a duchy, because failures that follow a refusal are left out of its summary.
     ...{ states: COMPUTATION_STATES, open: PENDING_COMPUTATION_STATES, failed: 'FAILED', failures: MAX_OPEN },
     rows: `${EXPLAINED.select}, ${CAUSE} FROM notable n JOIN measurements m ON m.id = n.id
       JOIN requisitions r ON r.measurement = m.id ORDER BY n.time, m.id, r.ordinal`,
@@ -45,7 +45,10 @@ export const WORK = {
 } as const;
 type Viewer = keyof typeof WORK;
 
-/** An open state has only counts by age. A final state has only `all` and `recent`. */
+/**
+ * Counts a party's rows in one state. For an open state, only the counts by age are set. For a final state, only `all`
+ * and `recent` are set.
+ */
 export interface StateRow {
   state: string;
   all: number | null;

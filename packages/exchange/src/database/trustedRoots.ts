@@ -7,8 +7,8 @@ import { column, insertText, optional, select, table, values } from './table.ts'
 export interface TrustedRootRecord {
   id: string;
   /**
-   * The only party for which the root may issue certificates. If undefined, the root applies to all parties without a root
-   * of their own.
+   * The only party for which the root may issue certificates. If undefined, the root applies to all parties that have
+   * no root of their own.
    */
   party: string | undefined;
   x509Der: Uint8Array;

@@ -36,15 +36,15 @@ export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
 }
 
-/** Returns the arrays for `appendChanges`. Also registers the parties to notify after the commit. */
+/** Returns the arrays of values for `appendChanges`, and registers the parties to notify after the commit. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
 }
 
 /**
- * SQL condition: false if a transaction with a later ID has written the row. This transaction must then restart with a
- * new ID, because versions must be in the order of transaction IDs.
+ * SQL condition: false if a transaction with a later ID has written the row. The current transaction must then restart
+ * with a new ID, because versions must be in the order of transaction IDs.
  */
 export const IN_ORDER = isNotLater('xmin');
 

@@ -28,7 +28,7 @@ export interface DeliveryRecord {
 
 export interface NumberedDelivery {
   delivery: DeliveryRecord;
-  /** Numbers follow the order in which deliveries are sent. */
+  /** The delivery's number. The exchange sends deliveries in the order of their numbers. */
   number: bigint;
 }
 
@@ -57,8 +57,8 @@ const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), numbe
 /** The number of deliveries kept per webhook. The oldest are removed first. Pending deliveries are always kept. */
 const KEPT = 1_000;
 /**
- * The maximum number of old deliveries that one run of SETTLE removes. One run completes fewer deliveries than this, so
- * old deliveries cannot accumulate.
+ * The maximum number of old deliveries that one run of SETTLE removes. Old deliveries cannot accumulate, because one
+ * run completes fewer deliveries than this.
  */
 const MAX_PRUNED = 1_000;
 

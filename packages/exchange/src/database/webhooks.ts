@@ -185,7 +185,7 @@ const leased = object<LeasedWebhook>({
 const CLAIM = sql('webhook_claim', claim('true'), leased);
 const CLAIM_OF_PARTIES = sql('webhook_claim_of_parties', claim('w.party = ANY ($5::text[])'), leased);
 
-/** If `only` is undefined, leases webhooks of all parties. */
+/** Leases webhooks of the parties in `only`, or of all parties if `only` is undefined. */
 export function claimWebhooks(
   db: Queryable,
   now: Timestamp,

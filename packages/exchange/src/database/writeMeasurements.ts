@@ -139,8 +139,8 @@ function updateStatement() {
 }
 
 /**
- * One statement writes all changed rows, because one statement per measurement would take five times as long. The statement
- * fails if a row does not have the expected version. A record without long fields can be saved, because a new result or
+ * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
+ * statement fails if a row does not have the expected version. Records may lack long fields, because a new result or
  * fulfillment always has all of its fields.
  */
 export function saveMeasurements(

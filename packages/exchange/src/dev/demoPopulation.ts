@@ -1,4 +1,4 @@
-/** The demo's virtual people. Each one has an age and a sex. */
+/** Defines the demo's population of virtual people, each with an age and a sex. */
 import type { Subpopulation } from '@measurement-exchange/contract';
 
 /** The attributes repeat after this many VIDs, so that the first few thousand people include all groups. */

@@ -1,4 +1,7 @@
-/** `dev.json` contains keys and tokens. Scripts and tests use them to act as the operator or a demo party. */
+/**
+ * Writes and reads `dev.json`, which contains keys and tokens. Scripts and tests use them to act as the operator or a
+ * demo party.
+ */
 import { join } from 'node:path';
 import type { DevIssuer } from '../auth/devIssuer.ts';
 import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
@@ -65,7 +68,7 @@ export function createDevFile(options: {
   };
 }
 
-/** Any part of the file may be missing, because people edit it. */
+/** Any part may be missing from the result, because people edit the file. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

@@ -138,7 +138,7 @@ async function describeParty(
   });
 }
 
-/** Does nothing if the operator has chosen a default population. */
+/** Creates the demo population as the default, unless it exists or the operator has chosen another default. */
 async function ensurePopulation(db: Database, now: Timestamp): Promise<void> {
   await db.tx('ensureDemoPopulation', async (tx) => {
     const { id, ...population } = DEMO_POPULATION;

@@ -1,6 +1,6 @@
 /**
- * The development issuer over HTTP: discovery, keys, a page to pick a demo party, and tokens in exchange for codes. It has
- * no passwords.
+ * Serves the development issuer over HTTP: discovery, keys, a page to pick a demo party, and tokens in exchange for
+ * codes. Signing in requires no password.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,7 +19,8 @@ export function registerDevIssuer(app: FastifyInstance, development: () => Devel
   const codes = new DevCodes();
   app.get('/dev/.well-known/openid-configuration', () => development()?.issuer.discovery);
   app.get('/dev/jwks', () => development()?.issuer.jwks);
-  // A plugin's parsers apply only to its own routes, so the API still rejects forms.
+  // Register the form parser in a plugin, because a plugin's parsers apply only to its own routes. All other routes
+  // still reject forms.
   app.register(async (scope) => {
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -31,7 +32,7 @@ export function registerDevIssuer(app: FastifyInstance, development: () => Devel
   });
 }
 
-/** Shows the page. If `login_hint` names a party, redirects with a code immediately instead. */
+/** Shows the page to pick a party. If `login_hint` names a party, redirects with a code immediately instead. */
 function authorize(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -85,7 +86,10 @@ async function token(
   return reply.send({ access_token: jwt, id_token: jwt, token_type: 'Bearer', expires_in: LIFETIME_SECONDS });
 }
 
-/** Prevents DNS rebinding: a foreign page whose host name resolves to this machine must not get tokens. */
+/**
+ * Rejects requests for another host name. Otherwise a foreign page could get tokens by DNS rebinding, which makes its
+ * host name resolve to this machine.
+ */
 function hostProblem({ headers }: FastifyRequest, issuer: string): string | undefined {
   const { host } = new URL(issuer);
   return headers.host === host ? undefined : `The development issuer answers only at ${host}.`;

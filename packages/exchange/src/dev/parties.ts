@@ -19,7 +19,7 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/chirper', displayName: 'Chirper Social' },
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
-/** Agents run for these data providers. No agent runs for DATA_PROVIDERS, so that people can act as them. */
+/** Data providers for which agents run. No agents run for DATA_PROVIDERS, so that users can act as these providers. */
 export const PUBLISHERS = [
   { name: 'dataProviders/northlight', displayName: 'Northlight TV' },
   { name: 'dataProviders/pinwheel', displayName: 'Pinwheel Social' },
@@ -83,7 +83,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
-/** An earlier version of the exchange stored no client certificates. */
+/** A party in dev.json. Its client certificate is missing if an earlier version of the exchange wrote the file. */
 type StoredParty = Omit<DemoParty, keyof ClientIdentity> & Partial<ClientIdentity>;
 type ClientIdentity = Pick<DemoParty, 'clientCertificatePem' | 'clientPrivateKeyPem'>;
 

@@ -57,7 +57,7 @@ export interface MeasurementRecord extends MeasurementWithResult {
   question: EncryptedMessage | undefined;
 }
 
-/** The consumer's own notes, which the exchange returns unchanged. */
+/** Fields of the request that the exchange stores for the consumer and returns unchanged. */
 type Labels = Omit<
   MeasurementInput,
   | 'measurementConsumerCertificate'
@@ -193,7 +193,7 @@ export const EDGES = [
   ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
-  // All duchies have set their parameters, which the requisition now includes.
+  // The requisition changes, because all duchies have set their parameters, which the requisition includes.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
   // The provider has explained why it cannot fulfill the requisition yet.
   ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
@@ -223,7 +223,7 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** Every step follows one of EDGES, increments a version, and is logged. */
+/** Builds a change step by step. Each step must follow one of EDGES, increments a version, and is logged. */
 export class ChangeBuilder<A extends Outline> {
   private measurement: MeasurementOutline;
   requisitions: RequisitionOutline[];
@@ -294,7 +294,8 @@ export class ChangeBuilder<A extends Outline> {
 
   done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    // The cast is safe: each step keeps all fields that `A` loaded, and new results and fulfillments have all their fields.
+    // The cast is safe, because each step keeps all fields that `A` loaded, and a new result or fulfillment has all of
+    // its fields.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
 }

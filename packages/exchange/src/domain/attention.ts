@@ -15,7 +15,10 @@ import { hoursBefore } from './time.ts';
 import { type WebhookHealth, webhookName } from './webhook.ts';
 
 const USUAL_AT_FIRST = new Set(['PARAMETERS_MISSING', 'UPLOAD_MISSING', 'CONFIRMATION_MISSING']);
-/** A duchy cannot do anything about a refusal. The consumer and the provider see the refusal. */
+/**
+ * Duchies are not told about refusals, because they cannot do anything about them. The consumer and the provider see
+ * the refusal.
+ */
 const NOT_FOR_DUCHIES = 'REFUSED';
 
 export function workAttention(facts: Facts, party: string): Attention | undefined {

@@ -9,7 +9,7 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
-/** The version changes only with the revocation state. */
+/** A certificate with its version, which grows only when the revocation state changes. */
 export interface VersionedCertificate extends Certificate {
   version: number;
 }
@@ -103,8 +103,8 @@ export function revocationMessage(certificate: string, state: RevocationState): 
 }
 
 /**
- * Returns the remaining validity as a proto3 JSON duration, or undefined if the certificate does not expire within 30
- * days.
+ * Returns the remaining validity as a proto3 JSON duration. Returns undefined if the certificate is revoked, on hold,
+ * or expired, or is still valid for more than 30 days.
  */
 export function expiresIn(certificate: Certificate, now: Timestamp): string | undefined {
   if (certificate.revocationState !== undefined) return undefined;

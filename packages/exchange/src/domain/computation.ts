@@ -142,8 +142,8 @@ export function giveUp<A extends Outline>(
 }
 
 /**
- * Throws if the position names a resource outside this measurement, because all parties of the measurement can read the
- * position.
+ * Throws if the position names a resource outside this measurement. All parties of the measurement can read the
+ * position, so it must not reveal other resources.
  */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const allowed = {
@@ -194,7 +194,10 @@ export function unchanged<A extends Outline>(before: A): Change<A> {
   return { after: before, steps: [] };
 }
 
-/** Reports an ended computation before a stale etag, because a new etag would not help. */
+/**
+ * Throws if the etag is not current. Reports an ended computation instead of a stale etag, because a new etag would not
+ * help.
+ */
 export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);

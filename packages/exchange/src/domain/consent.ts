@@ -14,7 +14,7 @@ import { finding } from './findings.ts';
 
 export interface ConsentFacts {
   isSpecSigned: boolean;
-  /** Explains why each certificate is untrusted, by certificate name. Undefined means that the certificate is trusted. */
+  /** Maps the name of each certificate to the reason why it is untrusted, or to undefined if it is trusted. */
   untrusted: ReadonlyMap<string, string | undefined>;
   parties: ReadonlyMap<string, { publicKey: SignedMessage | undefined }>;
 }

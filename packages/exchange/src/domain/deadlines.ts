@@ -94,7 +94,7 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // The last step sets the result. This step is unfinished, because the computation has no result yet.
+      // Use the last step, which sets the result. This step is still open, because the computation has no result yet.
       steps.at(-1)!,
     ),
   }));
@@ -102,8 +102,8 @@ export function openSteps(
 }
 
 /**
- * Returns the number of a duchy's first unfinished step, or infinity if all `own` steps are finished. The protocol's
- * `last` step is never finished.
+ * Returns the number of a duchy's first unfinished step, or infinity if all of its `own` steps are finished. The
+ * protocol's `last` step counts as unfinished.
  */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);

@@ -38,7 +38,7 @@ export interface EventGroupContent {
   entityMetadata: JsonObject | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
-  /** Metadata that the exchange cannot read. An event group never has both `encrypted` and `readable` metadata. */
+  /** Metadata that the exchange cannot read. An event group has at most one of `encrypted` and `readable`. */
   encrypted: EncryptedMessage | undefined;
   readable: ReadableMetadata | undefined;
   publicKey: EncryptionPublicKey | undefined;
@@ -101,7 +101,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   } else if (isOpaque) {
     if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
     if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
-    // The consumer must know for which of its keys the metadata is encrypted.
+    // Require the key, because the consumer must know for which of its keys the metadata is encrypted.
     if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
   }
   if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {
@@ -157,9 +157,7 @@ export function requireActive(
   throw notFound('EVENT_GROUP_NOT_FOUND', eventGroupName(provider, id));
 }
 
-/**
- * Throws if an update changes the measurement consumer, because the consumer is the party that may read the event group.
- */
+/** Throws if an update names another measurement consumer, because only that consumer may read the event group. */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;

@@ -64,7 +64,8 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // Rejects a request only if the same provider registered the type. Several providers may share an industry schema.
+  // Reject a request only if the same provider registered the type, because several providers may share an industry
+  // schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -151,7 +152,7 @@ function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Arra
   return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
 }
 
-/** The hashes may be in any order. */
+/** Returns whether `hashes` are the nonce hashes of the entries, in any order. */
 export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
   const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
   // Compare the counts first, because a hostile spec may have a million hashes.

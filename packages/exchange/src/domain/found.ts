@@ -3,7 +3,10 @@ import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/con
 
 type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;
 
-/** The metadata key is derived from the reason: `trustedRoot` for `TRUSTED_ROOT_NOT_FOUND`. */
+/**
+ * Returns an error about a missing resource. Its metadata key is derived from the reason, such as `trustedRoot` for
+ * `TRUSTED_ROOT_NOT_FOUND`.
+ */
 export function notFound(reason: NotFound, name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
   const resource = camelCase(reason.replace('_NOT_FOUND', '').toLowerCase());
   return new ExchangeError(reason, `${name} does not exist.`, {

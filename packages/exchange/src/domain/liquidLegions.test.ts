@@ -1,4 +1,4 @@
-/** Tests when a Liquid Legions protocol is chosen, among the other protocols or at a consumer's request. */
+/** Tests when a Liquid Legions protocol is chosen, both by default and at a consumer's request. */
 import type { LiquidLegionsV2Config, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import {
@@ -307,7 +307,8 @@ describe('whose duchy is whose', () => {
         ],
       }),
     );
-    // The aggregator may belong to a provider outside the measurement, and a worker may belong to a provider in it.
+    // A provider may run the aggregator of a measurement of other providers, or a worker of a measurement of its own
+    // data.
     for (const allowed of [
       { [ringAggregator]: ['dataProviders/other'] },
       { [RINGS[protocol]!.workers[0]!]: ['dataProviders/p1'] },

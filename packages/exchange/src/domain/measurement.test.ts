@@ -311,7 +311,7 @@ describe('etagOf', () => {
   it('differs between versions and between requisitions', () => {
     const tags = ['a', 'b'].flatMap((id) => [1, 2, 12].map((version) => etagOf({ id, version })));
     expect(new Set(tags).size).toBe(6);
-    // The ID and the version must stay separate in the etag if the ID ends in a digit.
+    // Without a separator between ID and version, these two etags would be the same.
     expect(etagOf({ id: 'a1', version: 2 } as RequisitionRecord)).not.toBe(etagOf({ id: 'a', version: 12 }));
   });
 });

@@ -1,4 +1,4 @@
-/** Tests the content of a measurement after a change, except its states, and the errors of rejected changes. */
+/** Tests all content of a measurement after a change except the states. Also tests the errors of rejected changes. */
 import { createHash } from 'node:crypto';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
-/** The workers come first, in the order of the protocol. The aggregator comes last. */
+/** Lists the duchies with their roles: first the workers in the order of the protocol, then the aggregator. */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
   const workers: { duchy: string; role: DuchyRole }[] =
     'workers' in config

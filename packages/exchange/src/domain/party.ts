@@ -29,7 +29,7 @@ export interface PartyRecord {
   displayName: string;
   state: PartyState;
   publicKey: SignedMessage | undefined;
-  /** The ID of the party's certificate that verifies the signature of the public key. */
+  /** The ID of the party's certificate whose key signed the public key. */
   publicKeyCertificate: string | undefined;
   /** The protocols that the party supports. For a data provider, also its other capabilities. */
   protocols: Capability[];
@@ -164,14 +164,15 @@ export function publicKeyUnverified(): Finding {
 }
 
 /**
- * Rejects a certificate without a public key, because it would have no effect, and the caller probably forgot the key.
+ * Throws if the input names a certificate but no public key. The certificate would have no effect, and the caller
+ * probably forgot the key.
  */
 export function requireKeyOfCertificate({ publicKey, publicKeyCertificate }: PartyInput): void {
   if (publicKeyCertificate === undefined || publicKey !== undefined) return;
   throw invalid([{ field: 'publicKey', description: 'must be given with publicKeyCertificate' }]);
 }
 
-/** Each protocol has its own field, such as `liquidLegionsV2Supported`. */
+/** Returns the capabilities that are true. Each protocol has its own field, such as `liquidLegionsV2Supported`. */
 function protocolsOf(capabilities: Capabilities): Capability[] {
   return CAPABILITIES.filter((name) => (capabilities as Record<string, boolean>)[`${name}Supported`]);
 }

@@ -228,7 +228,7 @@ describe('share shuffle', () => {
   it.each([
     [{ epsilon: 0.0005, delta: 1e-9 }, 40, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 40, false],
-    // Noise is added for every value of the ring, even if honest providers can report only a few of these values.
+    // A lower maximum frequency changes nothing, because noise is added for every value of the ring.
     [{ epsilon: 0.0005, delta: 1e-9 }, 2, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 2, false],
   ])(

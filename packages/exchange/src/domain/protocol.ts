@@ -226,7 +226,8 @@ function circumstanceReasons(
 }
 
 /**
- * The consumer must have signed the spec, including all nonce hashes. In a direct measurement, the providers check this.
+ * Returns reasons why the consumer has not consented: it did not sign the spec, or the spec lacks nonce hashes. In a
+ * direct measurement, the providers check this.
  */
 function consentReasons(
   { nonceHashes }: CountingSpec,
@@ -266,7 +267,7 @@ function specReasons(
       ? shareShuffleReasons(spec, option.setting, providers)
       : legionsReasons(spec, option.setting)),
   ];
-  // The registers can be counted only if the parameters are valid.
+  // Stop here, because registers can be counted only if the parameters are valid.
   if (reasons.length > 0) return reasons;
   if (!isShuffled) return legionsRegisterReasons(option.protocol, spec, option.setting, providers);
   return population === undefined ? [] : shuffledRegisterReasons(spec, option.setting, population.size);

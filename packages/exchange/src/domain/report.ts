@@ -41,7 +41,7 @@ export interface ReportRecord {
 
 export interface ReportWithEntries {
   report: ReportRecord;
-  /** In the order in which they were appended. */
+  /** The report's measurements, in the order in which they were appended. */
   entries: Entry[];
 }
 

@@ -1,4 +1,7 @@
-/** The measurements of a report, from which its state follows. A report's measurements can be appended, but not changed. */
+/**
+ * Validates the measurements of a report and derives the report's state from them. Measurements can be appended to a
+ * report, but not changed.
+ */
 import {
   invalid,
   isTerminal,

@@ -39,7 +39,10 @@ export function shareShuffleConfig(
   };
 }
 
-/** Returns a reason unless the ring modulus exceeds the sum of a person's frequencies across all providers. */
+/**
+ * Returns a reason if the ring modulus is too small for the number of providers or for the largest possible sum of a
+ * person's frequencies.
+ */
 export function shareShuffleReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,

@@ -1,4 +1,4 @@
-/** Orders and checks ranges of VIDs (virtual person IDs). */
+/** Sorts and checks ranges of VIDs (virtual person IDs). */
 import type { VidRange, Violation } from '@measurement-exchange/contract';
 
 export function ascending(ranges: readonly VidRange[]): VidRange[] {

@@ -33,8 +33,8 @@ export class Tail {
   }
 
   /**
-   * Returns the changes after a position from memory. Returns undefined if no changes follow, or if memory lacks some
-   * of them.
+   * Returns the changes that follow `after` from memory. Returns undefined if the tail has read no change after this
+   * position, or if the first changes after this position are no longer in memory.
    */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;

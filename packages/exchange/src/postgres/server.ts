@@ -27,7 +27,10 @@ export type StartOptions = {
 
 /** The number appears only in the name of the Unix socket. No TCP port is opened. */
 const port = 5432;
-/** The maximum wait until PostgreSQL listens. It usually takes milliseconds, or seconds on a very busy machine. */
+/**
+ * The maximum wait until PostgreSQL listens. PostgreSQL usually takes milliseconds to start, or seconds on a very busy
+ * machine.
+ */
 const silenceMs = 20_000;
 
 /**

@@ -21,7 +21,10 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** Starts the exchange once and returns its parties and the default populations, as an operator sees them. */
+/**
+ * Starts the exchange, reads dev.json and lists the providers, duchies, and populations as the operator, then stops the
+ * exchange.
+ */
 async function registered(env: Record<string, string> = {}) {
   const config = loadConfig(env, { mode: 'development', port: 0, dataDir, databaseUrl: database.url });
   const running = await start(config, createLog('silent'));

@@ -5,7 +5,7 @@ export interface FileFacts {
   readable: boolean;
 }
 
-/** The facts are data, so that the checks are pure functions. */
+/** Facts about the process. The checks get them as data, so that the checks are pure functions. */
 export interface ProcessFacts {
   env: Record<string, string | undefined>;
   execArgv: string[];

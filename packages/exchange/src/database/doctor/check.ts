@@ -56,7 +56,7 @@ export const RESTORE =
 export const NAME = {
   certificate: `c.party || '/certificates/' || c.id`,
   /**
-   * These expressions for measurements and requisitions also work for tombstones, which keep the names of removed
+   * The expressions for measurements and requisitions also work for tombstones, which keep the names of removed
    * resources.
    */
   measurement: `m.consumer || '/measurements/' || m.id`,

@@ -5,7 +5,7 @@ import { reports } from '../reports.ts';
 import { names, only } from '../table.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Every report that is not deleted, with the numbers of its measurements. */
+/** Every report that is not deleted, with counts of its measurements. */
 const COUNTED = `
   SELECT ${NAME.report} AS name, q.state, q.waiting_for, q.measurement_count, count(e.key) AS total, max(e.n) AS last,
          count(m.id) FILTER (WHERE m.state = 'SUCCEEDED') AS succeeded,
@@ -25,7 +25,8 @@ const CONTENT = names(
 );
 
 export const reportChecks = checks({
-  // The state of a report that waits for a measurement may be outdated until a job derives it again.
+  // Check the state only of reports that wait for no measurement. While a report waits, its state may be outdated until
+  // a job derives it again.
   'report-state': {
     meaning:
       'A report does not wait for a measurement, but its state is not the one that its measurements have led to; or it ' +

@@ -1,4 +1,7 @@
-/** Tests the numbers in explanations: deadlines, elapsed times and bounds. Each test value differs from all others. */
+/**
+ * Tests the numbers in explanations: deadlines, elapsed times, and bounds. Each expected number is different, so that
+ * mixed-up numbers are found.
+ */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';

@@ -40,7 +40,7 @@ interface Task {
 /** Returns the most severe wait first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
-  // A revoked certificate makes the measurement fail, so nothing else matters.
+  // List only revoked certificates, because the measurement will fail because of them.
   if (revoked.length > 0) return revoked.map((certificate) => revocationWait(facts, certificate));
   const expired = certificatesOf(facts)
     .filter(({ notAfter }) => facts.now > notAfter)
@@ -88,8 +88,8 @@ function tasksOf(facts: Facts): Wait[] {
 }
 
 /**
- * Finds offline duchies that still have stages to compute and are not in `late`. Other duchies cannot send their output to
- * an offline duchy.
+ * Finds offline duchies that still have stages to compute and are not in `late`. These duchies block the computation,
+ * because other duchies cannot send them their output.
  */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
@@ -200,7 +200,7 @@ function deferredTask(
   };
 }
 
-/** Returns the wait for a task. If the party is suspended or offline, the wait says so. */
+/** Describes the wait for a task. If the party is suspended or offline, the result says so. */
 function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Task): Wait {
   const common = about(facts, party, resource, since);
   if (isSuspended(facts, party)) {

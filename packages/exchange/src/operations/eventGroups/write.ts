@@ -103,8 +103,8 @@ export async function createEventGroups(
 }
 
 /**
- * The hash omits values that a client may write in another way when it repeats the request. Protobuf has no empty text
- * and no empty list, and gRPC clients always set the format of a key.
+ * The hash omits values that may differ when a client repeats the request through the other API. Protobuf does not
+ * distinguish empty text or an empty list from an absent field, and a key's `format` is optional in JSON.
  */
 function hashOf({ measurementConsumerPublicKey, ...rest }: EventGroupInput): Uint8Array {
   const { format: _format, ...key } = measurementConsumerPublicKey ?? {};
