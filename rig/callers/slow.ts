@@ -64,7 +64,7 @@ async function bother(context: Context, world: World): Promise<Counted> {
     long: { seconds: 10, slow: 1_000, idle: 3_500, rounds: 1 },
   });
   await fill(world);
-  // The healthy client's request needs the database.
+  // Probe with a request that queries the database, so that delays in the database show up too.
   const [acme] = world.consumers;
   const target = `/v2alpha/${acme!.name}/measurements?pageSize=1`;
   const probe = new Probe({ url: world.exchanges[0]!.url, target, token: acme!.token });

@@ -36,7 +36,10 @@ type Counts = number[][];
 export interface Run {
   /** The people whom data providers count. They sample each person by a hash. */
   counted: Counts;
-  /** The people whom share shuffle counts. It samples a fixed number of people of the population. */
+  /**
+   * The people whom the share shuffle protocol counts. The protocol samples a fixed number of people from the
+   * population.
+   */
   shuffled: Counts;
   /** The bit mask of the atoms in each register that is hit, and the number of registers at each frequency. */
   sketch?: { masks: Uint32Array; alone: number[] };

@@ -144,7 +144,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/face/messages.test.ts', 'a length that no such message can have'),
   },
   {
-    // With this bug, a computation that waits for an unavailable peer blocks the mills for all later computations.
+    // With this bug, stages that fail and are retried many times are claimed before stages of newer computations.
     name: 'oldest-stage-first',
     edits: [inDuchy('database/leases.ts', 'run_after, create_time, id', 'create_time, id')],
     foundBy: test(

@@ -114,7 +114,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       await uploadAll(world, measurement, AUDIENCES);
       return measurement;
     };
-    /** A measurement at its shuffle stage, which the next test continues. */
+    /** A measurement at its shuffle stage. The test of the aggregator below continues it. */
     let begun: Measurement | undefined;
 
     test('is the same where a stage is repeated, which computes the same bytes', async () => {

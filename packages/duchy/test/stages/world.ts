@@ -177,7 +177,7 @@ export async function startDuchyWorld({
   };
 }
 
-/** Starts another face of a duchy. */
+/** Starts another HTTP server for a duchy. */
 export function startFace(duchy: Duchy, port = 0) {
   return listenAt({ host: '127.0.0.1', port, tls: undefined }, (tls) =>
     createFace({ duchy, limits: LIMITS, tls, trustedProxies: [] }),

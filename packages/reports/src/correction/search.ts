@@ -22,7 +22,10 @@ export class Search {
   private readonly pool: Unknown[];
   private readonly known: Set<string>;
 
-  /** `best` finds kinds of people. `always` lists other unknowns. The search starts with the people in `start`. */
+  /**
+   * `best` finds kinds of people. `always` contains the unknowns that are available from the start. The search starts
+   * with the people in `start`.
+   */
   constructor(
     system: System,
     best: PeopleGroup['best'],
