@@ -1,4 +1,4 @@
-/** A duchy without a database that is asked to take part in computations. Tests check which computations it accepts. */
+/** Creates a duchy that has no database, and a computation for it. Tests check which computations the duchy accepts. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   createEncryptionKeysets,
@@ -27,7 +27,8 @@ export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSche
 
 export interface Accepting {
   /**
-   * The duchy `duchies/beta`. Its exchange knows two certificates of the consumer, and another root issued one of them.
+   * The duchy `duchies/beta`. Its exchange has two certificates of the consumer, one of which was issued by another
+   * party's root.
    */
   duchy: Duchy;
   stranger: Identity;

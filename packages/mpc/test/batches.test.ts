@@ -1,7 +1,8 @@
 /**
- * Two batches of a stage must not draw the same randomness. The tests repeat one register or tuple often enough to fill
- * two batches, and check that all outputs differ. They also check that each stage sorts its output. Without stress only
- * the reach-only protocol has two batches. For the other protocol, two runs with different seeds are compared.
+ * Tests that two batches of a stage do not draw the same randomness. The tests repeat one register or tuple often
+ * enough to fill two batches, and check that all outputs differ. They also check that each stage sorts its output.
+ * Except in stress runs, only the reach-only protocol has two batches. The other tests compare two runs with different
+ * seeds instead.
  */
 
 import { frequencySketch, hexBlocks, reachSketch, ringOfThree } from '@measurement-exchange/testkit/mpc/ring';

@@ -1,9 +1,9 @@
 /**
- * The noise that each duchy of a ring adds, from the signed spec to the drawn registers and tuples. The expected values
- * are the formulas of the reference system and the variances of its distributions. The privacy parameters of every
- * count differ, with variances at least 1.5 times apart and different offsets. So every run detects noise that is
- * missing or drawn for another count. 400 draws show a variance within 5 standard errors: 35 % for Gaussian noise, 85 %
- * for geometric noise. Stress runs have 20,000 draws: 5 % and 12 %.
+ * Tests the noise that each duchy in a ring adds, from the signed spec to the drawn registers and tuples. The expected
+ * values are the formulas of the reference system and the variances of its distributions. The privacy parameters of
+ * every count differ, with variances at least 1.5 times apart and different offsets. Every run therefore detects noise
+ * that is missing or drawn for another count. 400 draws show a variance within 5 standard errors: 35 % for Gaussian
+ * noise, 85 % for geometric noise. Stress runs have 20,000 draws: 5 % and 12 %.
  */
 
 import { create, toBinary } from '@bufbuild/protobuf';

@@ -1,4 +1,4 @@
-/** Complaints that users of the reference system have reported. Each test shows that a report does not have the fault. */
+/** Tests that reports do not have the faults that users of the reference system have reported. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -209,7 +209,7 @@ describe('complaints', () => {
     );
     expect([...new Set(imported)].sort()).toEqual([
       ...['@measurement-exchange/contract', '@measurement-exchange/mpc', '@measurement-exchange/mpc/charges'],
-      // Large reports are corrected in a worker thread.
+      // Allow these two modules, because they start the worker thread that corrects large reports.
       ...['node:path', 'node:worker_threads'],
     ]);
   });

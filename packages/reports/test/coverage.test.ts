@@ -14,7 +14,7 @@ import { Crowd, frequenciesOf } from './crowd.ts';
 import { definitionOf, NAMES, type ProtocolName, reachIn, seeded, surroundingsOf, WORLDS } from './worlds.ts';
 
 const POPULATION = 100_000;
-/** Under stress, a figure whose coverage in the first runs is below `DOUBTFUL` is judged by further runs. */
+/** In stress runs, a figure whose coverage in the first runs is below `DOUBTFUL` is judged by further runs. */
 const [RUNS, FURTHER_RUNS] = [Math.ceil(rounds(1500, 20)), Math.ceil(rounds(6000))];
 const [LEAST, DOUBTFUL] = [0.94, 0.95];
 
@@ -108,7 +108,10 @@ function simulate(plan: Plan, world: readonly number[], runs: number, width: num
 const lowestOf = (coverage: ReadonlyMap<string, number>) =>
   [...coverage].reduce((least, one) => (one[1] < least[1] ? one : least));
 
-/** Returns the coverage of every figure. For figures that look bad, possibly by chance, only the further runs count. */
+/**
+ * Returns the coverage of every figure. In stress runs, figures with a low coverage in the first runs are judged by the
+ * further runs alone, because the low coverage may be due to chance.
+ */
 function judged(plan: Plan, world: readonly number[], width: number, seed: number): Result {
   const first = simulate(plan, world, RUNS, width, seed);
   const doubtful = [...first.coverage].filter(([, share]) => share < DOUBTFUL);
@@ -127,7 +130,7 @@ describe('95 % intervals cover, and the correction never adds error', () => {
     'liquidLegionsV2',
   ] as const;
   const cases = protocols.flatMap((protocol): Case[] => {
-    // Sketches take longest to simulate.
+    // Test fewer cases with sketches, because sketches take longest to simulate.
     const isShort = !isStress && protocol.endsWith('LegionsV2');
     return [
       ...(isStress ? [2, 3, 4, 5] : [2]).map((segments) => ({ protocol, segments, width: 1 })),

@@ -1,4 +1,6 @@
-/** Impressions bound reaches, and reaches bound impressions. Consistent answers must stay as they are. */
+/**
+ * Tests the bounds between impressions and reaches. The correction must not change answers that satisfy these bounds.
+ */
 import { expect, test } from 'vitest';
 import { type Answer, correctReport, type Methodology, planReport } from '../src/index.ts';
 import { definitionOf, surroundingsOf } from './worlds.ts';

@@ -1,4 +1,4 @@
-/** Worlds of people with exact counts, and answers about them through the real noise code. */
+/** Creates worlds with exact numbers of people, and answers needs about them with the product's noise code. */
 import type { LiquidLegionsConfig, ShareShuffleConfig } from '@measurement-exchange/contract';
 import {
   drawAggregatorNoise,
@@ -74,7 +74,7 @@ export function reachIn(people: readonly number[], union: number): number {
   return people.reduce((sum, count, atom) => (atom & union ? sum + count : sum), 0);
 }
 
-/** Answers a reach need as data providers or share shuffle would. */
+/** Answers a reach need as data providers, or the duchies of the share shuffle protocol, would. */
 export function answer(
   planned: PlannedNeed,
   people: number,

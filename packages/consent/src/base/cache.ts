@@ -1,7 +1,9 @@
 /** Caches for certificates and keys. Parsing a certificate or importing a key takes longer than using it. */
 import { LRUCache } from 'lru-cache';
 
-/** An entry takes a few kilobytes. */
+/**
+ * The maximum number of entries in a cache. An entry takes a few kilobytes, so a full cache takes several megabytes.
+ */
 const MAX_ENTRIES = 2_000;
 /**
  * The maximum length of a cache key. Values with longer keys are not cached. Certificates and large keysets, in base64,

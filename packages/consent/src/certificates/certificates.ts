@@ -57,7 +57,10 @@ const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/** The extensions that this package knows. extKeyUsage restricts only client certificates, not signing. */
+/**
+ * The critical extensions that a certificate may have. extKeyUsage is checked only for client certificates, because it
+ * does not restrict signing.
+ */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage

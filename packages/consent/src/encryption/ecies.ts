@@ -36,7 +36,7 @@ export async function seal(key: EciesKey, plaintext: Bytes, contextInfo: Bytes):
   return concat(point, iv, new Uint8Array(sealed));
 }
 
-/** `sealed` must have at least OVERHEAD bytes. */
+/** Decrypts a ciphertext, which must have at least OVERHEAD bytes. */
 export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): Promise<Bytes> {
   const point = sealed.subarray(0, POINT_BYTES);
   const iv = sealed.subarray(POINT_BYTES, POINT_BYTES + IV_BYTES);

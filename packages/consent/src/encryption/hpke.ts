@@ -29,7 +29,7 @@ export async function seal(key: HpkeKey, plaintext: Bytes, info: Bytes): Promise
   return concat(new Uint8Array(enc), new Uint8Array(ct));
 }
 
-/** `sealed` must have at least OVERHEAD bytes. */
+/** Decrypts a ciphertext, which must have at least OVERHEAD bytes. */
 export async function open(key: HpkePair, sealed: Bytes, info: Bytes): Promise<Bytes> {
   const suite = SUITES[key.aead];
   const recipientKey = { privateKey: await importPrivate(key), publicKey: await importPublic(key) };

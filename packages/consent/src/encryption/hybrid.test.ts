@@ -61,7 +61,7 @@ describe('the published ciphertexts of Tink', () => {
   });
 });
 
-// An independent implementation of the same two schemes with node:crypto.
+// An independent implementation of ECIES and HPKE, based only on node:crypto. The tests compare it with the product.
 const concat = (...parts: Uint8Array[]) => Buffer.concat(parts);
 const VECTOR_POINT = concat(hex('04'), ECIES_VECTOR.x, ECIES_VECTOR.y);
 
@@ -207,7 +207,8 @@ describe.each(TEMPLATES)('with %s', (template) => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const sealed = await encrypt(publicKeyset, hex('01'));
     const isEcies = template === TEMPLATES[0];
-    // Flipping the highest bit of an X25519 key changes only the context, not the shared secret.
+    // In a short run, flip only the highest bit of each byte. In an X25519 key, this bit does not affect the shared
+    // secret, so only the context detects the change.
     for (let bit = isStress ? 0 : 7; bit < 8 * sealed.length; bit += isStress ? 1 : 8) {
       const fault = await faultOf(() => decrypt(privateKeyset, flipped(sealed, bit)));
       const inPoint = isEcies && bit >= 8 * 5 && bit < 8 * 70;

@@ -55,7 +55,7 @@ it('WebCrypto imports a key once for each hash, and anew where its bytes were ch
   const key = { ...rsa[0]!.key, spki: Uint8Array.from(rsa[0]!.key.spki) };
   const before = importKey.mock.calls.length;
   for (const { hash, signature } of [...rsa, ...rsa]) await verifyByWebCrypto(key, hash, signature, message);
-  // If the tests above ran, they have already imported these keys.
+  // Allow fewer imports, because the tests above may already have imported some of these keys.
   expect(importKey.mock.calls.length - before).toBeLessThanOrEqual(rsa.length);
   key.spki.fill(0);
   expect(await verifyByWebCrypto(key, rsa[0]!.hash, rsa[0]!.signature, message)).toBe(false);

@@ -56,8 +56,8 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Throws if the certificate does not name its party, unless its root is trusted for this party alone. Without the name,
- * only the exchange could tell which party the certificate belongs to.
+ * Throws if the certificate does not name its party, unless its root is trusted for this party alone. If a shared root
+ * issued a certificate without a name, the exchange could present it as any party's certificate.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>

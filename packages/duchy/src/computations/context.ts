@@ -1,4 +1,4 @@
-/** The context that all parts of a duchy share. */
+/** The settings and services that all parts of a duchy share. */
 import type { Signer, TrustStore } from '@measurement-exchange/consent';
 import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
@@ -16,7 +16,9 @@ export interface Duchy {
   signer: Signer;
   client: ExchangeClient;
   db: Database;
-  /** Wakes the mills of this process. Call it after a commit that may have made a stage due. */
+  /**
+   * Wakes the mills (the loops that run stages) in this process. Call it after a commit that may have made a stage due.
+   */
   mills: Waker;
   trust: TrustStore;
   /**

@@ -43,7 +43,8 @@ export interface StoredComputation {
 
 export interface ComputationSecrets {
   /**
-   * In share-shuffle, this worker's half of the common seed. In the other protocols, the seed of this duchy's ElGamal key.
+   * In the share shuffle protocol, this worker's half of the common seed. In the other protocols, the seed of this
+   * duchy's ElGamal key.
    */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
@@ -211,8 +212,8 @@ const KEEP_INTERIM = sql(
 );
 
 /**
- * Stores a value for a later stage. Call this before storing the current stage's output. A retry does not compute a stored
- * output again, so the value would be lost.
+ * Stores a value for a later stage. Call this before storing the current stage's output. A retry sends a stored output
+ * without computing the stage again, so a value that was not stored first would be lost.
  */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);

@@ -93,7 +93,10 @@ const RETRY = sql(
 export interface Retry {
   delayMs: number;
   error: string;
-  /** Whether the attempt counts toward the maximum number of attempts. False if the stage itself did not fail. */
+  /**
+   * Whether the attempt counts toward the maximum number of attempts. Pass false if the stage had to wait and did not
+   * fail itself.
+   */
   counts?: boolean;
 }
 

@@ -25,7 +25,10 @@ export function toExchangeError(error: unknown): ExchangeError {
 const MAX_DRAINED_BYTES = 4 * 1024 * 1024;
 const MAX_DRAIN_MS = 2_000;
 
-/** Reads and discards the rest of a short body. Most senders read the response only after they have sent the whole body. */
+/**
+ * Reads and discards the rest of a short body, because most senders read the response only after they have sent the
+ * whole body.
+ */
 export function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

@@ -80,7 +80,7 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
 
 function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, rejected: Failures): void {
   const newSlots = () => new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty });
-  // Use separate slots, so that slow providers cannot block messages from other duchies.
+  // Give uploads and messages separate slots, so that slow providers cannot block messages from other duchies.
   const [uploadSlots, messageSlots] = [newSlots(), newSlots()];
   const receiving = {
     duchy,

@@ -103,7 +103,10 @@ function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfi
   );
 }
 
-/** Reports the stored upload to the exchange. If this fails, the herald reports it later. */
+/**
+ * Reports the stored upload to the exchange. If the report fails, the herald (the loop that follows the exchange)
+ * retries it later.
+ */
 async function report(
   duchy: Duchy,
   { computation: { view } }: CheckedFulfillment,

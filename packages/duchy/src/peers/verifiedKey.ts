@@ -37,8 +37,8 @@ export async function verifiedKey<T>(
 }
 
 /**
- * Returns the key that encrypts messages to a participant. In share-shuffle, `seedCommitment` is the participant's
- * commitment to its half of the common seed.
+ * Returns the key that encrypts messages to a participant. In the share shuffle protocol, `seedCommitment` is the
+ * participant's commitment to its half of the common seed.
  */
 export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {

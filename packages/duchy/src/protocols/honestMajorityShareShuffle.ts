@@ -1,6 +1,6 @@
 /**
  * The Honest Majority Share Shuffle protocol. Each of two workers adds up secret shares of the providers' data. The
- * aggregator combines the two sums and counts the values.
+ * aggregator combines the two sums and counts how often each value occurs.
  */
 import { seedCommitment } from '@measurement-exchange/consent';
 import type { MpcStage } from '@measurement-exchange/mpc/protocols';

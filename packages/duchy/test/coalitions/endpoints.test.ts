@@ -1,7 +1,6 @@
 /**
- * A hostile exchange names its own address as the endpoint of every duchy. It passes everything on, so no party
- * notices, and reads all uploads and all messages between duchies. Even with the key of one worker, it must not learn a
- * provider's vector.
+ * A hostile exchange gives its own address as the endpoint of every duchy. It reads all uploads and messages, and
+ * forwards them so that no party notices. Even with one worker's key, it must not learn a provider's vector.
  */
 import { createDecipheriv } from 'node:crypto';
 import { decrypt } from '@measurement-exchange/consent';
@@ -63,7 +62,7 @@ test('the exchange collects every upload, and reads no share of it; with one wor
   for (const { duchy } of world.duchies) {
     keysets[duchy.name] = (await readSecrets(duchy.db, id)).privateKeyset!;
   }
-  // No party notices the interception: the figure is right.
+  // The correct figure shows that the interception disturbed nothing.
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(truth(1).size);
 
@@ -76,8 +75,8 @@ test('the exchange collects every upload, and reads no share of it; with one wor
     }
     for (const [duchy, keyset] of Object.entries(keysets)) {
       const opened = await openAnywhere(Buffer.from(data), keyset);
-      // This shows that the search works: the key of the receiving worker finds the share, which alone is uniformly
-      // random.
+      // Check that the search can find a share at all: the receiving worker's key decrypts its own share. One share
+      // alone is uniformly random, so it reveals nothing.
       expect(opened?.includes(values) ?? false).toBe(duchy === fulfillment.duchy);
     }
   }

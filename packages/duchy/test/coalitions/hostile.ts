@@ -17,7 +17,7 @@ import { sha256 } from '../face/world.ts';
 /** Free text that a sender puts into fields. It must not appear in any output. */
 export const MARKER = 'Ada-Lovelace-saw-it-7-times';
 
-/** Draws the same numbers for the same seed. */
+/** A pseudorandom generator. The same seed always gives the same numbers. */
 export class Draw {
   private drawn = 0;
   private readonly seed: string;
@@ -58,7 +58,10 @@ export interface Hostile {
   otherKeys: string[];
 }
 
-/** The ways to damage a request. Each has a name, which is reported so that both worlds can be compared. */
+/**
+ * The ways to damage a request, by name. The name appears in the outcome, so that a test can compare the outcomes in
+ * two worlds.
+ */
 const SPOILS: Record<string, (sent: Hostile, draw: Draw) => void> = {
   field: spoilField,
   'two fields': (sent, draw) => {
@@ -146,9 +149,10 @@ const OF_NOTHING = await createIdentity({ party: 'x', commonName: 'x', now: Date
   .then((signer) => signer.sign(Buffer.from('nothing')))
   .then(({ signature }) => signature);
 
-/** The damage that is done after signing: to the signed message, to the signature, or not at all. */
+/** The ways to damage a request after signing: change the signed message, change the signature, or change nothing. */
 const AFTER: Record<string, (signed: SignedMessage, draw: Draw) => SignedMessage> = {
-  // Only the first 60 bytes are damaged: the nonces and digests after them differ between the worlds, also in length.
+  // Damage only the first 60 bytes. The later bytes contain nonces and digests, which have different values and lengths
+  // in the two worlds.
   message: (signed, draw) => ({ ...signed, message: spoiledBytes(signed.message, draw, 60) }),
   signature: (signed, draw) => ({ ...signed, signature: draw.of([draw.bytes(70), Buffer.of(), OF_NOTHING]) }),
   none: (signed) => signed,

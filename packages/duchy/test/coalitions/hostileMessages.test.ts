@@ -1,7 +1,7 @@
 /**
- * A hostile provider or duchy sends arbitrary requests in two worlds that differ in one person of another provider. It
- * gets the same responses in both worlds, no response is a server error, and no text from a request appears in a log or
- * at the exchange.
+ * A hostile provider or duchy sends arbitrary requests in two worlds that differ in one person of another provider. The
+ * test checks that both worlds give the same responses, that no response is a server error, and that no text from a
+ * request appears in a log or at the exchange.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -25,7 +25,9 @@ import { MODULUS, PROVIDERS, type TestComputation } from '../view.ts';
 import { Draw, freeText, type Hostile, hostileRequest, MARKER } from './hostile.ts';
 
 const COUNT = rounds(600, 40);
-/** The number of requests per computation. Some of them are accepted, and later requests then get a conflict. */
+/**
+ * The number of requests per computation. If the duchy accepts one of them, it answers later requests with a conflict.
+ */
 const PER_COMPUTATION = 8;
 const [ATTACKER, VICTIM] = [0, 1] as const;
 
@@ -144,12 +146,12 @@ async function attack(world: World, protocol: Protocol): Promise<string[]> {
   const seen: string[] = [];
   let computation: TestComputation | undefined;
   for (let i = 0; i < COUNT; i++) {
-    // Uploads come before messages, in the order of the stages.
+    // Send uploads in the first half and messages in the second half, because the stages receive them in this order.
     const turn = i % PER_COMPUTATION;
     if (turn === 0) computation = await begin(world, protocol);
     const sent = await honest(world, protocol, computation!, turn < PER_COMPUTATION / 2);
-    // Uploads and messages each send two free texts per computation, so over the computations they cover all of their
-    // fields.
+    // The number of the field that gets the free text. Uploads and messages each use two fields per computation, so
+    // enough computations cover all fields.
     const text = 2 * Math.floor(i / PER_COMPUTATION) + (turn % 4 === 3 ? 1 : 0);
     const { what, path, body, headers } =
       turn % 2 === 1 ? await freeText(sent, text) : await hostileRequest(sent, draw);

@@ -1,7 +1,7 @@
 /**
- * Tests on real bytes what the ciphertexts of a ring of three duchies hide from an aggregator that decrypts everything
- * it can, and from workers that search for the registers that they sent. Also checks against these bytes the model of
- * what an aggregator can count. ringWorlds.test.ts uses that model to compare many runs.
+ * Tests with real ciphertexts what a ring of three duchies hides from an aggregator that decrypts everything it can,
+ * and from workers that search for the registers that they sent. Also checks that ringModel.ts predicts the
+ * aggregator's counts. ringWorlds.test.ts uses that model to compare many runs.
  */
 
 import { takeColumn } from '@measurement-exchange/mpc/protocols/liquidLegions/blocks';

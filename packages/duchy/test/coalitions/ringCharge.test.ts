@@ -1,7 +1,7 @@
 /**
- * Computes exactly what a party of a ring can learn, alone or together with those for which docs/privacy.md makes a
- * promise. The divergence between two neighboring inputs follows from the distribution of the noise that the coalition
- * does not know, with formulas independent of the product. It must not exceed the privacy charge.
+ * Computes exactly what each coalition for which docs/privacy.md makes a promise can learn from a ring of duchies. The
+ * formulas are independent of the product. They compute the divergence between two neighboring inputs from the
+ * distribution of the noise that the coalition does not know. The divergence must not exceed the privacy charge.
  */
 
 import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
@@ -30,14 +30,14 @@ const SPEC = {
 const FULL = frequencyParameters(SPEC);
 const REACH_ONLY = reachOnlyParameters(SPEC);
 
-/** These counts are far from every bound. */
+/** Noise counts that stay positive and below the maximum after every shift. */
 const NOISE: Noise = {
   ...{ reach: 30, publisher: 30, several: 30, duchies: DUCHIES },
   histogram: Array(PROVIDERS).fill(30),
   frequency: Array(MAXIMUM).fill(30),
 };
 
-/** The change of each noise count that makes one world look like the other. */
+/** The change in each noise count that makes one of two neighboring inputs look like the other. */
 type Shift = {
   reach?: number;
   publisher?: number;
@@ -58,7 +58,10 @@ const shifted = (noise: Noise, shift: Shift): Noise => ({
 const register = (index: string, key = 'a', count = 1): PlainRegister => ({ index, key, count });
 const OTHERS = [register('1'), register('2', 'b', 2)];
 
-/** Two neighboring inputs: the first provider's registers with and without `added`. The shifts make both look alike. */
+/**
+ * Two neighboring inputs: the first provider's registers with and without `added`. `full` and `reachOnly` are the noise
+ * shifts that make both inputs look alike in each protocol.
+ */
 interface Neighbors {
   what: string;
   others: PlainRegister[][];
@@ -186,7 +189,10 @@ function chargeOf(protocol: 'liquidLegionsV2' | 'reachOnlyLiquidLegionsV2') {
 
 interface Cost {
   divergence(order: number): number;
-  /** The probability of outcomes that occur for only one of the neighbors. The divergence ignores these. */
+  /**
+   * The probability of outcomes that can occur for only one of the neighbors. The divergence ignores these outcomes, so
+   * delta must cover them.
+   */
   lost: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A plaintext model of what a duchy of a ring can count in sketches and in the noise of duchies. ring.test.ts checks
- * this model against the bytes of whole computations, so comparisons over many runs need no encryption.
+ * A plaintext model of the numbers that a duchy in a ring can count in sketches and noise. ring.test.ts checks this
+ * model against real messages, so tests of many runs can skip the encryption.
  */
 import type { NoiseParameters } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseParameters';
 import {
@@ -42,7 +42,7 @@ export interface View {
   frequency: number[];
 }
 
-/** Draws the noise of a duchy from a seed with the code of the product. */
+/** Draws a duchy's noise from seeds, using the product's code. */
 export function drawNoise(
   parameters: NoiseParameters & Partial<FrequencyParameters>,
   seeds: { registers: Uint8Array; tuples: Uint8Array },

@@ -1,6 +1,6 @@
 /**
- * A hostile exchange that cooperates with a consumer shows one duchy of a ring another order of the ring, or another
- * specification signed by the consumer. The duchies must compute nothing, so that nothing is released.
+ * A hostile exchange that cooperates with a consumer shows one duchy another order of the ring, or another
+ * specification signed by the consumer. The duchies must not compute a result.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createSigner } from '@measurement-exchange/consent';
@@ -49,7 +49,7 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
       await expect(makeSketch(world.providers[0]!, measurement, AUDIENCES[0]!)).rejects.toMatchObject({
         code: 'TERMS_DIFFER',
       });
-      // This provider does not check the terms.
+      // Upload for providers that skip their own check of the terms, so that only the duchies can detect the lie.
       for (const [i, people] of AUDIENCES.entries()) {
         const upload = await makeSketch(world.providers[i]!, measurement, people, { trusts: true });
         const response = await upload.send();
@@ -59,7 +59,8 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
           /TERMS_MISMATCH at elGamalPublicKey of duchies|COMPUTATION_STATE_ILLEGAL|fulfillment\.(termsSha256|requisitionFingerprint)/,
         );
       }
-      // If the deceived worker receives all uploads, every upload is rejected and the measurement stays open.
+      // The deceived duchy either fails the measurement or rejects every upload. In the second case, the measurement
+      // stays open.
       for (let turns = 0; turns < 4; turns++) await world.turn();
       const { state, results, failure } = await world.acme.client.getMeasurement({ name: measurement.name! });
       expect(results ?? []).toEqual([]);
@@ -68,7 +69,7 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
       if (failure) expect(failure.message).toMatch(/TERMS_MISMATCH at elGamalPublicKey of duchies/);
     });
     if (liedTo !== GAMMA) return;
-    // An upload to a computation that has ended is not answered with a request to retry.
+    // The duchy rejects a late upload permanently, instead of asking the provider to retry.
     const late = await makeSketch(world.providers[0]!, measurement, AUDIENCES[0]!, { trusts: true });
     expect(await (await late.send()).text()).toMatch(/COMPUTATION_STATE_ILLEGAL/);
   },

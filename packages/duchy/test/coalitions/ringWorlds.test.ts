@@ -48,7 +48,7 @@ interface Coalition {
   protocol: 'full' | 'reachOnly';
   person: PlainRegister;
   other: PlainRegister[];
-  /** The number of duchies, of three, whose noise the coalition knows. */
+  /** The number of duchies, among the three, whose noise the coalition knows. */
   known: 0 | 1;
   /** Weights the counts that the coalition sees as a likelihood ratio does. */
   score: (view: View) => number;

@@ -1,4 +1,4 @@
-/** Runs share shuffle with the code of the product. Tests can replace any participant by an adversary. */
+/** Runs the share shuffle protocol with the product's code. Tests can replace any participant with an adversary. */
 
 import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
 import {
@@ -30,7 +30,10 @@ import { type Dice, inChunks, type World } from '@measurement-exchange/testkit/m
 
 export interface Played {
   parameters: ShareShuffleParameters;
-  /** The aggregator's counts of the register values, which carry no order. */
+  /**
+   * The number of registers with each value, as the aggregator counts them. The counts do not reveal which register has
+   * which value.
+   */
   counts: Float64Array;
   /** The consumer's figures; undefined if the computation failed. */
   figures: ShareShuffleEstimate | undefined;
@@ -47,7 +50,7 @@ export interface WorkerView {
 }
 
 /**
- * Runs one computation. The vector of a lying provider may have any values of the ring. The first worker sends the
+ * Runs one computation. A lying provider's vector may have any values below the modulus. The first worker sends the
  * return value of `lyingWorker`.
  */
 export async function play(
@@ -68,7 +71,7 @@ export async function play(
   const commonSeed = combineSeeds(dice.seed(), dice.seed());
   const noiseSeeds = [dice.seed(), dice.seed()];
   const send = (role: 'FIRST_WORKER' | 'SECOND_WORKER', noiseSeed: Uint8Array) => {
-    // Providers alternate between the workers for their upload.
+    // Providers upload to the two workers alternately, and each upload's seed goes to the other worker.
     const own = shares.map(({ seed, bytes }, i): Share => {
       const isUploaded = (i % 2 === 0) === (role === 'FIRST_WORKER');
       return isUploaded ? { upload: inChunks(bytes, bytes.length) } : { seed };
@@ -102,9 +105,10 @@ export function peopleAt(
 }
 
 /**
- * A worker that removes the noise of both workers. It knows the shuffle and therefore the positions of all noise
- * registers. It sets its own noise registers to the values that the aggregator subtracts on average. It moves the other
- * worker's registers to values that are not counted or, for a reach, from 0 to values that all count.
+ * A worker that removes the noise of both workers. It knows the shuffle, so it knows the positions of all noise
+ * registers. It sets its own noise registers to the values that the aggregator subtracts on average. It changes the
+ * other worker's noise registers so that they no longer affect the result. In a reach measurement, it moves those
+ * registers away from 0. In a frequency measurement, it moves them to values that are not counted.
  */
 export function withoutNoise(view: WorkerView): Uint8Array {
   const { parameters, ownNoise } = view;

@@ -1,6 +1,6 @@
 /**
- * Tests curious and lying duchies in share shuffle: an aggregator that inspects its data, and a worker that lies or
- * inspects its data together with the consumer.
+ * Tests curious and lying duchies in the share shuffle protocol: an aggregator that inspects its data, and a worker
+ * that lies or inspects its data together with the consumer.
  */
 import { mpcCharge } from '@measurement-exchange/sdk';
 import { Dice, type World } from '@measurement-exchange/testkit/mpc/world';
@@ -49,7 +49,7 @@ function played(
 
 const zeros = (registers: Uint8Array) => registers.filter((value) => value === 0).length;
 
-/** Outside the stress lane, each kind of measurement is tested with only one of the noise mechanisms. */
+/** The noise mechanism for each type of measurement. Only stress runs test both mechanisms for both types. */
 const CASES: [Kind, 'DISCRETE_GAUSSIAN' | 'GEOMETRIC'][] = [
   ['REACH', 'DISCRETE_GAUSSIAN'],
   ['REACH_AND_FREQUENCY', 'GEOMETRIC'],
@@ -63,7 +63,10 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
   });
   const promised = promisedAdvantage(charge);
   const spec = specOf(kind, noiseMechanism);
-  /** Returns the consumer's evidence about the target: whether the target was reached, or whether 2 or 3 times. */
+  /**
+   * Returns the consumer's evidence about the target. For reach, this is whether the target was reached. For frequency,
+   * it is whether the target was reached 3 times instead of 2.
+   */
   const found = ({ figures }: Played) =>
     kind === 'REACH' ? figures!.reach : peopleAt(3, figures!) - peopleAt(2, figures!);
   let honest: Views<Played>;
@@ -93,8 +96,8 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
 });
 
 test('half of a geometric draw, that of the other worker alone, is not all that a worker and the consumer have', async () => {
-  // The noise is so small that 600 runs would expose a worker's half of a draw: the advantage would be 0.44, and 0.24
-  // is promised.
+  // Use so little noise that 600 runs would detect a worker's half of a draw as the only remaining noise. The advantage
+  // would then be 0.44, although the charge promises at most 0.24.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
   const spec = specOf('REACH', 'GEOMETRIC', reachPrivacyParams);
   const views = await played('half a draw', spec, { runs: Math.max(600, RUNS) });
@@ -129,7 +132,7 @@ test.each(['REACH', 'REACH_AND_FREQUENCY'] as const)(
       );
       const { noiseRegisterCount, reachNoise, frequencyNoise } = parameters;
       if (kind === 'REACH') {
-        // The other worker's registers are at 0 only if they were at −1 before.
+        // The worker adds 1 to the other worker's noise registers, so only registers that were at −1 can now be at 0.
         expect(counts[0]! - PEOPLE - noiseRegisterCount).toBeLessThan(8);
       } else {
         const expected = [PEOPLE + 2 * reachNoise.offset, ...[1, 2, 3].map(() => 2 * frequencyNoise.offset)];

@@ -1,4 +1,7 @@
-/** Tests lying providers in share shuffle: alone, with the consumer, and with an aggregator that inspects its data. */
+/**
+ * Tests lying providers in the share shuffle protocol: alone, with the consumer, and with an aggregator that inspects
+ * its data.
+ */
 import { mpcCharge } from '@measurement-exchange/sdk';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { isStress } from '@measurement-exchange/testkit/rounds';

@@ -4,7 +4,7 @@ import { advantageOf, chance, compareWorlds, expectHidden, promisedAdvantage } f
 
 const COMPARISONS = 300;
 
-/** Returns in how many comparisons an attack with this true advantage is detected. */
+/** Returns how many comparisons detect an attack with this true advantage. */
 async function found(advantage: number, promised: number, runs: number): Promise<number> {
   const dice = new Dice(`advantage ${advantage}`);
   let times = 0;

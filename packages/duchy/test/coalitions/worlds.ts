@@ -11,7 +11,7 @@ import { expect } from 'vitest';
 
 /** The number of runs of each world. */
 export const RUNS = rounds(2000);
-/** The probability that an advantage within the promise is mistaken for an attack. */
+/** The maximum probability that a test mistakes a permitted advantage for an attack. */
 const FALSE_ALARM = 1e-6;
 
 export type WorldNumber = 0 | 1;

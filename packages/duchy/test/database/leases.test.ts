@@ -84,7 +84,7 @@ test('the stages of a consumer that floods a mill let those of another pass with
   const late = await computation(DUE, 'measurementConsumers/globex');
   const later = await computation(DUE, 'measurementConsumers/globex');
   expect([await take(), await take(), await take(), await take()]).toEqual([late, flood[1], later, flood[2]]);
-  // Retries of a consumer's stage count as turns of this consumer, too.
+  // Consumers take turns. A retry of a consumer's stage also uses that consumer's turn.
   await database.query('UPDATE computations SET lease_until = now(), run_after = $2 WHERE id = $1', [
     late,
     DUE,

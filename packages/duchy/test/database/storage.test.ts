@@ -257,7 +257,7 @@ describe('a blob', () => {
     const dying = database.open();
     async function* source() {
       yield randomBytes(CHUNK_BYTES);
-      // Closing the connection simulates a dead process, which cannot even clean up.
+      // Close the connection to simulate a dead process, which cannot remove the blob itself.
       await dying.close();
       yield randomBytes(CHUNK_BYTES);
     }

@@ -1,5 +1,5 @@
 /**
- * Tests messages of other duchies: each is accepted once, from the duchy whose role sends it, at the stage that waits
+ * Tests messages from other duchies: each is accepted once, from the duchy whose role sends it, at the stage that waits
  * for it.
  */
 import type { duchyMessages, SignedMessage } from '@measurement-exchange/contract';

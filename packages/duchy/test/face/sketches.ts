@@ -1,4 +1,4 @@
-/** Computations with sketches at the face of one duchy, and the uploads of such sketches. */
+/** Creates computations with sketches for the test of one duchy's HTTP server, and valid uploads for them. */
 import { createECDH, randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import {
@@ -53,7 +53,7 @@ export interface LegionsComputation extends TestComputation {
 }
 
 const SEED = new Uint8Array(48).fill(1);
-/** The key pair of the duchy whose face is tested. */
+/** The key pair of the duchy whose HTTP server is tested. */
 export const OWN_PAIR = newKeyPair(new Keystream(SEED));
 export const randomPair = (): ElGamalKeyPair => newKeyPair({ bytes: randomBytes });
 

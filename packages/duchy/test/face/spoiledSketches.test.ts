@@ -67,8 +67,8 @@ const UNCOMPRESSED = Uint8Array.from({ length: POINT_BYTES }, () => 4);
 const PROTOCOLS = ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const;
 
 /**
- * Tests every second row with one protocol and the other rows with the other. In the stress lane, both protocols get
- * all rows.
+ * Returns every second row for one protocol and the other rows for the other protocol. Stress runs test all rows with
+ * both protocols.
  */
 function inTurn<Row>(protocol: (typeof PROTOCOLS)[number], rows: Row[]): Row[] {
   return rows.filter((_, i) => isStress || i % PROTOCOLS.length === PROTOCOLS.indexOf(protocol));
@@ -153,7 +153,7 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
       const beta = await createSigner(world.identities['duchies/beta']!.privateKeyPem);
       betas = (bytes) => beta.sign(bytes);
       const packed = publishedKey(randomPair(), CONTEXT);
-      // These bytes come after the curve number and the header of the field, inside the generator.
+      // Overwrite bytes of the generator. It follows the curve number and the header of its own field.
       const other = Buffer.from(packed).fill(7, 10, 20);
       unsigned = { generator: await betas(other) };
     });

@@ -159,7 +159,7 @@ describe('senders that are slow or many', () => {
     let closed = 0;
     for (const socket of sockets) socket.on('error', () => {}).on('close', () => closed++);
     await expect.poll(() => closed).toBeGreaterThanOrEqual(12);
-    // Systems other than Linux may have only one loopback address.
+    // Run this part only on Linux, because other systems may have only one loopback address.
     if (process.platform === 'linux') {
       const other = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.2' });
       other.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');

@@ -1,4 +1,4 @@
-/** Runs the face of one duchy over real HTTP, on a real database, with an exchange whose answers the test chooses. */
+/** Runs one duchy's HTTP server with a real database, and with an exchange whose responses the test chooses. */
 
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { Writable } from 'node:stream';
@@ -206,7 +206,7 @@ export function derOf(pem: string): Uint8Array {
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
-/** Returns a share with a random value of the ring for each register. */
+/** Returns a share with one random value below the modulus per register. */
 export function randomShare(registers = REGISTERS): Buffer {
   const values = randomBytes(registers).map((byte) => byte % MODULUS);
   return Buffer.concat([valuesPrefix(registers), values]);
@@ -232,12 +232,12 @@ export interface TestUpload {
   /** The key that signs the fulfillment. A test may replace this key, or change the signed message afterwards. */
   privateKeyPem: string;
   afterSigning: (signed: SignedMessage) => SignedMessage;
-  /** Builds a body that differs from the usual form. */
+  /** If set, builds the request body in a form that differs from the usual multipart form. */
   body?: (json: string, data: Uint8Array) => BodyInit;
   headers?: Record<string, string>;
 }
 
-/** An upload for share shuffle. */
+/** An upload for the share shuffle protocol. */
 export interface TestShare extends TestUpload {
   /** The plaintext of `data`. */
   share: Uint8Array;
@@ -354,7 +354,7 @@ export function answerOf(status: number, text: string): Answer {
   };
 }
 
-/** A valid message of a peer, which a test then damages in one place. */
+/** A valid message from another duchy, which a test then damages in one place. */
 export interface TestMessage {
   /** The computation in the URL path. */
   computation: string;

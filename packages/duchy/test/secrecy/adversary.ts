@@ -17,7 +17,10 @@ import { inversesOf, Span } from './span.ts';
 import type { View } from './view.ts';
 import { isWritten, type Secret } from './written.ts';
 
-/** Shorter byte strings cannot hold information about a thousand people. */
+/**
+ * The minimum length of the byte strings to examine. Shorter strings are too short to contain data about a thousand
+ * people.
+ */
 const MIN_BYTES = 16;
 
 /** Returns everything inside the view: decoded from any encoding, and decrypted with the keys that the view holds. */
@@ -79,7 +82,7 @@ function textsOf(bytes: Buffer): Buffer[] {
       if (typeof value === 'string') strings.push(Buffer.from(value));
     });
   } catch {
-    // The text is not JSON.
+    // Ignore invalid JSON. The text only looked like JSON.
   }
   return strings;
 }
@@ -125,7 +128,7 @@ export async function findSecrets(
   const all = Buffer.concat(known);
   const found = secrets.filter((secret) => isWritten(all, secret) || span.has(secret.vector));
   if (found.length > 0) return found.map(({ name }) => name);
-  // Differences of two secrets and other linear combinations must not be computable, either.
+  // Check that linear combinations of secrets, such as their differences, cannot be computed either.
   const own = new Span(parameters.modulus);
   const independent = secrets.filter(({ vector }) => own.add(vector));
   return independent.every(({ vector }) => span.add(vector)) ? [] : ['a combination'];

@@ -8,7 +8,10 @@ export interface RecordingProxy {
   close(): Promise<void>;
 }
 
-/** Headers that are valid for one hop only, or wrong here because the proxy sends the body whole and uncompressed. */
+/**
+ * Headers that are valid for one hop only, or that would be wrong because the proxy sends the body whole and
+ * uncompressed.
+ */
 const DROPPED = [
   'connection',
   'content-encoding',

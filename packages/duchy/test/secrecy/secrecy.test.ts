@@ -39,7 +39,7 @@ const views = new Map<string, View>(PROGRAMS.map((name) => [name, new View()]));
 const viewOf = (name: string) => views.get(name)!;
 const proxies: RecordingProxy[] = [];
 
-/** Each audience is a random half of the people, reached 1 to 4 times. */
+/** Each audience is a random half of the people. Each person in it was reached 1 to 4 times. */
 const VIDS = byVidHash(vidsOf(VID_RANGES));
 const dice = new Dice('audiences');
 const AUDIENCES: People[] = [0, 1, 2].map(
@@ -126,7 +126,8 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  // For the first computation, the exchange's view also has all set-up data, and the search through it takes seconds.
+  // Skip this test for the first computation unless this is a stress run. The exchange's view then also has all set-up
+  // data, and searching it takes seconds.
   test.runIf(isStress || cap > 1)(
     'the exchange adds nothing to what a worker or the aggregator finds',
     async () => {
@@ -207,7 +208,7 @@ describe.each([
     expect(shown(list).toSorted()).toEqual(shown(before).toSorted());
     expect(tellsOrder(shown(list), shown(before))).toBe(false);
     expect(tellsOrder(shown(list).toReversed(), shown(before))).toBe(false);
-    // The check of the order finds a list whose shuffle was reversed.
+    // Check that `tellsOrder` itself works: it must detect a list whose shuffle was reversed.
     const common = secrets[FIRST]!.randomSeed!.map((byte, i) => byte ^ secrets[SECOND]!.randomSeed![i]!);
     const [one, other] = lists.map((each) => unshuffled(each, common, parameters));
     const people = Uint8Array.from(added(one!, other!));

@@ -1,6 +1,6 @@
 /** Searches for people's numbers in plaintext, in every encoding that a program might use. */
 
-/** A secret: a number for each person of the population, which no party may learn. */
+/** A secret that no party may learn: one number for each person in the population. */
 export interface Secret {
   name: string;
   /** The numbers, in the order of the registers. */
@@ -30,7 +30,10 @@ export function isWritten(known: Buffer, { vector, vids }: Secret): boolean {
   return written.some((piece) => known.includes(piece));
 }
 
-/** Cuts pieces that begin at a multiple of 8, as a list of bits would. */
+/**
+ * Returns a piece from the beginning, middle and end. Each piece begins at a multiple of 8, so that it begins at a
+ * whole byte even if the numbers are stored as bits.
+ */
 function piecesOf(numbers: number[], count: number): number[][] {
   const last = numbers.length - count;
   return [0, last >> 1, last].map((at) => (at >> 3) << 3).map((at) => numbers.slice(at, at + count));

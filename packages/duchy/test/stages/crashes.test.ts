@@ -50,7 +50,7 @@ interface Sent {
   digest: string;
 }
 
-/** Returns the messages of the pending computation that a duchy stored as its output or received. */
+/** Returns the messages of the latest computation that a duchy sent ('OUT') or received ('IN'). */
 async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<Sent[]> {
   return (await query(
     `SELECT m.stage, m.peer, encode(m.signed_message, 'hex') AS signed, encode(b.sha256, 'hex') AS digest
@@ -80,8 +80,8 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
 }
 
 /**
- * A death before a call leaves the same state as a death after the call before it, except for the memory of the dead
- * process.
+ * The moments at which a mill dies. Only stress runs test both, because a death before a call leaves the same stored
+ * state as a death after the previous call.
  */
 const MOMENTS = isStress ? (['before', 'after'] as const) : (['after'] as const);
 
@@ -120,7 +120,10 @@ test.each(MOMENTS)('a mill may die %s anything it does', async (when) => {
   await world.turn();
 });
 
-/** Several death tests share this measurement. The last of them finds it as if there had been no deaths. */
+/**
+ * Several of the tests below share this measurement. The last one checks that its result is exact despite all the
+ * deaths.
+ */
 let measurement: Measurement | undefined;
 const uploaded = new Set<number>();
 
@@ -187,7 +190,7 @@ test('an upload that was stored while the exchange was out of reach is reported 
   await upload(1);
   const last = await makeUpload(world.providers[2]!, await begun(), AUDIENCES[2]!);
   const taker = world.duchies.find(({ duchy }) => duchy.name === last.fulfillment.duchy)!;
-  // The earlier upload already checked the provider's certificate, so only the report fails.
+  // The duchy has cached the provider's certificate since an earlier upload, so only the report fails.
   taker.failOn('fulfillComputationRequisition');
   expect((await last.send()).status).toBe(503);
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(1);

@@ -12,8 +12,7 @@ export interface Dying {
 
 /**
  * Dies at the n-th call to the database, the exchange or another duchy: before the call, or after it took effect but
- * before the outcome is known. Outside the stress lane, calls that only read are not counted, because they change no
- * state.
+ * before the outcome is known. Only stress runs count calls that just read, because such calls change no state.
  */
 export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dying {
   let count = 0;

@@ -36,7 +36,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** Makes the exchange respond to these operations of all duchies with this error. */
+/** Makes the exchange answer these operations with this error, for all duchies. */
 function answer(operations: string[], error: () => Error): void {
   for (const each of world.duchies) {
     const client = mapClient(honest.get(each)!, (call, operation) => (args) => {
@@ -91,7 +91,10 @@ const CALLS = [
   ['setComputationResult'],
 ];
 
-/** Tries each error at some of the calls, and in the stress lane at all calls. The error of a proxy is always tried. */
+/**
+ * Returns the errors to try for these operations. Stress runs try every error. Other runs spread the errors over the
+ * calls, but always try the 404 from a proxy.
+ */
 function answersTo(operations: string[]): (() => Error)[] {
   const place = CALLS.findIndex((each) => each.join() === operations.join());
   return Object.entries(ANSWERS).flatMap(([what, error], i) =>

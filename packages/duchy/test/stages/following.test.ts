@@ -1,4 +1,4 @@
-/** Tests heralds that follow the changes of the exchange, and poll if they cannot. */
+/** Tests that heralds follow changes at the exchange through its change feed, and poll if the feed fails. */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';

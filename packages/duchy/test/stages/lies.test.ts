@@ -179,7 +179,7 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
   });
 });
 
-/** A computation that the next test continues. */
+/** An open computation that the test of a stranger's message reuses. */
 let ignored: Measurement | undefined;
 
 test('a computation under the name of another duchy is ignored, and goes on', async () => {

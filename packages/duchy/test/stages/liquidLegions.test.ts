@@ -1,7 +1,7 @@
 /**
  * Tests both Liquid Legions protocols with an exchange and three duchies over real HTTP, without noise. Each protocol
- * computes one measurement, stage by stage. Before each stage completes, the test tries it with lies, repeats it, and
- * kills it.
+ * computes one measurement, stage by stage. At each stage, the test first tries lies, repeats the stage, and lets a
+ * mill die in it.
  */
 import {
   createEncryptionKeysets,
@@ -143,7 +143,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
   const late = (name: string) => `later ${name}`;
   const keyOf = ({ to, message, from, what }: PeerLie) => `${to} ${message} ${from} ${what}`;
 
-  /** Tries everything that can go wrong at this stage, and leaves the computation as it was. */
+  /** Tries lies, repeats the stage, and lets a mill die in it. Afterward, the computation can continue normally. */
   async function tryAt(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const { sends } = rowOf(computation)!;
     const { name } = at.duchy;
@@ -160,7 +160,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     if (sends.message === 'RESULT') return;
     const [once, again] = [await runStage(workOf(at, computation)), await runStage(workOf(at, computation))];
     if (Buffer.from(once!).equals(again!)) repeated.push(`${name} ${computation.stage}`);
-    // This mill dies after it has stored its output.
+    // Let a mill die after it has stored its output. The next mill must send the same output.
     const fetch = () => Promise.reject(new Error('dies'));
     await new Mill({ ...at.duchy, fetch }, MILL).once();
     const stored = await outputs(at);
@@ -170,7 +170,10 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     if (stored.length > 0 && stored.join() === sent.join()) resent.push(`${name} ${computation.stage}`);
   }
 
-  /** Runs only at a worker that received an upload. The worker depends on random IDs. */
+  /**
+   * Tries damaged uploads at a worker that received at least one upload. Random IDs decide which workers receive
+   * uploads.
+   */
   async function tryUploads(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const taken = await at.query('SELECT requisition FROM uploads WHERE computation = $1', [computation.id]);
     if (taken.length === 0) return;

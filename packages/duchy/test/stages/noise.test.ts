@@ -1,6 +1,6 @@
 /**
- * Tests deduplicated figures with noise, from the setting of the exchange over three duchies to the intervals of the
- * consumer. Seeds are fixed, so the noise is the same every time.
+ * Tests deduplicated figures with noise, from the exchange's noise setting to the consumer's confidence intervals.
+ * Seeds are fixed, so the noise is the same every time.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
@@ -29,8 +29,8 @@ vi.mock(
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY_PRIVACY = { epsilon: 2, delta: 1e-6 };
 /**
- * The variance of the noise of both workers plus the same amount from the aggregator, with formulas independent of the
- * product.
+ * The variance of the total noise: the noise of both workers, and as much again from the aggregator. The formulas are
+ * independent of the product.
  */
 const VARIANCES = {
   DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof PRIVACY) => (2 * 2 * Math.log(2.5 / delta)) / epsilon ** 2,
@@ -61,8 +61,8 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
     return total.deduplicated!;
   }
 
-  // Outside the stress lane, each mechanism is tested on one of the figures. noise.test.ts of the mpc package tests
-  // both mechanisms on both figures.
+  // Except in stress runs, test each mechanism with only one of the figures. noise.test.ts in the mpc package tests
+  // both mechanisms with both figures.
   const isOn = (mechanism: typeof noiseMechanism) => isStress || noiseMechanism === mechanism;
 
   test.runIf(isOn('DISCRETE_GAUSSIAN'))(

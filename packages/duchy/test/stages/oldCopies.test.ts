@@ -54,7 +54,7 @@ test('an old copy without an upload that was acknowledged waits, and says why', 
     );
   }
   await world.turn();
-  // The worker that received an upload depends on random IDs, so the test looks at both.
+  // Check both workers, because random IDs decide which worker received an upload.
   const errors = await Promise.all(
     takers.map((role) => world.of(role).query('SELECT last_error FROM computations WHERE outcome IS NULL')),
   );

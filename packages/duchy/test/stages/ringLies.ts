@@ -1,4 +1,4 @@
-/** Lies that a duchy of a ring of three could send in place of its computed output. */
+/** Lies that one duchy in a ring of three could send instead of its computed output. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import { POINT_BYTES } from '@measurement-exchange/mpc/sketches';
 

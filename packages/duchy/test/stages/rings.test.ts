@@ -1,6 +1,6 @@
 /**
- * Tests a ring of two duchies and, in the stress lane, a ring of four, with an exchange over real HTTP and without
- * noise. Their mills die and are replaced.
+ * Tests a ring of two duchies (and in stress runs, a ring of four) with an exchange over real HTTP and without noise.
+ * Mills die during the stages, and new mills take over.
  */
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const [ALPHA, BETA, GAMMA, DELTA] = [
 ] as const;
 
 /**
- * The number of mills that die in each stage. In the stress lane, a mill dies at every call to the database, the
+ * The maximum number of mills that die in each stage. In stress runs, a mill dies at every call to the database, the
  * exchange or a duchy.
  */
 const DEATHS = rounds(100, 1);

@@ -33,7 +33,7 @@ test('the reach is exactly the number of different people', async () => {
     methodology: { case: 'honestMajorityShareShuffle', value: { frequencyVectorSize: 1000n } },
   });
   expect(result.frequency).toBeUndefined();
-  // The consumer opens the result with all of its checks.
+  // Open the result as a consumer does, including all checks.
   const { total } = await world.consumer.open(done);
   expect(total.deduplicated).toMatchObject({ reach: { value: truth(1).size } });
   for (const { query } of world.duchies) {
@@ -72,7 +72,8 @@ test('a sample of the people, which goes on at the start of their order, is scal
   expect(reachOf(await openResult(world, measurement))).toBe(2 * sampled);
 });
 
-// Runs the herald and mill loops without stepping. Outside the stress lane, following.test.ts covers such loops.
+// Run the herald and mill loops continuously instead of step by step. Other runs skip this test, because
+// following.test.ts covers these loops.
 test.runIf(isStress)('loops that nobody steps through do the same', async () => {
   const stop = new AbortController();
   const loops = world.duchies.flatMap(({ herald, mill }) => [herald.run(stop.signal), mill.run(stop.signal)]);

@@ -41,7 +41,7 @@ export const SIZE = {
   publisherPrivacyParams: HIDING,
 } as const;
 export const FREQUENCIES = { samplingIndicatorSize: 1000, maximumFrequency: 5 };
-/** The maximum frequency of the spec. The setting of the exchange is higher. */
+/** The maximum frequency in the spec. The exchange's setting is higher, so the spec decides. */
 export const MAXIMUM_FREQUENCY = 3;
 
 /** Three providers with people in common, a person above the maximum frequency, and registers with two people. */
@@ -154,7 +154,7 @@ export async function expectExact(world: DuchyWorld, measurement: Measurement): 
   expect(frequency?.relativeFrequencyDistribution).toEqual(
     protocol === 'liquidLegionsV2' ? truth().frequencies : undefined,
   );
-  // The consumer opens the result with all of its checks.
+  // Open the result as a consumer does, including all checks.
   const { total } = await world.consumer.open(done);
   expect(total.deduplicated).toMatchObject({ reach: { value: truth().reach } });
 }

@@ -47,7 +47,7 @@ export interface Upload {
   send(): Promise<Response>;
 }
 
-/** An upload for share shuffle. */
+/** An upload for the share shuffle protocol. */
 export interface ShareUpload extends Upload {
   /** The plaintext share, which is encrypted in `data`. */
   share: Uint8Array;

@@ -81,7 +81,7 @@ function tell({ liar, computation }: Liar, lie: Uint8Array): Promise<unknown> {
   return storeOutput(liar.duchy, computation, rowOf(computation)!.sends!, lie);
 }
 
-/** RESTORE resets these columns before each lie. The exchange does not learn about these lies. */
+/** The columns that RESTORE resets before each lie. The exchange does not learn about these lies. */
 const STATE = ['stage', 'attempt', 'run_after', 'lease_token', 'lease_until', 'lease_owner', 'last_error'];
 const SAVE = `CREATE TABLE saved_computations AS TABLE computations; CREATE TABLE saved_messages AS TABLE messages`;
 const RESTORE = `SET session_replication_role = replica;
@@ -339,7 +339,8 @@ describe('the shares that a worker sends to the aggregator', () => {
     const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency });
     await world.turn();
     await uploadAll(world, measurement, AUDIENCES, { cap: maximumFrequency });
-    // The lie adds 50 to every register, but not to the framing. A register at 0 then counts as the highest frequency.
+    // The lie adds 50 to every register, but keeps the message format valid. A register at 0 then counts as the highest
+    // frequency.
     const worker = await comeTo('FIRST_WORKER', 'SHUFFLE_PHASE');
     await tell(
       worker,

@@ -49,7 +49,7 @@ const LIMITS = {
 };
 
 export interface TestDuchy {
-  /** The role in share shuffle. A fourth duchy has no role there. */
+  /** The duchy's role in the share shuffle protocol. A fourth duchy has no role in it. */
   role: DuchyRole | undefined;
   duchy: Duchy;
   herald: Herald;
@@ -81,13 +81,13 @@ export interface DuchyWorld extends World {
 
 export interface DuchyWorldOptions {
   noiseMechanism?: MpcNoiseMechanism;
-  /** The enabled protocols; share shuffle alone by default. */
+  /** The enabled protocols. Default: only the share shuffle protocol. */
   protocols?: NonNullable<Parameters<typeof startWorld>[0]>['protocols'];
-  /** The names of the duchies; the three of share shuffle by default. */
+  /** The names of the duchies. Default: the three duchies of the share shuffle protocol. */
   names?: readonly string[];
   /**
-   * Returns the address to call instead of `url`, the address of `to`. `from` is the calling duchy, or undefined if any
-   * party may call.
+   * Returns the address to call instead of `url`, which is the address of the party `to`. `from` is the calling duchy,
+   * or undefined if any party may call.
    */
   between?: (url: string, to: string, from?: string) => Promise<string>;
 }
@@ -109,7 +109,7 @@ export async function startDuchyWorld({
 }: DuchyWorldOptions = {}): Promise<DuchyWorld> {
   const world = await startWorld({ protocols, rate: UNLIMITED }, async ({ query }) => {
     for (const name of names) {
-      // The real endpoint of the duchy is set when its face listens.
+      // Store a placeholder. The real endpoint is set when the duchy's HTTP server listens.
       await query(
         `INSERT INTO parties (name, state, endpoint, create_time, update_time)
          VALUES ($1, 'ACTIVE', 'http://127.0.0.1:1', now(), now())`,

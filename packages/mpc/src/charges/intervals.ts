@@ -4,7 +4,7 @@ export interface Interval {
   end: bigint;
 }
 
-/** Returns ascending intervals with the same numbers, none of which overlap or touch. */
+/** Merges intervals that overlap or touch. Returns ascending intervals that contain the same numbers. */
 export function joinIntervals(intervals: Iterable<Interval>): Interval[] {
   const joined: Interval[] = [];
   for (const { start, end } of [...intervals].sort((a, b) => compare(a.start, b.start))) {

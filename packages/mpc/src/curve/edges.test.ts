@@ -1,6 +1,4 @@
-/**
- * Scalars and points that other implementations of P-256 got wrong, compared with OpenSSL and an independent library.
- */
+/** Compares scalars and points that other P-256 implementations got wrong with OpenSSL and an independent library. */
 import { createECDH } from 'node:crypto';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';
@@ -44,7 +42,7 @@ const EDGES = [
   ...[3n, 5n, 6n, 7n].map((width) => ((1n << 255n) / ((1n << width) - 1n)) % ORDER),
 ];
 
-/** Without stress, about a quarter of the scalars are tried, because each takes 20 ms. */
+/** Each scalar takes 20 ms, so only stress runs try all of them. Other runs try about a quarter. */
 const TRIED = isStress ? EDGES : EDGES.filter((_, i) => i < 9 || i % 5 === 0);
 
 test('edge scalars give the points of OpenSSL, or are refused where two multiples meet: never a wrong point', () => {

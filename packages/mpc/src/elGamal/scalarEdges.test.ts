@@ -1,6 +1,6 @@
 /**
- * Every function that takes a scalar, called with scalars at the edges of the order n, returns the right point or
- * refuses the scalar.
+ * Calls every function that takes a scalar with scalars near 0 and near the group order n. Each call must return the
+ * right point or reject the scalar.
  */
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';

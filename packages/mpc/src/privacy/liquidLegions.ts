@@ -120,7 +120,7 @@ export class LiquidLegionsCovariances {
   private readonly probabilities: Float64Array;
   private readonly rates: Float64Array;
   private readonly weights: Float64Array;
-  /** By number of people in the sample. */
+  /** The terms of each sketch, by the number of people in its sample. */
   private readonly sketches = new Map<number, SketchTerms>();
 
   constructor(size: LiquidLegionsSize & { width: number }) {

@@ -130,9 +130,9 @@ describe('what the aggregator of Liquid Legions sees costs', () => {
 });
 
 /**
- * The exact distributions of two neighboring counts with the truncated noise of two workers. Both lose a part of at
- * most delta. Between the remaining parts, the divergence of each order is at most the order times rho, or the ratio is
- * at most e^epsilon.
+ * Compares the charge with the exact distributions of two neighboring counts, using the truncated noise of two workers.
+ * Truncation removes outcomes with a total probability of at most delta. For the remaining outcomes, the divergence of
+ * each order is at most the order times rho, or with geometric noise, the ratio of probabilities is at most e^epsilon.
  */
 describe('what is charged covers what two workers give away, computed exactly', () => {
   const cases = [

@@ -6,7 +6,7 @@ import { exactRational } from './rational.ts';
 import { sampleGeometric, samplePolya } from './sampler.ts';
 
 const DRAWS = rounds(40_000, 20_000);
-/** The noise of two workers, without a part of the aggregator. */
+/** The noise of two workers, without the aggregator's part. */
 const TWO_WORKERS = { workers: 2, sensitivity: 2 };
 
 describe('the parameters', () => {
@@ -81,13 +81,15 @@ describe.each([
     const mean = sums.reduce((sum, x) => sum + x, 0) / DRAWS;
     const variance = sums.reduce((sum, x) => sum + x * x, 0) / DRAWS;
     expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(noise.variance / DRAWS));
-    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, each within about σ².
+    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, so the tolerance is about five
+    // standard errors of the sample variance.
     expect(Math.abs(variance / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
   });
 
   test('has parts as large as each other', () => {
     const variance = parts.reduce((sum, x) => sum + (x - noise.offset) ** 2, 0) / parts.length;
-    // One party's part of geometric noise has a fourth moment of 9 σ⁴.
+    // One party's part of geometric noise has a fourth moment of 9 σ⁴, so the tolerance is about five standard errors
+    // of the sample variance.
     expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(8.5 / parts.length));
   });
 

@@ -33,7 +33,7 @@ describe.each<[NoiseMechanism, Params, bigint]>([
     const mean = draws.reduce((sum, x) => sum + Number(x), 0) / DRAWS;
     const empirical = draws.reduce((sum, x) => sum + Number(x) ** 2, 0) / DRAWS;
     expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(variance / DRAWS));
-    // The fourth moment is at most 6 σ⁴.
+    // The fourth moment is at most 6 σ⁴, so the tolerance is at least five standard errors of the sample variance.
     expect(Math.abs(empirical / variance - 1)).toBeLessThan(5 * Math.sqrt(5 / DRAWS));
   });
 
@@ -186,7 +186,8 @@ describe('the secure source', () => {
   test('is uniform over its bytes', () => {
     const counts = new Array<number>(256).fill(0);
     for (let i = 0; i < 64_000; i++) for (const byte of secureRandom.bytes(4)) counts[byte]!++;
-    // Each byte is expected 1,000 times with σ = 32. Nine sigma make sure that a sound generator does not fail here.
+    // Each byte is expected 1,000 times with σ = 32. A sound generator practically never deviates by nine standard
+    // deviations.
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(9 * 32);
   });
 });

@@ -19,7 +19,7 @@ export function registerCountSuffix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(REGISTER_COUNT, count);
 }
 
-/** As in protobuf, a field whose value is 0 is omitted. */
+/** Encodes a number field. As in protobuf, a field whose value is 0 is omitted. */
 function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   if (value === 0) return new Uint8Array(0);
   const bytes = [tag];

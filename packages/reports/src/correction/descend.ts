@@ -1,21 +1,26 @@
 /**
- * Finds a start for reports in groups. The time of a fit grows with the cube of its unknowns, so all groups together take
- * much longer than one after the other. Each group is fitted by itself, to what the other groups leave of the answers about
- * several groups. This is repeated until it changes little.
+ * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of its unknowns, so
+ * fitting all groups together takes much longer than fitting one after the other. Each group is fitted to its own
+ * answers, and to the part of the answers about several groups that the other groups do not explain. The rounds end
+ * when χ² hardly decreases.
  */
 import { type KindsOfPeople, NOBODY, type Problem } from './problem.ts';
 import { Search } from './search.ts';
 import { System } from './system.ts';
 
-/** The maximum number of rounds. If answers about several groups are much more exact than the others, rounds change little. */
+/**
+ * The maximum number of rounds. More rounds would help little, even where answers about several groups are much more
+ * exact than the others and progress is slow.
+ */
 const MOST_ROUNDS = 40;
-/** The start is good enough if a round decreases χ² by less than this. */
+/** The rounds end if a round decreases χ² by less than this amount. */
 const CLOSE = 1e-3;
 
 /** Returns kinds of people, and numbers of them that fit the answers nearly as well as possible. */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
-  // Bounds tie people so tightly to counts of events that neither could change without the other.
+  // Leave out counts of events and bounds. Bounds tie people so tightly to these counts that fitting one at a time
+  // could change neither.
   const system = new System({ ...problem, counts: [], constraints: [], population: undefined });
   const searches = problem.groups.map(({ best, partOf }) => {
     const search = new Search(system, best);

@@ -12,7 +12,10 @@ import type { Precision, Sparse } from './precision.ts';
 const DEPENDENT = 1e-6;
 /** Below this fraction of the squared length, the squared distance is a difference that has lost most of its digits. */
 const INEXACT = 1e-6;
-/** How often the final coefficients are refined. Each time removes nearly all of the remaining rounding errors. */
+/**
+ * The number of times that the final coefficients are refined. Each time removes nearly all of the remaining rounding
+ * errors.
+ */
 const REFINEMENTS = 2;
 
 export class LeastSquares<T extends Sparse> {

@@ -34,7 +34,10 @@ function randomProblem(next: () => number, segments: number): Problem & { atoms:
   };
 }
 
-/** Measured unions of each group and of all groups together. A need of all groups is not always one of each group. */
+/**
+ * A problem with measured unions of each group and of all groups together. A union may be measured for all groups
+ * together but not for each group.
+ */
 function randomGroups(next: () => number, groups: number, segments: number): Problem {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
   const needs = Array.from({ length: groups + 1 }, (_, group) =>

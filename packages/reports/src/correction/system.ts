@@ -18,7 +18,9 @@ const TIGHT = 1e-3;
 export class System {
   readonly target: Float64Array;
   readonly precision: Precision;
-  /** The unknowns that every fit includes: the counts of events, and the slack of the constraints. */
+  /**
+   * The unknowns that are available from the start of a fit: the counts of events, and the slack of the constraints.
+   */
   readonly always: Unknown[];
   private readonly problem: Problem;
   /** The indexes of the constraints in which each row has a weight, and the weights. */

@@ -19,8 +19,9 @@ export interface Estimate {
 }
 
 /**
- * People and events are whole numbers. If an interval ends between two whole numbers, it leaves out a part of the
- * probability, so with small noise it would cover less often than promised.
+ * The amount added to each half-width. People and events are whole numbers, so an interval that ends between two whole
+ * numbers leaves out a part of the probability. With small noise, the interval would then cover the true value less
+ * often than promised.
  */
 const HALF = 0.5;
 

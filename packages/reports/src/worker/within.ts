@@ -20,7 +20,7 @@ export interface Limits {
 
 const LIMIT_MS = 60_000;
 
-/** Runs in the thread. */
+/** Corrects the report of a task. The worker thread calls this function. */
 export function outcomeOf({ plan, answers }: Task): Outcome {
   try {
     return { report: correctReport(plan, answers) };
@@ -30,7 +30,7 @@ export function outcomeOf({ plan, answers }: Task): Outcome {
   }
 }
 
-/** Starts a thread and returns its report. `start` returns a function that ends the thread. */
+/** Starts a thread and returns the thread's report. `start` returns a function that ends the thread. */
 export async function within(
   start: (done: (outcome: Outcome) => void, failed: (error: unknown) => void) => () => void,
   { limitMs = LIMIT_MS, signal }: Limits,

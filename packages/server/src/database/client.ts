@@ -1,6 +1,7 @@
 /**
- * A PostgreSQL client that can receive byte columns in binary. The driver receives every column as text, with two
- * hexadecimal digits per byte. Decoding this text took 40% of the processor time of reading a measurement.
+ * A PostgreSQL client that can receive byte columns in binary. By default, the driver receives every column as text,
+ * with two hexadecimal digits per byte. Decoding this text would take 40% of the processor time of reading a
+ * measurement.
  */
 import type { Duplex, EventEmitter } from 'node:stream';
 import pg from 'pg';
@@ -20,7 +21,7 @@ export interface Connection extends EventEmitter {
   /** The statements described on this connection, by name. */
   described: Map<string, Described>;
   parsedStatements: Record<string, string>;
-  /** Statements whose results have not arrived yet. */
+  /** Statements that were sent, but whose results have not arrived yet. */
   submittedNamedStatements: Record<string, string>;
   attachListeners(stream: Duplex): void;
   parse(statement: { name: string; text: string }): void;

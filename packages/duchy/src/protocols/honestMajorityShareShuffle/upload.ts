@@ -1,6 +1,6 @@
 /**
- * Checks share-shuffle uploads. An upload is an encrypted share of a frequency vector, and the encrypted seed of the other
- * share.
+ * Checks uploads for the share shuffle protocol. An upload is an encrypted share of a frequency vector, and the
+ * encrypted seed of the other share.
  */
 import { ConsentError } from '@measurement-exchange/consent';
 import { opened, sealedLength, shareContext } from '@measurement-exchange/consent/sealing';

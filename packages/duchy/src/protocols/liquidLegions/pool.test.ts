@@ -124,7 +124,8 @@ describe('a thread without work', () => {
     isNeeded = false;
     const before = asked;
     await expect.poll(() => asked).toBeGreaterThan(before);
-    // A thread that is no longer needed asks at most once more and then ends.
+    // A thread that nobody needs calls `isNeeded` at most once more and then ends. Another call may have been in
+    // progress.
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(asked).toBeLessThanOrEqual(before + 2);
     expect(await threadOf(idle)).toBe('another');

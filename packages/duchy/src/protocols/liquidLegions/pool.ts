@@ -19,7 +19,7 @@ export interface Call {
   input: Input<OperationName>;
 }
 
-/** A message from a thread. `isLie` is true if the input does not follow the protocol. */
+/** A message from a thread. `isLie` is true if the operation failed because its input does not follow the protocol. */
 export type Answer = { output: Output<OperationName> } | { problem: string; isLie: boolean };
 
 interface Task extends Call {

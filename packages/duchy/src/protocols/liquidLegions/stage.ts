@@ -39,8 +39,8 @@ const publishKey = publishing(async (secrets, context) => ({
 }));
 
 /**
- * Creates the stages that both protocols share. Also returns the function `round`, with which each protocol creates its
- * other stages.
+ * Creates the stages that both protocols share. Also returns the function `round`, which each protocol uses to create
+ * its other stages.
  */
 export function legionsStages<P extends LiquidLegionsProtocol, S extends RingStages>(
   protocol: P,

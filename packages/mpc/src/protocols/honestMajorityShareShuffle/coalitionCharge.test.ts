@@ -1,6 +1,6 @@
 /**
- * For each coalition against share shuffle that privacy.md names, compares the exact privacy loss with the charge. Only the
- * noise parts that a coalition does not know count.
+ * For each coalition that docs/privacy.md names for the share shuffle protocol, compares the exact privacy loss with
+ * the charge. A coalition subtracts the noise that it knows, so only the other parts of the noise protect a count.
  */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,8 @@ interface Cost {
 
 const ORDERS = [1.01, 2, 5, 20];
 /**
- * The pairs of probabilities up to this distance from 0 are compared. Beyond it, all are below 10⁻¹⁵ at every order.
+ * The maximum distance from 0 at which probabilities are compared. At larger distances, all terms are below 10⁻¹⁵ at
+ * every order.
  */
 const COMPARED = 100;
 
@@ -39,8 +40,8 @@ function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
 }
 
 /**
- * The noise that remains on a count for each coalition. The workers' parts are truncated, which shows unless the
- * aggregator's part is added.
+ * The privacy loss of one count for each coalition. Truncated workers' parts alone lose a delta. The aggregator's part
+ * is not truncated, so a sum that includes it loses no delta.
  */
 const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyParams) => Cost> = {
   'an aggregator that looks, alone or with providers: the parts of both workers': (mechanism, params) => {

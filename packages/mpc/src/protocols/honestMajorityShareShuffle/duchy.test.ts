@@ -1,4 +1,4 @@
-/** The aggregator sees only the sum of the workers' shares. */
+/** Tests that the aggregator can see only the sum of the workers' shares. */
 
 import { Dice, inChunks, upload, type World } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';

@@ -1,8 +1,9 @@
 /**
- * The variance of noisy figures, compared with the formulas that consumers state. 1,000 figures show a variance to
- * within 4.5 % (7 % with geometric noise), so 5 % needs more figures. Stress runs have a standard error of 0.4 % (0.7
- * %) for a reach and 0.9 % (1.4 %) for a figure of a distribution. Other runs have a 50th of the figures. The
- * simulation skips shares and shuffle, because they change no count, as the worlds without noise show.
+ * Compares the variance of noisy figures with the formulas that give consumers their intervals. 1,000 figures show a
+ * variance only to within 4.5 % (7 % with geometric noise), so an accuracy of 5 % needs more figures. Stress runs have
+ * a standard error of 0.4 % (0.7 %) for a reach and 0.9 % (1.4 %) for a figure of a distribution. Other runs have a
+ * 50th of the figures. The simulation skips the shares and the shuffle, because they change no count, as oracle.test.ts
+ * shows.
  */
 
 import {
@@ -60,7 +61,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (noi
     shareShuffleParameters({
       ...spec,
       noiseMechanism,
-      // The smallest ring, because each of its values takes a draw.
+      // Use the smallest ring, because noise is drawn for each of its values.
       ringModulus: 7,
       dataProviderCount: 1,
       registerCount: UNIVERSE * width,

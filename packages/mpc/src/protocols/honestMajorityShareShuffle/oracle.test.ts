@@ -1,4 +1,4 @@
-/** The whole protocol, compared with the true counts. */
+/** Runs the whole share shuffle protocol in random worlds, and compares the results with the true counts. */
 
 import { mpcNoise, shareShuffleReachVariance } from '@measurement-exchange/sdk';
 import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';

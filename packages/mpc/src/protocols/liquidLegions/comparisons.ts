@@ -1,6 +1,6 @@
 /**
- * Finds the tuples whose encrypted count equals a frequency, for each frequency below the maximum. All comparisons with one
- * frequency form a column. Each column is sorted separately, so that nobody can link two comparisons of the same count.
+ * Finds out which tuples' encrypted counts equal each frequency below the maximum. All comparisons with one frequency
+ * form a column. The stages sort each column separately, so that nobody can link two comparisons of the same count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, takeBlocks, takeColumn } from './blocks.ts';

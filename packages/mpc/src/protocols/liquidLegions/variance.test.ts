@@ -1,7 +1,7 @@
 /**
- * The variance of Liquid Legions v2 figures, compared with the formulas that consumers state. The simulation draws
- * plaintext sketches with new registers for everyone each time, and the noise of the duchies. It skips encryption,
- * because that changes no count, as the worlds without noise show.
+ * Compares the variance of Liquid Legions v2 figures with the formulas that give consumers their intervals. The
+ * simulation draws plaintext sketches, with new registers for every person each time, and the duchies' noise. It skips
+ * encryption, because encryption changes no count, as duchy.test.ts in liquidLegionsV2 shows.
  */
 
 import { liquidLegionsReachVariance, liquidLegionsShareVariances } from '@measurement-exchange/sdk';

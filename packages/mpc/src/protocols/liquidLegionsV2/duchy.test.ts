@@ -1,6 +1,6 @@
 /**
- * Liquid Legions v2 compared with the union of the sketches. Stress runs have 300 worlds of up to 2000 registers, and
- * 300 computations with noise.
+ * Compares the results of Liquid Legions v2 with the union of the plaintext sketches. Stress runs have 300 worlds of up
+ * to 2000 registers, and 300 computations with noise.
  */
 
 import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';
@@ -30,7 +30,10 @@ const dice = new Dice('frequency');
 const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 
-/** All parameters differ, so noise that is drawn with one and corrected with another changes a count. */
+/**
+ * Each count has different privacy parameters. If its noise were drawn with one count's parameters and subtracted with
+ * another's, the count would be wrong.
+ */
 const NOISE = {
   privacyParams: { epsilon: 1.5, delta: 0.01 },
   frequencyPrivacyParams: { epsilon: 4, delta: 0.01 },

@@ -1,6 +1,6 @@
 /**
- * Reach-only Liquid Legions v2 compared with the union of the sketches. Stress runs have 300 worlds of up to 2000
- * registers, and 300 computations with noise.
+ * Compares the results of reach-only Liquid Legions v2 with the union of the plaintext sketches. Stress runs have 300
+ * worlds of up to 2000 registers, and 300 computations with noise.
  */
 
 import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';
@@ -143,7 +143,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (me
     const { reachNoise, duchyCount } = ran.parameters;
     const deviations: number[] = [];
     for (let i = 0; i < WORLDS; i++) {
-      // The first computation ran above.
+      // Reuse the computation that ran above as the first one.
       const own = i === 0 ? seeds : newSeeds();
       const { registers } = i === 0 ? ran : await run(some, own);
       const drawn = own.slice(0, 3).map((seed) => drawNoise(seed).registers);
