@@ -10,7 +10,7 @@ it('makes IDs of a letter and 13 letters or digits, each as likely as the others
   const firsts = counts(ids.map((id) => id[0]!));
   const others = counts(ids.flatMap((id) => [...id.slice(1)]));
   expect([firsts.length, others.length]).toEqual([26, 36]);
-  // Six standard deviations are practically out of reach for chance.
+  // A fair generator practically never deviates by six standard deviations.
   const within = (count: number, of: number, p: number) =>
     expect(Math.abs(count - of * p)).toBeLessThan(6 * Math.sqrt(of * p * (1 - p)));
   for (const count of firsts) within(count, 20_000, 1 / 26);

@@ -14,7 +14,7 @@ const drawn = new Uint8Array(1_024);
 let used = drawn.length;
 
 function oneOf(characters: string): string {
-  // Discard the largest byte values. They would make the first characters more likely than the others.
+  // Discard the largest byte values, because they would make the first characters more likely than the others.
   const fair = 256 - (256 % characters.length);
   for (;;) {
     if (used === drawn.length) {

@@ -20,7 +20,10 @@ export type { RetentionCounts } from './jobs/retention.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 
-/** Writes to the database directly, because the API lets only an existing operator bind an operator. */
+/**
+ * Binds a subject of a token issuer to the operator. Writes to the database directly, because the API accepts this
+ * request only from an existing operator.
+ */
 export function bindOperator(
   config: Config,
   { issuer, subject }: { issuer: string; subject: string },

@@ -269,7 +269,7 @@ describe('retries', () => {
     const ended = (state: string) =>
       endRound({ failures: 0, settled: [failed, { state, status: 410 }], failingSince: [now] }, now);
     expect(ended('PENDING').pauseReason).toMatch(/410/);
-    // The state FAILED means that this was a test delivery, which does not pause the webhook.
+    // Only a test delivery ends in the state FAILED. A failed test does not pause the webhook.
     expect(ended('FAILED').pauseReason).toBeUndefined();
     expect(endRound({ failures: 3, settled: [], failingSince: [] }, now)).toMatchObject({ isDead: false });
   });

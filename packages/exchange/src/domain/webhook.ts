@@ -1,4 +1,4 @@
-/** The allowed URLs of webhooks, the payload and its signature, and the retry schedule. */
+/** The rules of webhooks: allowed URLs, the payload and its signature, and the retry schedule. */
 import { createHmac, hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -145,7 +145,7 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/** The request must have either a time or a delivery, but not both. */
+/** Returns what to redeliver. The request must have either a start time or the ID of a delivery, but not both. */
 export function redelivered({
   from,
   webhookId,
@@ -155,7 +155,7 @@ export function redelivered({
   throw invalid([{ field: 'from', description: 'must be present, or webhookId, and not both' }]);
 }
 
-/** Throws if the webhook never had this delivery, or if the delivery was removed. */
+/** Finds a delivery by its ID. Throws if the webhook never had this delivery, or if the delivery was removed. */
 export function requireDelivery<D extends { delivery: { webhook: string; event: WebhookEvent } }>(
   latestFirst: D[],
   webhookId: string,
@@ -183,7 +183,9 @@ export function messageId(webhook: string, { name, version, time }: WebhookEvent
   return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;
 }
 
-/** The fields are those that Standard Webhooks recommends: type, timestamp, and data. */
+/**
+ * Returns the payload, with the fields that the Standard Webhooks specification recommends: type, timestamp, and data.
+ */
 export function payloadOf({ time, ...event }: WebhookEvent): string {
   return JSON.stringify({ type: eventType(event), timestamp: time, data: { ...event, time } });
 }
@@ -216,13 +218,19 @@ const RETRY_HOURS = 72;
 const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
-/** The delay triples with each failure and varies randomly by up to 25%. `random` is between 0 and 1. */
+/**
+ * Returns the delay before the next attempt. The delay triples with each failure up to LONGEST_RETRY_SECONDS, and then
+ * varies randomly by up to 25%. `random` is between 0 and 1.
+ */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
   return delay * (0.75 + random / 2);
 }
 
-/** `Retry-After` is a number of seconds or a date. The result is between 0 and the longest retry delay. */
+/**
+ * Parses the header `Retry-After`, which is a number of seconds or a date. The result is between 0 and the longest
+ * retry delay.
+ */
 export function retryAfterSeconds(header: string | undefined, now: Timestamp): number {
   if (header === undefined) return 0;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.parse(now)) / 1000;

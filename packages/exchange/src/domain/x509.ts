@@ -13,10 +13,16 @@ interface CertificateDescription {
   notAfter: Timestamp;
 }
 
-/** The message follows the field name in a sentence: "x509Der is not …". */
+/**
+ * The error for a certificate that cannot be parsed. Its message follows the field name in a sentence, such as "x509Der
+ * is not …".
+ */
 export class BadCertificate extends Error {}
 
-/** Key identifiers are hashes of keys. SHA-512, the longest hash in use, has 64 bytes. */
+/**
+ * The maximum size of a key identifier. A key identifier is a hash of a key, and the longest hash in use (SHA-512) has
+ * 64 bytes.
+ */
 const MAX_KEY_IDENTIFIER_BYTES = 64;
 const ONE_PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 

@@ -2,9 +2,9 @@
 import { EventEmitter } from 'node:events';
 
 interface Events {
-  /** A transaction of this process has committed changes that these parties can see. */
+  /** Emitted when a transaction of this process has committed changes that these parties can see. */
   committed: [parties: ReadonlySet<string>];
-  /** These parties may have new changes. Undefined means all parties. */
+  /** Emitted when these parties may have new changes. Undefined means all parties. */
   changed: [parties: Iterable<string> | undefined];
   work: [];
 }

@@ -81,7 +81,7 @@ export class Feed {
       at,
     );
     this.tails.set(party, tail);
-    // Read immediately, because a change may have been committed since the last read.
+    // Start a read immediately, because a change may have been committed since the last read.
     tail.wake();
     return tail;
   }
@@ -98,7 +98,7 @@ export class Feed {
       const places = Array.from(this.tails, ([party, { end }]) => ({ party, at: end }));
       this.bus.emit('changed', await movedOn(this.db, places));
     } catch {
-      // If the database is unreachable, the next poll tries again.
+      // Ignore the error, because the next poll tries again.
     } finally {
       this.isPolling = false;
     }

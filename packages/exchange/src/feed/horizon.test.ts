@@ -53,7 +53,8 @@ it('looks often again as soon as the horizon moves, and not at all once it is st
   await vi.advanceTimersByTimeAsync(1_000);
   const before = looks;
   oldest = async () => '2';
-  // After a move, the horizon looks again after 2, 4, 8, 16 and 32 ms. Without a move, there would be only two looks.
+  // After the horizon moves, polls follow after 2, 4, 8, 16, and 32 ms. If it had not moved, only two polls would fit
+  // into 128 ms.
   await vi.advanceTimersByTimeAsync(128);
   expect(looks - before).toBeGreaterThanOrEqual(5);
   horizon.stop();

@@ -1,6 +1,7 @@
 /**
- * The horizon is the oldest database transaction that is still running. Readers get only the changes of transactions
- * before the horizon. A reader that read later changes first would miss changes that the horizon still adds.
+ * Follows the horizon, which is the oldest database transaction that is still running. Readers get only changes of
+ * transactions before the horizon. A reader that had already read later changes would miss the changes that the oldest
+ * transaction still adds.
  */
 
 /** The pause between polls doubles from FIRST_MS to LAST_MS while the horizon does not move. */
@@ -29,7 +30,7 @@ export class Horizon {
   }
 
   private async poll(afterMs: number): Promise<void> {
-    // If the database is unreachable, the next poll tries again.
+    // Ignore an error, because the next poll tries again.
     const horizon = BigInt(await this.read().catch(() => 0));
     for (const [done, xid] of [...this.waiting]) {
       if (xid >= horizon) continue;

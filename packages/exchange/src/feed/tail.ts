@@ -1,4 +1,7 @@
-/** The latest changes of a party's log. A tail reads each change once for all followers of the party in this process. */
+/**
+ * Keeps the latest changes of a party's log in memory. A tail reads each change once for all followers of the party in
+ * this process.
+ */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
 const READ = 1_000;

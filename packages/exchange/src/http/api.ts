@@ -138,7 +138,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     // A stream lasts for minutes, so release the memory of its request.
     progress.authorized = undefined;
     void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
-      // Fastify does not call `onResponse` if the client disconnected, so record the request here.
+      // Record the request here, because Fastify does not call `onResponse` if the client disconnected.
       if (!reply.raw.destroyed) return;
       const wire = { method, status: reply.raw.statusCode };
       pipeline.observe(progress, { kind: 'none', wire, ms: reply.elapsedTime });

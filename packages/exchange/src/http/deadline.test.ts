@@ -104,7 +104,7 @@ it('in an operation, with what looking up the caller has left of the time', asyn
     return { name: ACME, state: 'ACTIVE' };
   });
   expect([status, reason]).toEqual([504, 'DEADLINE_EXCEEDED']);
-  // With a separate deadline for the lookup and the operation, the response would take longer.
+  // The lookup and the operation share one deadline. With separate deadlines, the response would take longer.
   expect(ms).toBeLessThan(lookupMs + deadlineMs);
 });
 

@@ -7,7 +7,8 @@ import type { ChangeEvent, OpenStream } from '../serving/index.ts';
 import { toExchangeError } from './errors.ts';
 
 /**
- * An empty comment every `commentMs` keeps the connection open. A client that does not read for `slowMs` is disconnected.
+ * Times for every stream. An empty comment every `commentMs` keeps the connection open. A client that does not read for
+ * `slowMs` is disconnected.
  */
 const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 
@@ -51,8 +52,8 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // Tells the client when to reconnect. When the exchange stops, all clients reconnect, so their delays are spread
-      // over a wider range.
+      // Tell the client when to reconnect. When the exchange stops, all clients reconnect, so their delays must be
+      // spread over a wider range.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);
@@ -89,7 +90,7 @@ function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }
 
-/** The text of an event is built once for all clients. */
+/** Caches the text of each event, so that the text is built once for all clients. */
 const texts = new WeakMap<ChangeEvent, string>();
 
 function textOf(event: ChangeEvent): string {

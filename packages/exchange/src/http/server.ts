@@ -18,11 +18,11 @@ export interface ServerOptions extends ApiOptions {
 }
 
 const LIMITS = {
-  // The headers must have room for a token of 8 KiB and a URL with 50 names.
+  // The limit leaves room for a token of 8 KiB and a URL with 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
   // A request for a page of changes may wait up to MAX_WAIT_SECONDS.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // The URL must have room for 50 names. Requests with more names send them in the body.
+  // This length leaves room for 50 names. Requests with more names send them in the body.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,
@@ -53,7 +53,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     onClientError: (requestId, error) =>
       pipeline.observe({ requestId, error }, { kind: 'none', wire: { status: error.httpStatus } }),
   });
-  // Every method must reach our route table, which responds 405 with the allowed methods.
+  // Register every method that Node supports. Each request then reaches our route table, which responds 405 with the
+  // allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   // Treat a request with an unknown Expect header like any other. Node would respond to it without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));

@@ -1,5 +1,6 @@
 /**
- * Fails the measurements that depend on a revoked certificate. It works in small steps, so that no lock is held for long.
+ * Fails the measurements that depend on a revoked certificate. The job works in small steps, so that no step holds
+ * locks for long.
  */
 import { lockMeasurements } from '../database/measurements.ts';
 import {

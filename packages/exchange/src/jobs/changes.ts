@@ -19,6 +19,7 @@ export async function removeOldChanges(
     removed += count;
     more ||= count === BATCH;
   }
-  // If nothing was removed, a long-running transaction prevents the removal, so an immediate retry would not help.
+  // If nothing was removed, a long-running transaction prevents the removal. An immediate retry would not help, so
+  // return false.
   return more && removed > 0;
 }

@@ -9,7 +9,9 @@ import type { Exchange } from '../operations/context.ts';
 
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** The batch is small, so that no lock is held for long. */
+/**
+ * The maximum number of computations per transaction. The number is small, so that no transaction holds locks for long.
+ */
 const BATCH = 50;
 const AUTHOR = { actor: 'deadline', requestId: 'deadline', findings: [] };
 

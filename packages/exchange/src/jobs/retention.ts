@@ -14,7 +14,10 @@ export type RetentionCounts = { cancel: number; remove: number };
 /** The functions below use only these members, because maintenance.ts calls them without a running exchange. */
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** The batches are small, so that no lock is held for long. */
+/**
+ * The maximum numbers of measurements per transaction. The numbers are small, so that no transaction holds locks for
+ * long.
+ */
 const CANCEL_BATCH = 50;
 const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };

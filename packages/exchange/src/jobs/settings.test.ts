@@ -87,7 +87,7 @@ it('a whole batch of overdue computations of one kind keeps none of the others w
     ['pending_params', 'pending_fulfillment', 'pending_confirmation', 'computing'].map(
       (state) => asked.get(`computation_find_overdue_${state}`)?.length,
     );
-  // The second query comes sooner than the next scheduled run, which is ten seconds later.
+  // The jobs run again without waiting for the next scheduled run, which is ten seconds later.
   await expect.poll(asks, { timeout: 8_000 }).toEqual([2, 2, 2, 2]);
 });
 

@@ -10,7 +10,8 @@ let pending: (() => void)[] = [];
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * `work` must not throw. It must not refer to a request, because the request would stay in memory for up to 0.1 s longer.
+ * Schedules `work`, which must not throw. Do not refer to a request in `work`, because the request would stay in memory
+ * for up to 0.1 s longer.
  */
 export function defer(work: () => void): void {
   pending.push(work);
@@ -18,7 +19,7 @@ export function defer(work: () => void): void {
   else timer ??= setTimeout(flush, MAX_DELAY_MS);
 }
 
-/** Call this before reading metrics and before the process ends. */
+/** Runs all deferred work. Call this before reading metrics and before the process ends. */
 export function flush(): void {
   clearTimeout(timer);
   timer = undefined;

@@ -57,6 +57,6 @@ it('counts attempts to deliver by outcome, and the lag of those that were delive
     'mex_webhook_lag_seconds_sum 100002',
     'mex_webhook_lag_seconds_count 2',
   ]);
-  // The largest bucket is the time for which deliveries to a dead endpoint are retried.
+  // The largest bucket ends at 259,200 s (three days), the time for which deliveries to a dead endpoint are retried.
   expect(await metrics.text()).toContain('mex_webhook_lag_seconds_bucket{le="259200"} 2\n');
 });

@@ -1,7 +1,10 @@
 import { type Count, MAX_COUNT, type WebhookCounts } from '@measurement-exchange/contract';
 import type { WebhookHealth } from '../domain/webhook.ts';
 
-/** Counting stops at MAX_COUNT + 1, which means that there are more than MAX_COUNT. */
+/**
+ * Converts the result of a count that stops at MAX_COUNT + 1. This number means that there are more than MAX_COUNT
+ * rows.
+ */
 export function countOf(counted: number): Count {
   return counted > MAX_COUNT ? { count: MAX_COUNT, more: true } : { count: counted };
 }

@@ -11,8 +11,8 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Runs `attempt` again if a concurrent request with the same requestId was faster. The next attempt finds that request's
- * resource. `index` is the unique index on the requestId. A batch can lose as many races as it has request IDs.
+ * Runs `attempt` again if a concurrent request with the same requestId was faster. The next attempt finds the resource
+ * of the other request. `index` is the unique index on the requestId, and `races` is the maximum number of repetitions.
  */
 export async function idempotently<T>(index: string, races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {

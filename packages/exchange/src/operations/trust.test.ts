@@ -53,7 +53,10 @@ async function rootOf(
   return { party, x509Der: new Uint8Array(made.rawData) };
 }
 
-/** Creates a certificate from the authority. Options change or omit the issuer key and the own key that it names. */
+/**
+ * Issues a certificate from the authority. `key` replaces the issuer's key in the authority key identifier, or omits
+ * the extension if null. `namesOwnKey` tells whether the certificate has a subject key identifier.
+ */
 async function leafOf(
   authority: Authority,
   {
@@ -91,7 +94,7 @@ async function found(x509Der: Uint8Array, roots: Root[], { party = ACME, now = N
 
 const STRANGER = /was not issued by a root that is trusted for/;
 let good: Authority;
-/** Another authority of the same name. */
+/** An authority with the same name as another, but with other keys. */
 let namesake: Authority;
 let leaf: Uint8Array;
 

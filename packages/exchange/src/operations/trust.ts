@@ -27,8 +27,8 @@ type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
 export type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
 
 /**
- * The check parses the roots once for all certificates of a request. If no root applies to a party, its certificates are
- * trusted.
+ * Returns a check that parses the roots once for all certificates of a request. If no root applies to a party, the
+ * party's certificates are trusted.
  */
 export function trustCheck(stored: readonly StoredRoot[], now: Timestamp): TrustCheck {
   let roots: Root[] | undefined;

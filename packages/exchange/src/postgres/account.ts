@@ -51,7 +51,7 @@ export async function chooseAccount(
   );
 }
 
-/** The working directory is `/`, because every account may enter it. */
+/** Starts a program as the account. The working directory is `/`, because every account may enter it. */
 export function spawnAs(account: Account, program: string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = [...account.prefix, ...program];
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
@@ -92,7 +92,8 @@ function inNamespace(us: Ids, seenAs: Ids): Account {
 }
 
 function changeTo({ uid, gid }: Ids): Account {
-  // `spawn` expects signed numbers. `stat` and `chown` use unsigned numbers. On macOS, the uid of `nobody` is -2.
+  // `spawn` expects signed numbers, but `stat` and `chown` use unsigned numbers. For example, the uid of `nobody` is -2
+  // on macOS.
   return { uid: uid >>> 0, gid: gid >>> 0, prefix: [], identity: { uid: uid | 0, gid: gid | 0 } };
 }
 

@@ -66,7 +66,10 @@ const ACCESS = `# Written at every start. Only the account of the server may ent
 local all,replication all trust
 `;
 
-/** Allows connections only over the Unix socket. By default, initdb also allows TCP connections from this machine. */
+/**
+ * Allows connections only over the Unix socket. The default file of initdb would also allow TCP connections from this
+ * machine.
+ */
 export async function allowSocketOnly(clusterDir: string): Promise<void> {
   await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }

@@ -72,7 +72,10 @@ async function outlastOthers(directory: string, name: string, dataDir: string): 
   }
 }
 
-/** A process that listens but does not respond counts as holding the lock, because it may be suspended or busy. */
+/**
+ * Asks the process that listens on the socket whether it holds the lock. A process that does not respond counts as
+ * holding the lock, because it may be suspended or busy.
+ */
 async function ask(path: string): Promise<Claim | 'dead' | 'closing'> {
   const socket = createConnection(path).setTimeout(responseTimeoutMs, () =>
     socket.destroy(new Error('timeout')),

@@ -78,10 +78,10 @@ const SETTINGS = `SELECT current_user, current_database(), pg_encoding_to_char(e
   .map((name) => `current_setting('${name}') AS ${name}`)
   .join(', ')} FROM pg_database WHERE datname = current_database()`;
 
-// The cluster is created only once, because a start on a copy of it takes a tenth of the time.
+// Create the cluster only once. The tests start servers on copies of it, which takes a tenth of the time.
 const earlier = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
 
-/** The server of the first start, and the files and settings that the test found in its folder. */
+/** The first server, and the files and settings that its data directory contained after the start. */
 let first: {
   server: EmbeddedPostgres;
   entries: string[];
@@ -92,7 +92,7 @@ let first: {
 };
 
 beforeAll(async () => {
-  // A start that was killed while it created the cluster leaves such a folder.
+  // Simulate a start that was killed while it created the cluster. Such a start leaves this directory.
   mkdirSync(join(earlier, `${unfinished}killed`, 'base', '1'), { recursive: true });
   if (isRootAmongOthers) chownSync(earlier, nobody, nobody);
   const server = await startPostgres({ dataDir: earlier });

@@ -25,7 +25,7 @@ export type StartOptions = {
   namespaces?: boolean;
 };
 
-/** The number appears only in the name of the Unix socket. No TCP port is opened. */
+/** The port in the name of the Unix socket. No TCP port is opened. */
 const port = 5432;
 /**
  * The maximum wait until PostgreSQL listens. PostgreSQL usually takes milliseconds to start, or seconds on a very busy
@@ -73,7 +73,7 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // The server cannot be reached, for example because its socket was removed.
+    // Restart the server, because it cannot be reached. For example, its socket was removed.
     log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }
@@ -100,7 +100,7 @@ async function launch(
     port: String(port),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The exchange reports statement errors, so this log stays small and contains no data.
+    // Do not log statement errors, because the exchange reports them. The log then stays small and contains no data.
     log_min_messages: 'log',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

@@ -1,4 +1,7 @@
-/** Passes RPCs to the pipeline. A translator calls `run` with an operation, and translates its response. */
+/**
+ * Connects the RPC services to the request pipeline. A service calls `run` with an operation, and translates the
+ * operation's result to protobuf.
+ */
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import {
   ExchangeError,

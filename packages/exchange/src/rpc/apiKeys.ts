@@ -1,4 +1,4 @@
-/** The ApiKeys service. */
+/** Implements the ApiKeys service, which creates and deletes API keys of measurement consumers. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import type { ApiKey as ApiKeyResource } from '@measurement-exchange/contract';

@@ -1,4 +1,4 @@
-/** The Certificates service. */
+/** Implements the Certificates service: gets, creates, lists, revokes, and releases certificates of parties. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import type { Certificate as CertificateResource } from '@measurement-exchange/contract';

@@ -1,4 +1,6 @@
-/** The DataProviders service. */
+/**
+ * Implements the DataProviders service: gets data providers, and replaces their availability and their capabilities.
+ */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { type DataProvider as DataProviderResource, invalid, REQUIRED } from '@measurement-exchange/contract';

@@ -1,4 +1,7 @@
-/** The EventGroupMetadataDescriptors service. */
+/**
+ * Implements the EventGroupMetadataDescriptors service: gets, creates, updates, and lists the schemas of event group
+ * metadata.
+ */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
@@ -60,7 +63,8 @@ export function descriptors(api: Api): Partial<ServiceImpl<typeof EventGroupMeta
     }),
 
     listEventGroupMetadataDescriptors: api.unary(async ({ parent, pageSize, pageToken }, call) => {
-      // Check the size of the page before decoding its sets, because decoded sets take many times more memory.
+      // Limit the size of the page before decoding its descriptor sets, because decoded sets take many times more
+      // memory.
       const page = await call.runPage(
         'listEventGroupMetadataDescriptors',
         idsIn('dataProvider', parent, 'parent'),

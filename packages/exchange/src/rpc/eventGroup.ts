@@ -1,4 +1,4 @@
-/** Translates event groups. */
+/** Translates event groups between protobuf messages and the resources of the exchange. */
 import { create, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
 import {
   type EventGroup as EventGroupResource,

@@ -1,4 +1,4 @@
-/** The EventGroups service. */
+/** Implements the EventGroups service: gets, creates, updates, deletes, and lists event groups. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import {

@@ -1,4 +1,4 @@
-/** Translates intervals of time. */
+/** Translates time intervals between protobuf messages and the resources of the exchange. */
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Interval, NativeObject } from '@measurement-exchange/contract';
 import { fromTimestamp, toTimestamp } from './values.ts';

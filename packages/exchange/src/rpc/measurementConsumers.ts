@@ -1,4 +1,4 @@
-/** The MeasurementConsumers service. */
+/** Implements the MeasurementConsumers service, which only gets measurement consumers. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { MeasurementConsumerSchema, type MeasurementConsumers } from '@measurement-exchange/contract/rpc';

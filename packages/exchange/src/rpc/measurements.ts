@@ -1,4 +1,4 @@
-/** The Measurements service. */
+/** Implements the Measurements service: gets, creates, lists, and cancels measurements. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import {

@@ -1,6 +1,6 @@
 /**
- * The ModelLines service. A population lists its model lines by name, and the exchange knows only these names. The
- * service returns only names that are resource names of the public API.
+ * Implements the ModelLines service. The exchange knows only the names of model lines, which its populations list. The
+ * service returns those names that are resource names of the public API.
  */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';

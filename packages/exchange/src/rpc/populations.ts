@@ -1,4 +1,4 @@
-/** The Populations service. */
+/** Implements the Populations service: gets, lists, and creates populations. */
 import { create } from '@bufbuild/protobuf';
 import { type Any, anyPack, type Struct, StructSchema } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
@@ -69,7 +69,7 @@ export function populations(api: Api): Partial<ServiceImpl<typeof Populations>> 
   };
 }
 
-/** `ranges` are the paths of all ranges in the spec. */
+/** Translates a population spec. `ranges` contains the paths of all VID ranges in the spec, in order. */
 function fromSpec(spec: PopulationSpec | undefined): { ranges: string[]; body: NativeObject } {
   const subpopulations = spec?.subpopulations ?? [];
   const ranges = subpopulations.flatMap(({ vidRanges }, i) =>

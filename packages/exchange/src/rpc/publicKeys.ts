@@ -1,4 +1,7 @@
-/** The PublicKeys service. A party has one public key, which is a field of the party. */
+/**
+ * Implements the PublicKeys service, which updates a party's public key. A party has only one public key, which is a
+ * field of the party.
+ */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { invalid, PATTERNS, parseName, REQUIRED, TYPE_URLS } from '@measurement-exchange/contract';
@@ -18,7 +21,7 @@ export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
       const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });
       const signed = toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey);
       const { certificate } = updated;
-      // A party may have no certificate yet.
+      // Skip this step if the party has no certificate yet, because the algorithm follows from the certificate.
       if (certificate !== undefined) await nameAlgorithms(call, [[signed, certificate]]);
       return create(PublicKeySchema, { name, publicKey: signed!, certificate });
     }),

@@ -1,4 +1,6 @@
-/** The gRPC reflection service. It describes the services and messages to tools that have no .proto files. */
+/**
+ * Implements the gRPC reflection service, which describes the services and messages to tools that have no .proto files.
+ */
 import { createRegistry, type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Code, type ServiceImpl } from '@connectrpc/connect';
@@ -50,7 +52,7 @@ export function reflectionOf(services: readonly DescService[]): Reflect {
               value: { baseTypeName: question.value, extensionNumber: [] } as never,
             };
       case 'fileContainingExtension':
-        // Our messages have no extensions.
+        // Report no extensions, because our messages have none.
         return notFound();
       default:
         return failure(Code.InvalidArgument, 'The request asks for nothing.');

@@ -1,4 +1,4 @@
-/** The Requisitions service. */
+/** Implements the Requisitions service: gets, lists, refuses, and fulfills requisitions. */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { parseName, type Requisition, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -111,8 +111,8 @@ async function fulfillmentOf(request: FulfillDirectRequisitionRequest, call: Cal
 }
 
 /**
- * Returns the certificate of a result whose request names none: the certificate that the measurement names for the data
- * provider.
+ * Returns the data provider's certificate that the measurement names. This certificate is used if a request with a
+ * result names no certificate.
  */
 async function certificateOf(name: string, call: Call): Promise<string | undefined> {
   return (await call.run('getRequisition', idsIn('requisition', name))).dataProviderCertificate;

@@ -47,8 +47,8 @@ const LIMITS = {
   maxHeaderListPairs: 100,
   handshakeTimeout: HANDSHAKE_MS,
   unknownProtocolTimeout: HANDSHAKE_MS,
-  // The limit in megabytes. Above the limit, Node refuses streams with a code that gRPC clients report as
-  // RESOURCE_EXHAUSTED.
+  // This limit is in megabytes. If a connection exceeds it, Node refuses new streams with a code that gRPC clients
+  // report as RESOURCE_EXHAUSTED.
   maxSessionMemory: 128,
 };
 const MAX_CONNECTIONS = 4_096;
@@ -97,7 +97,7 @@ function createHandlers({ pipeline, isReady, maxMessageBytes, direct }: RpcServe
   const api = new Api(pipeline);
   const jsonOptions: { registry?: ReturnType<typeof createRegistry> } = {};
   const router = createConnectRouter({
-    // Messages are mostly ciphertext, which does not compress.
+    // Do not compress messages, because they are mostly ciphertext.
     acceptCompression: [],
     readMaxBytes: maxMessageBytes,
     jsonOptions,

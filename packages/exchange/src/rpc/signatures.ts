@@ -35,7 +35,8 @@ const CURVES: Record<string, SignatureAlgorithm['curve']> = {
 };
 
 /**
- * Returns the OID of the default algorithm of the certificate's key. Returns an empty string if the key cannot sign.
+ * Returns the OID of the signature algorithm that is the default for the certificate's key. Returns an empty string if
+ * the key cannot sign.
  */
 export function algorithmOf(x509Der: Uint8Array): string {
   const { asymmetricKeyType: type = '', asymmetricKeyDetails } = keyOf(x509Der) ?? {};

@@ -1,9 +1,9 @@
 /** Computes an upper bound for the size of a message without serializing it. */
 
-/** The maximum size of a field's tag together with its length or number. */
+/** The maximum size of a field's tag plus the size of its length prefix or number. */
 const FIELD_BYTES = 16;
 
-/** Returns a number of bytes that the serialized message does not exceed. */
+/** Returns an upper bound for the size of the serialized message, in bytes. */
 export function sizeBound(value: unknown): number {
   if (typeof value === 'string') return FIELD_BYTES + Buffer.byteLength(value);
   if (value instanceof Uint8Array) return FIELD_BYTES + value.length;

@@ -39,7 +39,7 @@ export async function serveStream(
   const response = await handler({
     httpVersion: '2.0',
     method: headers[HTTP2_HEADER_METHOD] as string,
-    // Use any host name, because Connect reads only the query of this URL.
+    // Use a placeholder as the host name, because Connect reads only the query of this URL.
     url: `https://exchange${headers[HTTP2_HEADER_PATH]}`,
     header,
     body,

@@ -42,12 +42,12 @@ export function toTimestamp(time: string): ProtoTimestamp;
 export function toTimestamp(time: string | undefined): ProtoTimestamp | undefined;
 export function toTimestamp(time: string | undefined): ProtoTimestamp | undefined {
   if (time === undefined) return undefined;
-  // `Date.parse` drops the microseconds.
+  // Parse only the whole seconds, because `Date.parse` drops microseconds.
   const seconds = BigInt(Date.parse(`${time.slice(0, 19)}Z`) / 1000);
   return create(TimestampSchema, { seconds, nanos: Number(time.slice(20, 26)) * 1000 });
 }
 
-/** Reads the older field `data` if `message` is absent. */
+/** Translates a signed message. Reads the older field `data` if `message` is absent. */
 export function fromSigned(signed: specs.SignedMessage | undefined): NativeObject | undefined {
   if (signed === undefined) return undefined;
   return {
@@ -57,7 +57,7 @@ export function fromSigned(signed: specs.SignedMessage | undefined): NativeObjec
   };
 }
 
-/** Also sets `data`, because older clients read only this field. */
+/** Translates a signed message. Also sets the older field `data`, because older clients read only this field. */
 export function toSigned(signed: SignedMessage, typeUrl: string): specs.SignedMessage;
 export function toSigned(signed: SignedMessage | undefined, typeUrl: string): specs.SignedMessage | undefined;
 export function toSigned(
@@ -74,7 +74,10 @@ export function toSigned(
   });
 }
 
-/** The first byte of a spec in JSON. A spec in protobuf never starts with this byte, because it would start a group. */
+/**
+ * The first byte of a spec in JSON. A spec in protobuf never starts with this byte, because it is the tag of a group,
+ * and specs have no groups.
+ */
 const BRACE = 0x7b;
 
 export function isJsonSpec(spec: SignedMessage | undefined): boolean {

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from './admission.ts';
 
-/** Simulates an exchange with this many slots. Its operations end when the test says so. */
+/** Simulates an exchange with this many slots. Each operation runs until the test ends it. */
 function exchangeWith(slots: number) {
   let now = 0;
   const admission = new Admission(slots, () => now);
@@ -30,7 +30,7 @@ function exchangeWith(slots: number) {
       for (let i = 0; i < times; i++) admission.leave(who);
       await turn();
     },
-    /** Advances the time. Fake timers advance as well. */
+    /** Advances the simulated clock, and fake timers if the test uses them. */
     async pass(ms: number) {
       now += ms;
       if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(ms);
@@ -81,7 +81,7 @@ describe('Admission', () => {
     ask('b', 2);
     admission.leave('a');
     ask('c');
-    // This slot is passed on in the next turn of the event loop.
+    // The freed slot goes to the next waiting request only in the next turn of the event loop.
     admission.leave('b');
     ask('d');
     await turn();
@@ -100,7 +100,7 @@ describe('Admission', () => {
         },
       ),
     );
-    // This callback runs once no promise is left to resolve in this turn.
+    // Wait until all promises that can resolve in this turn have resolved.
     await new Promise(process.nextTick);
     expect(begun).toBe(4);
     await turn();

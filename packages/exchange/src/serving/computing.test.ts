@@ -13,7 +13,7 @@ let rates: RateLimiter;
 let slots: Admission;
 let computing: Computing;
 beforeEach(() => {
-  // The rate refills so slowly that the remaining quota shows the charge.
+  // The rate limit refills so slowly that the remaining quota shows the charge.
   rates = new RateLimiter(() => ({ perSecond: 0.001, burst: 100_000 }));
   slots = new Admission();
   computing = new Computing(rates, slots);

@@ -1,4 +1,6 @@
-/** Credentials that a face received, with the caller's network address. Verifiers are in `auth/`. */
+/**
+ * The credentials that the HTTP or gRPC server received, with the caller's network address. Verifiers are in `auth/`.
+ */
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
   | { kind: 'apiKey'; key: string; address: string }
@@ -7,7 +9,7 @@ export type Credentials =
   /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };
 
-/** Credentials outside the Authorization header. Only some faces accept them. */
+/** Credentials outside the Authorization header, which not every server accepts. */
 interface Others {
   apiKey?: string | undefined;
   /** The client certificate of the TLS connection. */

@@ -8,7 +8,10 @@ import { Identifier } from './identify.ts';
 const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
 const NAT = '192.0.2.1';
 
-/** A token has the form `<subject>.<good or forged>`. A subject is known after a good token of it was seen. */
+/**
+ * Sets up an identifier for tokens of the form `<subject>.<good or forged>`. A subject becomes known with its first
+ * good token.
+ */
 function setUp() {
   const known = new Set<string>();
   const counts = { signatures: 0, lookups: 0 };
@@ -92,7 +95,7 @@ it('checks a new token of a known subject while its address sends forged ones', 
   await flood('nobody.forged');
   expect(await outcome('nobody.forged')).toBe('RATE_LIMITED');
   expect(await outcome('acme.good')).toBe(ACME.name);
-  // Forged tokens with the subject's name do not block the subject at another address.
+  // Forged tokens for the subject at one address do not block the subject at another address.
   await flood('acme.forged');
   expect(await outcome('acme.good', '192.0.2.2')).toBe(ACME.name);
 });

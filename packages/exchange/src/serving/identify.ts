@@ -69,7 +69,10 @@ export class Identifier {
     }
   }
 
-  /** Also returns true if the exchange cannot tell right now. */
+  /**
+   * Returns whether the caller may still call the route. Also returns true while this cannot be decided, for example
+   * because the database is down.
+   */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
     try {
       const { principal } = this.recall(credentials) ?? (await this.identify(credentials));

@@ -7,7 +7,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** The HTTP layer creates this object, and the pipeline fills it in. */
+/** The progress of one request. The HTTP or gRPC server creates this object, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
@@ -20,7 +20,7 @@ export interface Progress {
 export interface Outcome {
   /** The metrics label of a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
   kind: 'none' | 'page';
-  /** Log fields of the HTTP layer, such as the method and the status. */
+  /** Log fields of the HTTP or gRPC server, such as the method and the status. */
   wire: Record<string, string | number>;
   /** Undefined for input that never became a request, which is logged but not counted. */
   ms?: number;
@@ -34,10 +34,10 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // The error code does not tell whether the exchange or the caller is at fault. The HTTP status does.
+    // Use the HTTP status, because the error code does not tell whether the exchange or the caller is at fault.
     const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
-    // The line contains names, but no bodies, queries, tokens, or header values.
+    // The line contains names, but must not contain bodies, queries, tokens, or header values.
     const line = {
       requestId,
       ...wire,
@@ -48,7 +48,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
-      // The response does not say why a token was rejected.
+      // Log why a token was rejected, because the response does not say it.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
       error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,

@@ -37,7 +37,7 @@ function feedOf() {
   return { follower, feed: { follow: () => follower, followersOf: () => 0, followers: 0 } };
 }
 
-/** Runs the pipeline without a network: tokens are subjects, and responses are plain values. */
+/** Sets up a pipeline without a network: tokens are subjects, and responses are plain values. */
 function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
   const lines: Record<string, unknown>[] = [];
   const { feed, follower } = feedOf();
@@ -88,7 +88,7 @@ it('cannot be asked to run an operation without authentication and authorization
   const { pipeline, authorize } = face();
   const { caller, match } = await authorize(WHO_AM_I);
   const { progress, credentials, identity, principal, leftMs } = caller;
-  // These functions are only compiled and never called.
+  // TypeScript checks these functions, but the test never calls them.
   const attempts = [
     // @ts-expect-error a caller is not an authorized call
     () => pipeline.run(caller, transfer(), subjectOf),

@@ -1,7 +1,7 @@
 /**
- * The steps of every request: authenticate, authorize, rate limit, admit, set a deadline, run the operation, observe. The
- * HTTP layer cannot skip a step: `run` and `open` need an `Authorized`, which only `authorize` creates. `authorize` needs
- * an `Authenticated`, which only `authenticate` creates.
+ * Runs the steps of every request: authenticate, authorize, rate limit, admit, set a deadline, run the operation,
+ * observe. The HTTP and gRPC servers cannot skip a step: `run` and `open` need an `Authorized`, which only `authorize`
+ * creates. `authorize` needs an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -33,7 +33,7 @@ export interface PipelineOptions extends IdentifierOptions {
   deadlineMs?: number;
 }
 
-/** Limits authentication and the operation together. Callers should get a response within 10 s. */
+/** The time limit for authentication and the operation together, because callers should get a response within 10 s. */
 const DEADLINE_MS = 9_500;
 
 class Authenticated {
@@ -42,7 +42,7 @@ class Authenticated {
   readonly progress: Progress;
   readonly credentials: Credentials;
   readonly identity: Identity;
-  /** The time left until the deadline. The clock does not run while the request body arrives. */
+  /** The time left until the deadline. The time in which the request body arrives does not count. */
   readonly leftMs: number;
 
   constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
@@ -57,7 +57,7 @@ class Authenticated {
   }
 }
 
-/** A call that the caller may make and that is within the caller's rate limit. */
+/** A call that the caller is allowed to make and that is within the caller's rate limit. */
 class Authorized {
   declare protected readonly brand: 'authorized';
   readonly caller: Authenticated;
@@ -75,7 +75,7 @@ export type { Authenticated, Authorized };
 export interface Transfer {
   isGone(): boolean;
   gone(): AbortSignal;
-  /** The pipeline calls this when the request has a slot. `match` is the authorized route. */
+  /** Reads the request. The pipeline calls this when the request has a slot. `match` is the authorized route. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
 }
 
@@ -102,7 +102,7 @@ export class Pipeline {
     return this.options.exchange.pageTokens;
   }
 
-  /** Returns no promise if the caller was identified recently, which is the usual case. */
+  /** Identifies the caller. Returns no promise if the caller was identified recently, which is the usual case. */
   authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
     const known = this.identifier.recall(credentials);
     if (known !== undefined) return this.identified(credentials, progress, known, this.deadlineMs);
@@ -126,7 +126,10 @@ export class Pipeline {
     return new Authenticated(progress, credentials, identity, leftMs);
   }
 
-  /** The check needs only the names in the request. The call then counts toward the caller's rate limit. */
+  /**
+   * Throws if the caller may not make this call, which depends only on the names in the request. Counts the call toward
+   * the caller's rate limit.
+   */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;
     progress.match = match;
@@ -139,19 +142,19 @@ export class Pipeline {
     return new Authorized(caller, match);
   }
 
-  /** The request holds no slot while its body arrives or its response is sent. */
+  /** Runs the operation. The request holds no slot while its body arrives or its response is sent. */
   run<Wire>(authorized: Authorized, transfer: Transfer, write: (resource: unknown) => Wire): Promise<Wire> {
     const deadline = new Deadline(authorized.caller.leftMs);
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** The pipeline ends the stream after a few minutes, or when the caller is no longer authorized. */
+  /** Opens a stream. The pipeline ends the stream after a few minutes, or when the caller is no longer authorized. */
   async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
     const { caller, match } = authorized;
     const deadline = new Deadline(caller.leftMs);
     const opening = this.admit(authorized, transfer, deadline, (resource) => resource as Watch);
     const watch = await deadline.bound(opening).catch((error) => {
-      // Nobody reads a stream that opens after the deadline.
+      // Close the watch if it opens after the deadline, because nobody would read it.
       opening.then((late) => late.close()).catch(() => {});
       throw error;
     });
@@ -192,7 +195,7 @@ export class Pipeline {
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
     const running = operation(exchange, call, request as never);
-    // If no other request is running, use the time that the database takes to write earlier log lines.
+    // If no other request is running, write earlier log lines now, while the database works.
     if (this.admission.running === 1) setImmediate(flush);
     const response = await running;
     for (const finding of call.findings) metrics.finding(finding.code);
@@ -203,7 +206,7 @@ export class Pipeline {
     return this.computing.stop();
   }
 
-  /** Call this after the response was sent or the stream has ended. */
+  /** Logs and counts the request. Call this after the response was sent or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
   }
@@ -223,7 +226,7 @@ function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAsi
   return progress.call;
 }
 
-/** The caller gets this error if the exchange is at fault. The cause is only logged. */
+/** Returns the error that the caller gets if the exchange is at fault. The cause is only logged. */
 export function internalError(cause: unknown): ExchangeError {
   return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
     cause,

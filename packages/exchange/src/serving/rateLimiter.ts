@@ -15,7 +15,9 @@ export interface Quota {
   resetSeconds: number;
 }
 
-/** The least recently used bucket is evicted, so that unknown callers cannot fill the memory. */
+/**
+ * The maximum number of buckets. Evicting the least recently used bucket keeps unknown callers from filling the memory.
+ */
 const MAX_BUCKETS = 10_000;
 
 export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {

@@ -5,7 +5,10 @@ import type { Found, Watch } from '../operations/index.ts';
 /** Authorization is checked every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
 const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
-/** A stream that the HTTP layer reads until it ends. If the caller disconnects, the HTTP layer ends the stream. */
+/**
+ * A stream that the HTTP server reads until the stream ends. If the caller disconnects, the HTTP server ends the
+ * stream.
+ */
 export class OpenStream {
   isOver = false;
   readonly isAuthorized: () => Promise<boolean>;
@@ -22,8 +25,8 @@ export class OpenStream {
     this.watch = watch;
     this.isAuthorized = isAuthorized;
     this.onEnd = onEnd;
-    // Streams that were opened together end at different times. There are only 21 durations, because Node keeps one timer
-    // list per duration.
+    // Vary the maximum age, so that streams that were opened together end at different times. Use only 21 durations,
+    // because Node keeps one timer list per duration.
     this.age = setTimeout(() => this.end(), (randomInt(80, 101) / 100) * maxAgeMs);
   }
 
@@ -32,7 +35,7 @@ export class OpenStream {
     return this.watch.token;
   }
 
-  /** Returns undefined if the stream has ended or the exchange is stopping. */
+  /** Returns the next events. Returns undefined if the stream has ended or the exchange is stopping. */
   next(): Promise<Found | undefined> {
     return this.watch.next();
   }
@@ -62,7 +65,9 @@ export class Streams {
     return stream;
   }
 
-  /** Ends the streams of callers that are no longer authorized. When they reconnect, they are rejected. */
+  /**
+   * Ends the streams of callers that are no longer authorized. The exchange rejects these callers when they reconnect.
+   */
   private check(): void {
     for (const stream of this.streams) {
       void stream.isAuthorized().then((isStill) => isStill || stream.end());

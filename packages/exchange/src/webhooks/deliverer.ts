@@ -103,8 +103,8 @@ export class Deliverer {
       .finally(() => {
         const wasFull = this.working.size >= MAX_WORKING;
         this.working.delete(round);
-        // This webhook may have more deliveries. If the number of rounds was at its limit, other webhooks may be waiting
-        // too.
+        // Look for more work: this webhook may have more deliveries, and if the number of rounds was at its limit,
+        // other webhooks may be waiting too.
         this.changed(wasFull ? this.parties : [party]);
       });
     this.working.set(round, party);

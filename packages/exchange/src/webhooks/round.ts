@@ -108,7 +108,7 @@ export class Round {
     }
   }
 
-  /** An idle round waits up to UNREADABLE_MS for changes that cannot be read yet. */
+  /** Reads a page of changes. An idle round waits up to UNREADABLE_MS for changes that cannot be read yet. */
   private async read(from: Position, room: number, isIdle: boolean): Promise<ChangePage | undefined> {
     const { feed } = this.options;
     const { party } = this.leased.webhook;
@@ -118,7 +118,10 @@ export class Round {
     return feed.read(party, from, room);
   }
 
-  /** A chain is one resource's deliveries, which are sent in order. Several chains are sent at the same time. */
+  /**
+   * Sends chains of deliveries. A chain contains one resource's deliveries, which are sent in order. Several chains are
+   * sent at the same time.
+   */
   private async sendAll(chains: NumberedDelivery[][]): Promise<void> {
     this.until = performance.now() + ROUND_MS;
     const names = chains.map(([first]) => first!.delivery.event.name);
@@ -148,7 +151,9 @@ export class Round {
     return true;
   }
 
-  /** A round ends when the exchange stops, when its time is up, or when all deliveries tried so far have failed. */
+  /**
+   * Returns whether the round must end: the exchange stops, the time is up, or all deliveries tried so far have failed.
+   */
   private isOver(): boolean {
     const { settled, until } = this;
     return (
@@ -158,7 +163,7 @@ export class Round {
     );
   }
 
-  /** Sends a delivery. Waits while a rate limit prevents it. Returns undefined if the round ends first. */
+  /** Sends a delivery, after waiting for the rate limit if necessary. Returns undefined if the round ends first. */
   private async sendInTurn(attempt: () => Promise<Outcome>): Promise<Outcome | undefined> {
     for (;;) {
       const outcome = await attempt();
@@ -203,7 +208,7 @@ export class Round {
     const { status, error, retryAfter, milliseconds } = outcome;
     const time = this.options.clock();
     const isDelivered = isSuccess(outcome);
-    // A test is not retried, because the webhook's owner is waiting for its outcome.
+    // Do not retry a test, because the webhook's owner is waiting for its outcome.
     const state = isDelivered ? 'DELIVERED' : delivery.event.kind === 'TEST' ? 'FAILED' : 'PENDING';
     const nextAttemptTime =
       state === 'PENDING' ? afterFailures(delivery.attempts + 1, time, { retryAfter }) : undefined;

@@ -13,11 +13,13 @@ import type { Destinations } from './destinations.ts';
 
 /** The timeout of the whole attempt: name lookup, connection, and response. */
 export const SEND_MS = 10_000;
-/** The limit is small, because only the status and the `Retry-After` header are used. */
+/**
+ * The maximum size of a response. The limit is small, because only the status and the `Retry-After` header are used.
+ */
 const MAX_RESPONSE_BYTES = 16 * 1024;
 /** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
-/** The timeout, in milliseconds, limits the first try of a DNS query. The resolver derives the timeout of the second try. */
+/** The timeout of the first try of a DNS query, in milliseconds. The resolver chooses the timeout of the second try. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
 /** The result of an attempt. `status` is undefined if the endpoint did not respond. */
@@ -37,7 +39,7 @@ export interface Message {
   payload: string;
 }
 
-/** Never throws. */
+/** Sends the message and returns the outcome. Never throws. */
 export async function send(
   message: Message,
   destinations: Destinations,
@@ -90,7 +92,8 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',
-      // Use a new connection for each message, because an agent could reuse a connection for another host name.
+      // Use a new connection for each message. A kept connection would skip the lookup, which checks the address and
+      // the rate limit.
       agent: false,
       headers: {
         ...headers,
@@ -103,7 +106,8 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       signal,
     });
     sent.on('error', reject);
-    // Reject when the connection closes, because Node emits neither a response nor an error for 101 Switching Protocols.
+    // Reject when the connection closes without a response. For example, Node emits neither a response nor an error for
+    // 101 Switching Protocols.
     const closed = () => reject(new Refusal(CLOSED));
     sent.on('close', closed);
     let interim = 0;
@@ -114,7 +118,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       sent.destroy();
     });
     sent.on('response', (response) => {
-      // Do not reject anymore, because the rest of the response may be read after the connection has closed.
+      // From now on, the connection may close before the rest of the response has been read, so stop rejecting.
       sent.off('close', closed);
       let received = 0;
       response.on('error', reject);
@@ -153,9 +157,12 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   };
 }
 
-/** Does not use `dns.lookup`, because an unresponsive name server would block the threads that all lookups share. */
+/**
+ * Resolves a host name. Does not use `dns.lookup`, because an unresponsive name server would block the threads that all
+ * lookups share.
+ */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  // Name servers do not resolve `localhost` (RFC 6761).
+  // Handle `localhost` here, because name servers do not resolve it (RFC 6761).
   if (/^localhost\.?$/.test(hostname)) return LOCALHOST;
   const resolver = new Resolver(QUERY);
   const cancel = () => resolver.cancel();
@@ -163,7 +170,7 @@ async function addressesOf(hostname: string, signal: AbortSignal): Promise<Looku
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   signal.removeEventListener('abort', cancel);
   const failures = found.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  // One query may fail, because a name may have only IPv4 or only IPv6 addresses.
+  // One successful query is enough, because a name may have only IPv4 or only IPv6 addresses.
   if (failures.length < found.length) {
     const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     return addresses.map((address) => ({ address, family: isIP(address) }));

@@ -1,5 +1,6 @@
 /**
- * Tests API keys of measurement consumers: their life cycle over REST, and which party the verifier accepts a key for.
+ * Tests API keys of measurement consumers: creating, using, and deleting keys over REST, and the party that a key
+ * authenticates.
  */
 import { useExchange } from '@measurement-exchange/testkit/exchange';
 import { asOperator } from '@measurement-exchange/testkit/operator';

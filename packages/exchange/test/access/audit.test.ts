@@ -1,4 +1,7 @@
-/** Tests that the audit log has one entry for every mutation outside the transition log, and none for a dry run. */
+/**
+ * Tests that the audit log has one entry for every change that the transition log does not record, and no entry for a
+ * `validateOnly` request.
+ */
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
@@ -19,8 +22,8 @@ beforeAll(() => {
 const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
 /**
- * Waits for audit entries. The log shows an entry only when no earlier transaction on the server can still commit, and
- * other tests use this server, too.
+ * Waits for audit entries. An entry appears only when no earlier transaction on the server can still commit, and other
+ * tests run transactions on the same server.
  */
 async function entries(path: string, count: number): Promise<Json[]> {
   const seen = async () => (await listAll(exchange, path)).length;
@@ -139,7 +142,7 @@ describe('the audit log', () => {
         cursor = `&pageToken=${page.nextPageToken}`;
         continue;
       }
-      // The last page still grows, so it is read again from its beginning.
+      // Read the last page again from its beginning, because it still grows.
       rest = ids.length;
       if (!writing) {
         if (requestIds.every((id) => seen.includes(id) || ids.includes(id))) {

@@ -14,7 +14,7 @@ import { castOf, stored } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let world: World;
-/** All rows of all tables, which no request of this file may change. */
+/** All rows of all tables before the requests. No request of this file may change a row. */
 let before: Record<string, unknown>;
 beforeAll(async () => {
   world = await startWorld();
@@ -29,7 +29,8 @@ describe('every caller at every operation', () => {
     expect(Object.keys(MATRIX).sort()).toEqual((ROUTES as readonly Route[]).map(bindingOf).sort());
   });
 
-  // In the stress lane, every caller requests every target. Otherwise each binding tests a different part of them.
+  // In the stress lane, every caller requests every target. Otherwise each binding tests a different selection of
+  // targets.
   it.each((ROUTES as readonly Route[]).map((route, i) => [bindingOf(route), route, i] as const))(
     '%s',
     async (binding, route, i) => {
@@ -46,7 +47,7 @@ describe('every caller at every operation', () => {
           );
           if (/^40[13]/.test(wanted)) denials.add(fingerprint(reply));
         }
-        // A denial must not reveal whether the target exists.
+        // All denials must be the same. Otherwise a denial would reveal whether the target exists.
         expect(denials.size, caller.title).toBeLessThanOrEqual(1);
       }
       if (isStress) expect(await stored(world.exchange)).toEqual(before);
@@ -86,7 +87,7 @@ describe('before anything else is looked at', () => {
     }
   });
 
-  // The contract says that `-` belongs to no party, wherever it appears in a path.
+  // The wildcard `-` belongs to no party, so a path that contains it is denied even below the caller's own name.
   it('the wildcard is denied below an owner, too', async () => {
     const { exchange } = world;
     const { acme, streamly } = castOf(exchange);

@@ -332,7 +332,7 @@ describe("a data provider's view", () => {
       seen.push(reply.text);
     }
 
-    // The consumer's view contains every secret, which shows that the search finds them.
+    // The consumer's view contains every secret. This shows that the search would find a secret in another view.
     const whole = JSON.stringify([
       await get(exchange, acme, mine.measurement),
       await get(exchange, acme, withdrawn.measurement),

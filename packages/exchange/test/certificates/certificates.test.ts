@@ -175,7 +175,7 @@ describe('registering', () => {
     ] as const) {
       expect(errorOf(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
     }
-    // A resource that was read can be sent back, with the line ends of any system.
+    // A client may send back a certificate that it read, with the line ends of any system.
     const body = { x509Pem: x509Pem.replaceAll('\n', '\r\n'), name: 'ignored', revocationState: 'REVOKED' };
     expect(await ok(create(acme, { certificate: body }))).not.toHaveProperty('revocationState');
   });
@@ -192,7 +192,7 @@ describe('registering', () => {
     for (const squatter of [globex, streamly, parties.duchy]) {
       const keys = await generateKeys();
       const [certificate, renewed] = [await newCertificate(keys), await newCertificate(keys)];
-      // A key identifier is only a number, so anyone who knows it can issue a certificate with the same identifier.
+      // Anyone who knows a key identifier can issue a certificate with the same identifier for another key.
       const keyIdentifier = new x509.X509Certificate(certificate.x509Der).getExtension(
         x509.SubjectKeyIdentifierExtension,
       )!.keyId;

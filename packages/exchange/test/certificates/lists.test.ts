@@ -113,7 +113,7 @@ describe('a list of certificates', () => {
     expect(metrics).toContain('mex_certificates_expiring{kind="dataProvider"} 1\n');
     expect(metrics).toContain('mex_certificates_expiring{kind="duchy"} 0\n');
     expect(metrics).toMatch(/^mex_revocation_cascades_pending \d+$/m);
-    // The count is read at most once a minute.
+    // The metric still has the old value, because the exchange counts expiring certificates at most once a minute.
     await expiring(14);
     expect(await (await fetch(`${exchange.url}/metrics`)).text()).toContain('{kind="dataProvider"} 1\n');
   });

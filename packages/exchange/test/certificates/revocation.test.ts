@@ -1,4 +1,4 @@
-/** Tests measurements that rely on a certificate which is revoked or put on hold. */
+/** Tests what happens to measurements when a certificate that they depend on is revoked or put on hold. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeComputing } from '@measurement-exchange/testkit/bulk';
@@ -26,7 +26,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockCertificatesForShare } from '../../src/database/certificates.ts';
 import { Database as Sql } from '../../src/database/db.ts';
 
-/** The contract promises 10 s for 10,000 measurements, but a busy machine may take longer. */
+/**
+ * The maximum wait for a cascade. The contract promises 10 s for 10,000 measurements, but a busy machine may take
+ * longer.
+ */
 const CASCADE_MS = 60_000;
 const PENDING = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'];
 
@@ -41,8 +44,8 @@ beforeAll(() => {
 });
 afterAll(async () => {
   const failedJobs = (await exchange.logs()).filter((line) => line.includes('background job'));
-  // One test holds a lock for longer than the cascade waits for it. The cascade then logs a warning, on a slow machine
-  // more than once.
+  // Ignore warnings. One test holds a lock for longer than the cascade waits for it, so the cascade logs a warning, or
+  // several on a slow machine.
   expect(failedJobs.filter((line) => !line.includes('"level":40'))).toEqual([]);
   expect(failedJobs.length).toBeLessThanOrEqual(20);
 });
@@ -168,8 +171,8 @@ describe('a revoked certificate', () => {
       post(exchange, consumer, `${consumer.name}/measurements`, measurementRequest(consumer, [provider]));
     expect(errorOf(await create(owner, streamly))).toBe(unusable);
     expect(errorOf(await create(acme, signer))).toBe(unusable);
-    // The cascade may also hold this requisition until it gives up on the lock. Until then, the caller is told to
-    // retry.
+    // The cascade may lock this requisition, too, while it waits for the first measurement. In that case the caller
+    // gets 503 and retries.
     const fulfilled = async (provider: DevParty) => {
       for (let i = 0; ; i++) {
         const reply = await fulfill(exchange, provider, requisition, 1n);
@@ -177,7 +180,8 @@ describe('a revoked certificate', () => {
       }
     };
     expect(errorOf(await fulfilled(signer))).toBe(unusable);
-    // The certificate is good, but the measurement is about to fail.
+    // This signer's certificate is good, but the consumer's certificate is on hold, so the measurement is about to
+    // fail.
     const late = await fulfilled(streamly);
     expect(errorOf(late)).toBe(unusable);
     expect(late.json.error.message).toContain(owner.certificate);
@@ -226,7 +230,7 @@ describe('a revoked certificate', () => {
       revoke(owner, 'REVOKED'),
       revoke(owner, 'HOLD'),
     ]);
-    // HOLD after REVOKED is rejected. The order of the two requests does not matter.
+    // A HOLD that comes after REVOKED is rejected with 400. Either order of the requests is possible.
     for (const { status } of replies) expect([200, 400]).toContain(status);
     await cascaded();
     expect((await get(exchange, owner, name)).failure.message).toMatch(/ was (put on hold|revoked)\.$/);
@@ -239,7 +243,7 @@ it('does not wait for those who come after it', async () => {
   const [party, id] = owner.certificate.split('/certificates/') as [string, string];
   const db = new Sql({ connection: { connectionString: exchange.database.url }, applicationName: 'sharers' });
   let on = true;
-  // The sharers overlap, so that at any time one of them holds the lock.
+  // These transactions overlap, so that at any time at least one of them holds a share lock on the certificate.
   const sharers = Array.from({ length: 16 }, async () => {
     while (on) {
       await db.tx('share', async (tx) => {
@@ -249,7 +253,7 @@ it('does not wait for those who come after it', async () => {
     }
   });
   for (let round = 0; round < rounds(8, 4); round++) {
-    // A revocation that waited for all sharers would be rejected after 2 s.
+    // The revocation must not wait until no share lock is left. It would then be rejected after 2 s.
     await ok(revoke(owner, 'HOLD'));
     await cascaded();
     await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));
@@ -269,7 +273,7 @@ it('fails a measurement whose creation had found the certificate in force before
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);
     const revoking = revoke(owned ? owner : provider);
-    // The revocation waits for the creation. If it did not, it would finish before the pause does.
+    // The revocation must wait for the creation. Otherwise it and its cascade finish during this pause.
     await Promise.race([revoking.then(cascaded), sleep(1000)]);
     await holder.query('COMMIT');
     await holder.end();
@@ -332,8 +336,8 @@ describe('races', () => {
       const yes = reply.status === 200;
       if (!yes) refused++;
       if (!yes) expect([409, 400]).toContain(reply.status);
-      // If the signer's certificate was revoked before the result arrived, the result is rejected and the measurement
-      // stays open.
+      // Skip a measurement whose result was rejected because the provider's certificate was revoked. The measurement
+      // does not depend on this certificate, so it stays open.
       if (yes || i % 2) fulfilled.set(measurement.name.split('/').at(-1), yes);
     });
     await cascaded();

@@ -1,4 +1,7 @@
-/** Tests a certificate that thousands of measurements rely on, and exchanges that die during the cascade. */
+/**
+ * Tests the revocation of a certificate that thousands of measurements depend on, with exchanges that are killed during
+ * the cascade.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
@@ -18,11 +21,11 @@ import { doctor } from '../../src/database/doctor.ts';
 
 const rate = { perSecond: 1e6, burst: 1e6 };
 /**
- * The minimum number of measurements that rely on the certificate: three steps of a cascade, or in the stress lane the
- * 10,000 that may take at most 10 s.
+ * The minimum number of measurements that depend on the certificate: enough for three steps of a cascade, or 10,000 in
+ * the stress lane, which may take at most 10 s.
  */
 const PENDING = rounds(10_000, 700);
-/** Six in ten of the loaded measurements are pending. */
+/** The number of measurements to load. Six in ten of them are pending. */
 const BULK = Math.ceil(PENDING * 1.67);
 
 async function count(database: Database, condition: string): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * Tests that a certificate is valid from its first to its last moment, both included, in the rules and in every SQL
- * statement.
+ * Tests that a certificate is valid from its first to its last moment, both included. Covers the TypeScript rules and
+ * every SQL statement.
  */
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await database.query(
     `INSERT INTO parties (name, create_time, update_time) VALUES ('${PARTY}', now(), now())`,
   );
-  // The other certificate begins and ends later, so it is preferred whenever the first one is not valid.
+  // The second certificate is valid in a later period. It is preferred whenever the first one is not valid.
   for (const [id, from, to] of [
     ['first', NOT_BEFORE, NOT_AFTER],
     ['other', '2027-01-01T00:00:00Z', '2028-01-01T00:00:00Z'],

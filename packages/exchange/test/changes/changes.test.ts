@@ -25,7 +25,10 @@ const world = useComputations();
 const { exchange } = world;
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
-/** Returns the changes that each party finds after its token once `work` is done, as lines. */
+/**
+ * Runs `work` and returns, for each party, the changes that follow as lines. `expected` is the number of changes per
+ * party.
+ */
 async function seen(
   expected: Record<'acme' | 'globex' | 'streamly' | 'chirper', number>,
   work: () => Promise<unknown>,
@@ -231,7 +234,8 @@ describe('pages of changes', () => {
     await patch();
     await patch();
     const written = await database.query('SELECT 1 FROM changes WHERE party = $1', [globex.name]);
-    // All changes except the first come after the oldest token. Transactions of other tests may delay them.
+    // Wait for all changes after the oldest token, because transactions of other tests may delay them. The token is
+    // after the first change.
     const last = await changesBehind(exchange, globex, oldest, written.length - 1);
     const end = (await page(exchange, globex, `pageToken=${oldest}&pageSize=1000`)).nextPageToken;
     await database.query(`SELECT remove_changes($1, 'infinity', 1000)`, [globex.name]);

@@ -1,4 +1,4 @@
-/** Reads the log of changes as its parties do. */
+/** Test helpers that read the change log as a party does. */
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { ok } from '@measurement-exchange/testkit/steps';
 import { expect, vi } from 'vitest';
@@ -23,13 +23,16 @@ export async function tokenNow(
   return (await page(exchange, party)).nextPageToken;
 }
 
-/** Returns a change as its name below the party, its state and its version. */
+/** Formats a change as its name (below the party), state, and version. */
 export function lineOf(party: Party, { name, state, version }: Json): string {
   const own = name.slice(party.name.length + 1);
   return [own, state, version].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** Returns all changes after a token, once there are `count`. Other tests on this server may delay their visibility. */
+/**
+ * Waits until `count` changes follow a token, and returns all of them. Transactions of other tests on this server may
+ * delay changes.
+ */
 export async function changesBehind(
   exchange: TestExchange,
   party: Party,

@@ -1,4 +1,7 @@
-/** Tests transactions that commit long after others that began later: their changes appear, and in the right order. */
+/**
+ * Tests transactions that commit long after transactions that began later. Readers must still get all changes, in the
+ * right order.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timestampOf } from '@measurement-exchange/contract';
@@ -15,8 +18,8 @@ import { page, tokenNow } from './follow.ts';
 import { useStreams } from './stream.ts';
 
 /**
- * How long the transactions stay open. In the stress lane, this exceeds the 8 s after which the exchange ends its own
- * transactions.
+ * The time for which the transactions stay open. In the stress lane, this is longer than the 8 s after which the
+ * exchange ends its own transactions.
  */
 const HELD_MS = rounds(10_000, 300);
 const LATE = 3;
@@ -102,7 +105,8 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   }
   for (const commit of commits.reverse()) {
     await sleep(HELD_MS);
-    // The oldest transaction commits last. Until then, readers must not see the changes of the younger ones.
+    // The oldest transaction commits last. Until then, readers must not see the changes of transactions that began
+    // later.
     expect(lines()).toEqual([before, before]);
     await commit();
     committed.push(...(await succeed()));
@@ -118,8 +122,8 @@ it(`appear once and in the order of the log where they commit ${HELD_MS} ms afte
   const log = rows.slice(-whole).map(({ line }) => line);
   expect(lines()).toEqual([log, log]);
   expect([...log].sort()).toEqual([...committed, ...late.map(({ name }) => `${name} 2`)].sort());
-  // The changes appear in the order in which their transactions began, each before everything that was written after
-  // it.
+  // The late changes appear in the order in which their transactions began. Each one comes before the changes that were
+  // committed after its transaction began.
   expect(late.map(({ name }) => log.indexOf(`${name} 2`))).toEqual([3, 7, 11]);
   const stale = await exchange.call(
     acme.token,

@@ -1,6 +1,6 @@
 /**
- * Tests the order of the log, which follows transaction IDs. The versions of a resource are in order only if a
- * transaction gets its ID after it has the lock, or starts again.
+ * Tests the order of the log, which follows transaction IDs. To keep a resource's versions in order, a transaction must
+ * get its ID after it has locked the resource, or restart.
  */
 import { timestampOf } from '@measurement-exchange/contract';
 import { act, parametersOf, useComputations } from '@measurement-exchange/testkit/computations';

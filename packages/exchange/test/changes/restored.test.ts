@@ -1,4 +1,4 @@
-/** Tests a database that was restored from a dump: its logs contain transaction IDs of another server. */
+/** Tests a database that was restored from a dump, so that its logs contain transaction IDs of another server. */
 import { timestampOf } from '@measurement-exchange/contract';
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -61,7 +61,7 @@ it('is taken over by a migration: nothing is hidden, every token is expired, web
   await database.query(
     `INSERT INTO changes (party, name, kind, version, time) VALUES ('${PARTY}', '${PARTY}', 'PARTY', 2, now())`,
   );
-  // Other tests on this server may delay the visibility of changes.
+  // Poll, because transactions of other tests on this server may delay changes.
   const versions = async () =>
     (await readChanges(db, PARTY, 'OLDEST', 10))!.changes.map(({ change }) => change.version);
   await expect.poll(versions, { timeout: 20_000 }).toEqual([2]);
@@ -70,7 +70,7 @@ it('is taken over by a migration: nothing is hidden, every token is expired, web
 
   const [leased] = await claimWebhooks(db, now(), 0, 1, { except: [], only: undefined });
   expect(leased!.webhook.id).toBe('hook');
-  // The pending deliveries are no longer in the log, and rewinding must not discard them.
+  // The changes of the pending deliveries are no longer in the log, so a rewind must not discard these deliveries.
   const position = await positionBefore(db, PARTY, leased!.webhook.createTime);
   await db.tx('rewind', async (tx) => rewindWebhook(tx, 'hook', position, now()));
   expect(await database.query('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'PENDING' }]);

@@ -1,4 +1,6 @@
-/** Tests that the log of changes is kept for a while and records the position up to which it was removed. */
+/**
+ * Tests that old changes are removed from the log, and that the log records the position up to which they were removed.
+ */
 import { timestampOf } from '@measurement-exchange/contract';
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -33,7 +35,7 @@ it('removes what is older, of every party, and what was read before that is told
   await append(one, [9, 8, 6, 1]);
   await append(other, [2]);
   await append('dataProviders/c', [30, 20]);
-  // Other tests on this server may delay the visibility of changes.
+  // Poll, because transactions of other tests on this server may delay changes.
   await expect.poll(async () => (await versions('dataProviders/c')).length, { timeout: 20_000 }).toBe(2);
   const first = (await readChanges(db, one, 'OLDEST', 1))!.next;
   const second = (await readChanges(db, one, first, 1))!.next;

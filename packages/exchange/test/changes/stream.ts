@@ -1,4 +1,4 @@
-/** A reader of changes as Server-Sent Events. */
+/** A test client that reads changes as Server-Sent Events. */
 import { type IncomingMessage, request } from 'node:http';
 import type { DevParty } from '@measurement-exchange/testkit/exchange';
 import { afterEach, expect } from 'vitest';

@@ -1,5 +1,6 @@
 /**
- * Tests waiting for the next change, which comes from this process, from another process, or without a notification.
+ * Tests callers that wait for the next change. The change comes from this process or another process, with or without a
+ * notification.
  */
 
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
@@ -135,7 +136,7 @@ describe('notifying', () => {
     await db.close();
   });
 
-  /** The notifications that the exchange sent, received on a connection outside its process. */
+  /** Returns what a second notifier, which stands for another process, was told: the names of parties, or `all`. */
   const told = () => woken.flat();
 
   it('begins with all: something may have changed before it listened', () => {
@@ -177,7 +178,8 @@ describe('notifying', () => {
     await Promise.all([commit('1', '2'), commit('3'), commit('4')]);
     const four = ['1', '2', '3', '4'].map((party) => `dataProviders/${party}`);
     await expect.poll(() => heard).toEqual(expect.arrayContaining(four));
-    // A PostgreSQL notification must be shorter than 8,000 bytes.
+    // So many names do not fit in a PostgreSQL notification, which must be shorter than 8,000 bytes. The exchange must
+    // announce all parties instead.
     const many = Array.from({ length: 400 }, (_, i) => `${i}`.padStart(10, 'x'));
     const count = heard.filter((party) => party === 'all').length;
     await commit(...many);
@@ -229,9 +231,9 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   const age = async () => (await read())[0]!.value;
   const holder = await db.pool.connect();
   await holder.query('BEGIN; SELECT pg_current_xact_id()');
-  // The horizon holds back this transaction until the older one above ends.
+  // Create a later transaction ID, so that the open transaction above delays a later transaction.
   await db.pool.query('SELECT pg_current_xact_id()');
-  // Older transactions of other tests may end first.
+  // Poll, because older transactions of other tests may have to end first.
   await expect.poll(age).toBeGreaterThan(0);
   const { now } = performance;
   vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);

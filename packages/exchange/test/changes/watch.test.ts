@@ -1,4 +1,7 @@
-/** Tests changes as Server-Sent Events: each change arrives once and in order, wherever a reader resumes. */
+/**
+ * Tests changes as Server-Sent Events: each change arrives once and in order, even if the reader disconnects and
+ * resumes.
+ */
 import { type DevParty, startExchange, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   castOf,

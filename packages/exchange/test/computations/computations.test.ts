@@ -1,4 +1,4 @@
-/** Tests what a duchy sees of a measurement, and what the consumer sees of the duchies. */
+/** Tests the data of a measurement that duchies can read, and the data of duchies that the consumer can read. */
 import { createHash } from 'node:crypto';
 import {
   act,
@@ -194,7 +194,7 @@ describe('the timeline of a measurement', () => {
     for (const progress of [-0.1, 1.1]) {
       expect(errorOf(await log(firstWorker, { ...report, progress }))).toBe(`${INVALID} progress`);
     }
-    // Reports may not contain free text, neither as a message nor in place of a code, a stage or a position.
+    // Reports must not contain free text, either as a message or in place of a code, a stage, or a position.
     for (const [change, field] of [
       [{ message: 'VID 42 was seen 3 times' }, 'message'],
       [{ code: 'VID_42' }, 'code'],

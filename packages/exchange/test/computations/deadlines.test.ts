@@ -1,4 +1,6 @@
-/** Tests that computations end when they wait for too long, and name the parties that they waited for. */
+/**
+ * Tests that a computation fails when it waits for too long, and that the failure names the parties that it waited for.
+ */
 import {
   act,
   computationOf,

@@ -1,4 +1,4 @@
-/** Tests how computations end without a result: by revoked certificates and by retention. */
+/** Tests computations that end without a result because of a revoked certificate or retention. */
 import { newCertificate } from '@measurement-exchange/testkit/certificates';
 import {
   act,
@@ -65,7 +65,7 @@ describe('a revoked certificate of a duchy', () => {
     }
     expect(await read(done)).toEqual(ended);
     expect((await read(other)).state).toBe('COMPUTING');
-    // The revoked certificate can no longer be used, either.
+    // The new result cannot use the revoked certificate, either.
     const late = await act(exchange, aggregator, other, 'setResult', resultOf(aggregator));
     expect(errorOf(late)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
   });
@@ -78,7 +78,8 @@ describe('a revoked certificate of a duchy', () => {
     const running = await world.create();
     await setAllParameters(exchange, duchies, running);
     for (const i of [0, 1]) await ok(reportFulfilled(exchange, duchies, running, i));
-    // This is the state before the cascade reaches the measurement.
+    // Put the certificate on hold without starting the cascade. This is the state before the cascade reaches the
+    // measurement.
     await exchange.database.query(
       `UPDATE certificates SET revocation_state = 'HOLD' WHERE party || '/certificates/' || id = $1`,
       [aggregator.certificate],

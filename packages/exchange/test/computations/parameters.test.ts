@@ -92,7 +92,7 @@ describe('setParameters', () => {
     expect(await set({})).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
     const release = () => asOperator(exchange, 'POST', `${firstWorker.certificate}:releaseHold`);
     await expect.poll(async () => (await release()).status).toBe(200);
-    // The measurement did not rely on the certificate.
+    // The measurement stays open, because it did not depend on the certificate that was put on hold.
     expect(await world.states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
   });
 

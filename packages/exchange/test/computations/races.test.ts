@@ -1,4 +1,7 @@
-/** Tests duchies, providers, the consumer and the deadlines at the same time: exactly one of them decides. */
+/**
+ * Tests requests of duchies, providers, and the consumer that compete with each other and with deadlines. Exactly one
+ * of them decides.
+ */
 
 import {
   act,
@@ -34,8 +37,8 @@ const inTurn = (measurement: Json, attempts: (() => Promise<string>)[]) =>
   attemptInTurn(exchange, measurement, attempts);
 
 /**
- * Assigns one provider to each worker, because two requests of one duchy would wait for each other before they reach
- * the lock.
+ * Creates a measurement that waits for data. Assigns one provider to each worker, because two requests of one duchy
+ * would wait for each other before they reach the lock.
  */
 async function createReady(): Promise<Json> {
   const measurement = await world.create();
@@ -108,7 +111,7 @@ describe('one after the other', () => {
       const measurement = await createReady();
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
       const fulfill = async () => outcome(await reportFulfilled(exchange, world.duchies, measurement, 1));
-      // At this time, the deadline for the result has passed as well.
+      // Use a time at which the deadline for the result has passed as well.
       const deadline = () => expire(14 * 24 + 1);
       const outcomes = await inTurn(measurement, dataFirst ? [fulfill, deadline] : [deadline, fulfill]);
       expect(outcomes).toEqual(dataFirst ? ['OK', 'ran'] : ['ran', ILLEGAL]);
@@ -147,7 +150,8 @@ describe('one after the other', () => {
   });
 
   it('refusal, data, failure and cancellation: the first end is the only one, and nothing stays open', async () => {
-    // A failure whose etag is outdated by the data is retried, and the retry comes after the cancellation.
+    // If the data makes the etag of the failure stale, the failure is retried only after the cancellation. Therefore
+    // the measurement ends as cancelled if the data comes first.
     const ends = ['refused', 'CANCELLED', 'gave up', 'CANCELLED'];
     for (const order of rotations([0, 1, 2, 3])) {
       const measurement = await createReady();
@@ -204,10 +208,10 @@ describe('at once, in whatever order', () => {
       expect((await get(exchange, world.acme, measurement.name)).results).toEqual([result]);
       const { transitions } = await get(exchange, world.acme, `${measurement.name}:timeline`);
       const times = (wanted: string) => transitions.filter(({ cause }: Json) => cause === wanted).length;
-      // Setting the parameters adds a step for each of three participants and two requisitions.
+      // Setting the parameters adds five steps: one for each of three participants and two requisitions.
       expect(['parametersSet', 'fulfilled', 'allFulfilled', 'computed'].map(times)).toEqual([5, 2, 1, 1]);
     };
-    // Four rounds run at the same time, so that they also disturb each other.
+    // Run four rounds at the same time, so that they also disturb each other.
     for (let i = 0; i < ROUNDS; i++) await Promise.all([round(), round(), round(), round()]);
   });
 });

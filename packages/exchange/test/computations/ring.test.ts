@@ -1,4 +1,4 @@
-/** Tests what the duchies of a ring report about their computations, and what other parties see of it. */
+/** Tests the requests of duchies in a Liquid Legions computation, and the data that other parties see of it. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';

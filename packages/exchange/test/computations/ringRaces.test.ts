@@ -1,6 +1,6 @@
 /**
- * Tests confirmations that run at the same time as each other and as events that end a computation. Each confirmation
- * takes effect once, and the first end is the only one.
+ * Tests confirmations that compete with each other and with events that end a computation. Each confirmation takes
+ * effect once, and only the first event ends the computation.
  */
 import {
   act,
@@ -45,7 +45,7 @@ describe('a deadline', () => {
     const measurement = await world.createFulfilled();
     await ok(act(exchange, secondWorker, measurement, 'confirm', {}));
     const computing = await world.createComputing();
-    // The deadline does not depend on the time of the creation.
+    // Move the creation back, because the deadline must not depend on it.
     await exchange.database.query(
       `UPDATE computations SET create_time = create_time - interval '5 days' WHERE id = $1`,
       [measurement.name.split('/').at(-1)],
@@ -122,8 +122,8 @@ describe('one behind the other', () => {
       const measurement = await world.create();
       await setAllKeys(exchange, world.duchies, measurement);
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-      // The etag is read in advance, because a request of the aggregator waits for its previous request when many
-      // callers are active.
+      // Read the etag in advance. If many callers are active, a later request of the aggregator would wait for its
+      // previous request.
       const { etag, requisitions } = await readComputation(exchange, aggregator, measurement);
       const { name: requisition, fulfillingDuchy } = requisitions[1];
       const worker = all(world.duchies).find(({ name }) => name === fulfillingDuchy)!;

@@ -1,4 +1,4 @@
-/** Tests requests of duchies under strict checks. */
+/** Tests requests of duchies while the setting `checks` is `strict`. */
 
 import { createRoot } from '@measurement-exchange/sdk/identity';
 import { act, parametersOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';

@@ -1,6 +1,4 @@
-/**
- * Tests that a valid request is accepted without findings, and that each way to break it is reported with its field.
- */
+/** Tests that a valid request has no findings, and that each mutation of the request is reported with its field. */
 import { toBase64 } from '@measurement-exchange/contract';
 import { issueLeaf } from '@measurement-exchange/sdk/identity';
 import {
@@ -37,7 +35,7 @@ const brief = (findings: { code: string; field: string }[]) =>
   findings.map(({ code, field }) => [code, field]);
 const expected = ({ refusals, fields }: Mutation<string>) => refusals.map((code, i) => [code, fields[i]]);
 
-/** Returns the reason and the fields, which can be in different places of the error. */
+/** Returns the error's reason and fields. The fields can be in the violations or in the metadata of the error. */
 function refused(reply: Reply): string {
   const [, , reason, ...fields] = errorOf(reply).split(' ');
   const { field, dataProvider } = metadata(reply) ?? {};

@@ -40,14 +40,14 @@ const IN_SPEC = 'measurementSpec.message';
 const streamlyIn = (request: Request) => request.dataProviders['dataProviders/streamly']!;
 const chirperIn = (request: Request) => request.dataProviders['dataProviders/chirper']!;
 
-/** Replaces the spec by a changed spec with a valid signature. */
+/** Replaces the spec with a changed spec and signs it again. */
 function spec(changes: SpecInit): Change {
   return (request, w) => {
     request.measurementSpec = signedSpec(w, changes);
   };
 }
 
-/** Sends the request with another certificate of Acme, signed with its key. */
+/** Uses another certificate of Acme, and signs the request with that certificate's key. */
 function consumer(as: (w: World) => DevParty): Change {
   return (request, w) => {
     request.measurementConsumerCertificate = as(w).certificate;

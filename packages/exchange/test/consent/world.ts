@@ -23,7 +23,7 @@ import { castOf, ok, post, signed } from '@measurement-exchange/testkit/steps';
 
 const YEAR_MS = 365.25 * 24 * 3600_000;
 
-/** The certificates that a party has in addition to its first one. */
+/** Kinds of certificates that Acme and Streamly have in addition to their first ones. */
 const KINDS = ['other', 'revoked', 'held', 'expired', 'early', 'stranger', 'lapsed'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -32,10 +32,10 @@ export interface World {
   acme: DevParty;
   globex: DevParty;
   streamly: DevParty;
-  /** Chirper has replaced its first encryption key. */
+  /** Chirper has replaced its first encryption key, which is `formerKey`. */
   chirper: DevParty;
   formerKey: string;
-  /** Acme and Streamly with other certificates and their keys. */
+  /** Acme and Streamly with each kind of additional certificate and its key. */
   acmeAs: Record<Kind, DevParty>;
   streamlyAs: Record<Kind, DevParty>;
   /** The root that is trusted for all parties. */
@@ -67,7 +67,7 @@ export async function createWorld(exchange: TestExchange): Promise<World> {
   };
   const acmeAs = await certified(acme);
   const streamlyAs = await certified(streamly);
-  // The roots are added only now, because under strict checks no party could register certificates of other issuers.
+  // Add the roots last. Otherwise strict checks would reject the certificates of other issuers above.
   for (const root of [demo, lapsed]) await trust(exchange, root);
 
   const keyset = (await createEncryptionKeysets()).publicKeyset;

@@ -40,7 +40,10 @@ const UNGUARD = `
   FOR k IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
             WHERE contype = 'c' AND connamespace = 'public'::regnamespace
   LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', k.relation, k.conname); END LOOP; END $$;`;
-/** The tables to restore after a case that all checks examine. This takes about 60 ms, and a new clone takes 200 ms. */
+/**
+ * Tables to restore after a case in which all checks run. Restoring them takes about 60 ms, and a new clone takes 200
+ * ms.
+ */
 const TABLES = [
   ...['parties', 'principals', 'trusted_roots', 'certificates', 'revocation_cascades'],
   ...['measurements', 'requisitions', 'measurement_tombstones', 'requisition_tombstones'],
@@ -92,7 +95,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await patient?.end();
-  // The data is not needed any more, so the server stops without a flush, which would take seconds.
+  // Stop the server without a flush, which would take seconds. The data is no longer needed.
   if (server !== undefined) process.kill(server.pid, 'SIGQUIT');
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -115,7 +118,7 @@ async function clone(template: string, name = `clone${++clones}`): Promise<strin
   return name;
 }
 
-/** Runs the doctor and returns its findings without their prose. */
+/** Runs the doctor and returns the check and the examples of each finding. */
 async function findings(database: string) {
   return (await doctor({ connection: at(database) })).map(({ check, examples }) => [check, examples]);
 }
@@ -187,7 +190,7 @@ const SCHEMA_ILLNESSES: Illness[] = [
   ],
   [
     'a server without checksums',
-    // Checksums are chosen when a cluster is created, so this defect replaces only the view that reports them.
+    // Replace only the view that reports checksums, because checksums themselves are chosen when a cluster is created.
     `CREATE VIEW pg_settings AS SELECT name, CASE name WHEN 'data_checksums' THEN 'off' ELSE setting END AS setting
        FROM pg_catalog.pg_settings;
      DO $$ BEGIN
@@ -205,7 +208,7 @@ describe('the doctor', () => {
 
   it.each(ILLNESSES)('finds %s', async (...illness) => {
     const [, , check, examples] = illness;
-    // The log of changes is emptied, because it would also reveal that a version is wrong.
+    // Empty the change log, because it would also reveal that a version is wrong.
     expect(await findingsOf(illness, 'DELETE FROM changes;')).toEqual([[check, examples]]);
   });
 

@@ -45,7 +45,7 @@ describe('the doctor of an exchange', () => {
     expect(checks).toBe(CHECKS.length);
     expect(findings.filter(({ severity }: Json) => severity === 'error')).toEqual([]);
 
-    // A request within a minute does not run the doctor again.
+    // A request within a minute of the last run does not run the doctor again.
     expect(await run()).toMatchObject({ running: false, startTime, endTime });
     expect(await requests()).toBe(1);
 
@@ -57,7 +57,7 @@ describe('the doctor of an exchange', () => {
       ...{ check: 'trigger-off', severity: 'error', rows: 1, examples: ['measurements terminal_state'] },
       ...{ meaning: expect.stringContaining('trigger'), remedy: expect.stringContaining('ALTER TABLE') },
     });
-    // A transaction of another test on the server may delay the log.
+    // Poll, because a transaction of another test on the server may delay the audit entry.
     const audited = async () => {
       const { auditEntries } = await ok(asOperator(exchange, 'GET', 'auditEntries?filter.name=doctor'));
       return auditEntries.map(({ operation, principal }: Json) => `${operation} ${principal}`);
@@ -103,7 +103,7 @@ it('the status has replicas, the last migration, and counts of all measurements'
   const refused = await createMeasurement(exchange, acme, [chirper]);
   const { name, etag } = await requisitionOf(exchange, chirper, refused);
   await ok(post(exchange, chirper, `${name}:refuse`, { etag, refusal: { justification: 'DECLINED' } }));
-  // Adds a replica that is still running and a replica that was not seen for a while.
+  // Add a replica that is still running and a replica that was last seen too long ago.
   await exchange.database.query(
     `INSERT INTO replicas VALUES ('older', 'h', '0.0.1', now() - interval '1 day', now() - interval '1 minute'),
        ('gone', 'h', '0.0.1', now() - interval '1 day', now() - interval '5 minutes')`,

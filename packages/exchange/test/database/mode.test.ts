@@ -6,7 +6,7 @@ let database: Database;
 
 beforeEach(async () => {
   database = await createDatabase();
-  // An earlier version left the database without this setting.
+  // Simulate a database that an earlier version created without this setting.
   await database.query("DELETE FROM settings WHERE key = 'mode'");
 });
 afterEach(() => database.drop());
@@ -22,8 +22,7 @@ it('an empty database belongs to the mode that comes first', async () => {
   expect(await mark()).toBe('development');
   await addParty();
   await migrateAs('development');
-  // A migration for production leaves the mark unchanged. Production refuses to serve this database with its own
-  // message.
+  // Migrating for production does not change the recorded mode. Production mode later refuses to serve this database.
   await migrateAs('production');
   expect(await mark()).toBe('development');
 });

@@ -1,6 +1,6 @@
 /**
- * Tests the plan of every SQL statement of the exchange, made as the product makes it, on tables large enough for plans
- * to differ.
+ * Tests the query plan of every SQL statement of the exchange. The statements are prepared as in production, on tables
+ * large enough to make bad plans visible.
  */
 
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -40,8 +40,8 @@ const LARGE = [
 ];
 
 /**
- * The doctor reads whole tables by design. `eventGroups/scale.test.ts` tests the plans of event group lists. Earlier
- * tests of this process may have created some of those statements.
+ * The statements to test. Excludes the doctor's statements, which read whole tables, and the statements of event group
+ * lists, which `eventGroups/scale.test.ts` tests.
  */
 const planned = [...statements.values()].filter(
   ({ name }) => !name.startsWith('event_group_list_') && !CHECKS.some((check) => check.id === name),
@@ -67,7 +67,7 @@ function party(name: string): BulkParty {
 beforeAll(async () => {
   database = await createDatabase();
   const named = [CONSUMER, ...PROVIDERS, SMALL_CONSUMER, SMALL_PROVIDER].map(({ name }) => name);
-  // Adds a thousand parties with ten certificates each, after the named parties.
+  // Add a thousand parties with ten certificates each, after the named parties.
   await database.query(
     `WITH named AS (
        SELECT name, nth FROM unnest($1::text[]) WITH ORDINALITY AS n(name, nth)
@@ -86,7 +86,7 @@ beforeAll(async () => {
   const file = [{ name: 'x'.repeat(200), package: 'a', messageType: [{ name: 'M' }] }];
   const descriptorSet = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
   await loadDescriptors(database, { providers: PROVIDERS, descriptorSet, count: ROWS * PROVIDERS.length });
-  // The rows of the small parties are loaded last, so they are the newest.
+  // Load the rows of the small parties last, so that they are the newest.
   const last = { providers: [SMALL_PROVIDER], first: 3 * ROWS, count: SMALL_ROWS };
   await loadMeasurements(database, { consumer: SMALL_CONSUMER, ...last });
   await loadDescriptors(database, { descriptorSet, ...last });
@@ -104,7 +104,7 @@ beforeAll(async () => {
   await sharePending();
   await database.query('ANALYZE');
   client = await sql.pool.connect();
-  // The tests below prepare the statements again.
+  // Deallocate the statements, because the tests below prepare them again.
   await client.query('DEALLOCATE ALL');
 });
 
@@ -158,7 +158,7 @@ async function sharePending(): Promise<void> {
 }
 
 /**
- * Explains a statement. `values` are SQL literals. They default to NULL, because a generic plan is the same for all
+ * Explains a statement. `values` are SQL literals and default to NULL, because a generic plan does not depend on the
  * values.
  */
 async function explain(name: string, options: string, values?: string[]): Promise<Plan> {
@@ -204,7 +204,7 @@ describe('the plan of each statement', () => {
     expect(whole.filter((table) => LARGE.includes(table))).toEqual([]);
   });
 
-  // A read must neither wait for a write nor block it. Writes lock the rows that they change.
+  // Only statements that write may lock rows. A read must neither wait for a write nor block it.
   const reads = planned.filter(({ text }) => !/\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b/.test(text));
   it.each(reads.map(({ name }) => name))('%s locks rows only if its name says so', async (name) => {
     const locks = (await nodesOf(name)).some((node) => node['Node Type'] === 'LockRows');
@@ -361,7 +361,7 @@ describe('a page costs what it holds', () => {
   );
 
   it('changes_page: the last page as much as the first, and as much for a party with few rows', async () => {
-    // Transactions of other tests may delay the visibility of rows.
+    // Wait until all rows are readable, because transactions of other tests may delay them.
     const held = 'SELECT FROM changes WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) LIMIT 1';
     await expect.poll(() => database.query(held)).toEqual([]);
     const touched = async (party: string, skip: number) => {

@@ -1,6 +1,6 @@
 /**
- * Tests that the schema dump beside the migrations is current, and that a newer version may migrate while this version
- * serves.
+ * Tests that the schema dump in the migrations directory is current, and that this version keeps working after a newer
+ * version has migrated the database.
  */
 import { type Database, useExchange } from '@measurement-exchange/testkit/exchange';
 import { printSchema } from '@measurement-exchange/testkit/schemaDump';

@@ -1,6 +1,6 @@
 /**
- * Tests that the serving role has the rights that the statements need. Most tests connect as the owner of the tables
- * instead.
+ * Tests that the role that serves requests has the rights that the statements need. Most other tests connect as the
+ * owner of the tables instead.
  */
 import { createDatabase } from '@measurement-exchange/testkit/exchange';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-/** Tests how long the database may keep a request waiting. */
+/** Tests how long a request waits for the database before it fails. */
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -33,7 +33,7 @@ it.each([
   expect(await db.query(read, [name])).toEqual([{ setting }]);
 });
 
-/** Sets the session's limit for this transaction to 20 ms, so that it is reached quickly. */
+/** Reduces a time limit of the session to 20 ms for this transaction. */
 const soon = (tx: Transaction, name: string) =>
   tx.query(statement('soon', `SELECT set_config($1, '20', true)`), [name]);
 
@@ -86,7 +86,7 @@ it.each([
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const work = db.tx('test', async (tx) => {
     await tx.query(statement('one', 'SELECT 1'), []);
-    // The time passes between two statements, because a running statement would hit its own limit.
+    // Let the time pass between two statements, because a running statement would reach its own limit first.
     vi.advanceTimersByTime(ms);
     await tx.query(statement('one', 'SELECT 1'), []);
     return 'committed';

@@ -1,4 +1,4 @@
-/** Tests the demo duchies in the database of a development exchange. */
+/** Tests how a development exchange creates, keeps, and moves the demo duchies. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -128,7 +128,10 @@ describe('a batch', () => {
       for (const other of others.splice(0)) await other.end();
     });
 
-    /** Opens a transaction that is about to create an event group with this request ID and the same content. */
+    /**
+     * Opens a transaction that has inserted an event group with this request ID and the same content, but has not
+     * committed.
+     */
     async function creating(requestId: string): Promise<pg.Client> {
       const probe = await ok(steps.send({ ...eventGroup, requestId: `probe ${requestId}` }));
       const other = new pg.Client({ connectionString: exchange.database.url });

@@ -1,4 +1,4 @@
-/** Tests event groups that are replaced and deleted, and descriptors that change while event groups use them. */
+/** Tests updates and deletions of event groups, and descriptors that change while event groups use them. */
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leanSet, serialize, typeUrl } from '@measurement-exchange/testkit/metadataSets';
 import { castOf, errorOf, get, metadata, ok, stored } from '@measurement-exchange/testkit/steps';

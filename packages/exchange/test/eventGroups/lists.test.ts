@@ -199,7 +199,7 @@ describe('a list of event groups', () => {
   });
 
   it('is NOT_FOUND for a party that does not exist', async () => {
-    // No caller can be authorized for a party that does not exist, so the test calls the operation directly.
+    // Call the operation directly, because no caller can be authorized for a party that does not exist.
     const db = new Database({
       connection: { connectionString: exchange.database.url },
       applicationName: 'test',
@@ -273,7 +273,7 @@ describe('paging while others write', () => {
         }));
         await ok(steps.batch(updates, 'batchUpdate'));
         for (const { name } of eventGroups.slice(0, 2)) await ok(steps.drop(name));
-        // Existing event groups are updated as well, without leaving the list.
+        // Also update an existing event group that stays in the list.
         const touched = before[Math.floor(before.length / 2)];
         if (touched.state === 'ACTIVE')
           await ok(steps.put(touched.name, { ...touched, eventGroupReferenceId: 'touched' }));
@@ -298,7 +298,7 @@ describe('a page of large event groups', () => {
     }));
     for (let i = 0; i < 40; i++) await steps.make({ attributes }, dailynews);
     const page = await get(exchange, dailynews, `${collection(dailynews)}?pageSize=1000`);
-    // Each event group has 207 KB of attributes, and a page has 8 MiB.
+    // A page holds 39 event groups, because each has 207 KB of attributes and a page has at most 8 MiB.
     expect(page.eventGroups).toHaveLength(39);
     expect(page.nextPageToken).toBeDefined();
   });
@@ -327,7 +327,7 @@ describe('a page of large event groups', () => {
       if (page.nextPageToken === undefined) break;
       token = page.nextPageToken;
     }
-    // One event group existed before. For each page, at most two sets of a million bytes are linked.
+    // The first page also has the event group that existed before. Each page links at most two sets of a million bytes.
     expect(pages).toEqual([3, 2, 2]);
   });
 });

@@ -12,7 +12,8 @@ let globex: DevParty;
 let streamly: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
 /**
- * The names of descriptors: with and without the google files that they import, and with the schemas of test/protos.
+ * Names of registered descriptors: one with the google files that it imports, one without them, and one with the
+ * schemas of test/protos.
  */
 let complete: string;
 let lean: string;

@@ -15,7 +15,7 @@ import {
 
 const ROWS = isStress ? 100_000 : 20_000;
 const PAGE_SIZE = 50;
-/** Half of the rows. Every tested list is longer. */
+/** The position of a page in the middle of the rows. Every tested list is longer than this. */
 const DEEP = ROWS / 2 - PAGE_SIZE;
 const PROVIDER = 'dataProviders/large';
 const CONSUMER = 'measurementConsumers/large';
@@ -33,13 +33,14 @@ beforeAll(async () => {
       UNION ALL SELECT 'dataProviders/p' || i, now(), now() FROM generate_series(0, 9) AS i`,
     [[PROVIDER, CONSUMER]],
   );
-  // Building an index from existing rows is three times as fast as updating it row by row.
+  // Drop the indexes before loading the rows, because building an index from existing rows is three times as fast as
+  // updating it row by row.
   const indexes = await database.query(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
       WHERE tablename = 'event_groups' AND indexdef NOT LIKE 'CREATE UNIQUE %'`,
   );
   for (const { name } of indexes) await database.query(`DROP INDEX ${name}`);
-  // All parties exist, and checking the foreign keys of each row would take as long as writing the row.
+  // Drop the foreign keys, because checking them for each row would take as long as writing the row. All parties exist.
   await database.query(`ALTER TABLE event_groups
     DROP CONSTRAINT event_groups_provider_fkey, DROP CONSTRAINT event_groups_consumer_fkey`);
   // Three in five event groups belong to both large parties, and the others to one of them. One in twenty is deleted,
@@ -182,7 +183,7 @@ describe('a page', () => {
     }
     return {
       blocks: plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!,
-      // The fastest of five runs is least affected by other work on the machine.
+      // Use the fastest of five runs, because it is least affected by other work on the machine.
       milliseconds: Math.min(...times),
     };
   }
@@ -224,7 +225,7 @@ describe('a page', () => {
     console.log(`${title}: page 1 ${line(first)}, page ${depth / PAGE_SIZE + 1} ${line(deep)}`);
     expect(deep.blocks).toBeLessThanOrEqual(2 * first.blocks);
     expect(first.blocks).toBeLessThanOrEqual(2 * deep.blocks);
-    // A search reads all matching rows. Every other list reads a few blocks for each row.
+    // A search is excluded, because it reads all matching rows. Every other list reads a few blocks for each row.
     if (q.words === undefined) expect(first.blocks).toBeLessThanOrEqual(10 * PAGE_SIZE);
   });
 
@@ -236,7 +237,7 @@ describe('a page', () => {
       return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
     };
     expect(await blocks('rar', 10)).toBeLessThan((await blocks('campaign', 10)) / 4);
-    // A search reads all matching rows, and a few blocks for each.
+    // A search reads a few blocks for each matching row.
     expect(await blocks('rar', PAGE_SIZE)).toBeLessThanOrEqual((10 * ROWS) / 300);
   });
 

@@ -1,4 +1,4 @@
-/** The steps of the tests of event groups. */
+/** Test helpers that create, change, and read event groups. */
 import { TYPE_URLS } from '@measurement-exchange/contract';
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { typeUrl } from '@measurement-exchange/testkit/metadataSets';

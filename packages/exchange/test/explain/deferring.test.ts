@@ -1,4 +1,7 @@
-/** Tests that a provider can say why a requisition waits and until when, and when parties were last seen. */
+/**
+ * Tests that a provider can say why and until when a requisition waits, and that parties can see when other parties
+ * were last seen.
+ */
 import { computationOf, setAllParameters, useComputations } from '@measurement-exchange/testkit/computations';
 import { type DevParty, type Reply, UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import {
@@ -101,7 +104,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(30);
   }
   expect((await seen()).deferral).toEqual(first.at(-1));
-  // Repeating the same deferral does not count as a deferral.
+  // Repeating the same deferral changes nothing and does not count.
   await ok(defer(requisition, first.at(-1)!));
 
   const ageBy = (seconds: number) =>
@@ -127,7 +130,8 @@ it('is told to the other side ten times at most, and replaces the last one at mo
     expect(transitions.filter(({ cause }: Json) => cause === 'deferred')).toHaveLength(10);
   }
   await ok(fulfill(exchange, world.streamly, replaced, 1n));
-  // Transactions of other tests on this server may delay changes. The change of the fulfillment comes last.
+  // Wait for the last change, which is the fulfillment, because transactions of other tests on this server may delay
+  // changes.
   await expect.poll(async () => (await changes()).at(-1)?.state).toBe('FULFILLED');
   expect(await changes()).toHaveLength(1 + 10 + 1);
 });

@@ -1,4 +1,4 @@
-/** Tests why a measurement ended and what its consumer can do next, as explanations say. */
+/** Tests the explanations of measurements that have ended: why each one ended, and what its consumer can do next. */
 import { act, useComputations } from '@measurement-exchange/testkit/computations';
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import { fulfill, get, ok, post, refuse } from '@measurement-exchange/testkit/steps';

@@ -51,7 +51,7 @@ it('is shown to half a minute, whether it is stored or not', () => {
 it('by a job every 30 seconds', async () => {
   const db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
   const lastSeen = new LastSeen();
-  /** Functions that end a pause of the job. No other pause lasts 30 seconds. */
+  /** Functions that end a pause of 30 seconds. Only the tested job pauses for exactly this time. */
   const pauses: (() => void)[] = [];
   const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation((ms, _value, options) => {
     const { promise, resolve } = Promise.withResolvers<never>();

@@ -1,4 +1,7 @@
-/** Tests that explanations name exactly the duchy that is down at a stage, its missing step, and since when. */
+/**
+ * Tests explanations of a computation in which one duchy is down. They must name only this duchy, its missing step, and
+ * the time since when it has been missing.
+ */
 import {
   act,
   all,
@@ -66,7 +69,7 @@ function useStages(world: ComputationWorld) {
   return {
     ...explained,
     checkDown,
-    /** Reports the steps before step `at` as done, and step `at` as begun. */
+    /** Creates a computation, reports the steps before number `at` as done, and reports step `at` as begun. */
     async atStep(steps: [Role, string][], at: number): Promise<Stuck> {
       const measurement = await world.createComputing();
       for (const [role, stage] of steps.slice(0, at)) {
@@ -77,7 +80,7 @@ function useStages(world: ComputationWorld) {
       const since = await explained.log(down, measurement, { stage });
       return { measurement, down, since, owes: `computes ${stage}, attempt 1 \\(“${REPORT}”\\)` };
     },
-    /** Stops before any duchy has reported a step. */
+    /** Creates a computation in which no duchy has reported a step yet. */
     async beforeSteps(role: Role): Promise<Stuck> {
       const measurement = await world.createComputing();
       const { updateTime: since } = await readComputation(exchange, world.duchies[role], measurement);
@@ -153,7 +156,8 @@ describe('share-shuffle', () => {
     ['aggregator', 'AGGREGATION_PHASE'],
   ];
   it.each(STEPS.map((step, i) => [...step, i] as const))('%s, in its %s', async (role, stage, i) => {
-    // Both workers shuffle at the same time. When the first worker is down, the other one has finished.
+    // Both workers shuffle at the same time. If the first worker is down, the second worker's shuffle must therefore be
+    // done already.
     const isFirst = role === 'firstWorker' && stage === 'SHUFFLE_PHASE';
     const steps = isFirst ? [...STEPS.slice(0, 2), STEPS[3]!, STEPS[2]!] : STEPS;
     await checkDown(await atStep(steps, isFirst ? 3 : i));

@@ -1,6 +1,6 @@
 /**
- * Tests the explanations that a provider and a duchy get of the same situations: only facts that they can also read
- * elsewhere.
+ * Tests the explanations that a provider and a duchy get of the same situations. They may contain only facts that this
+ * party can also read elsewhere.
  */
 import type { Explanation } from '@measurement-exchange/contract';
 import { act, computationOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const DO_IT = 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).';
-/** The expected wait for the provider that asks. */
+/** The expected wait for the provider that requests the explanation. */
 const ownWait = (
   { name, updateTime }: Json,
   code: 'ASKED' | 'UPLOAD_MISSING' | 'DEFERRED',

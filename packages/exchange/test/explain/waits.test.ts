@@ -1,6 +1,6 @@
 /**
- * Tests the explanation of a pending measurement for its consumer: whom it waits for, for what, since when, and what to
- * do.
+ * Tests the explanation of a pending measurement for its consumer: which parties it waits for, for what, since when,
+ * and what to do.
  */
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, signEncryptionKey } from '@measurement-exchange/sdk/identity';
@@ -54,7 +54,7 @@ const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp
   },
 });
 
-/** A measurement whose provider is online and was asked just now, or is late. */
+/** A situation in which the provider is online but has not responded: it was asked just now, or it is late. */
 async function silentMeasurement(measurement: Json, code: 'ASKED' | 'SILENT' = 'SILENT') {
   const remedy = code === 'ASKED' ? REMEDY.wait : REMEDY.ask(world.streamly);
   const waits = [await ofRequisition(measurement, world.streamly, code, remedy)];
@@ -181,7 +181,7 @@ const SITUATIONS: Record<string, Situation> = {
   'a revocation whose cascade runs': {
     arrange: async () => {
       const { measurement, certificate } = await withCertificate(24 * 365, [world.streamly]);
-      // A lock on the measurement stops the cascade.
+      // Lock the measurement, so that the cascade cannot fail it.
       const holder = new pg.Client({ connectionString: exchange.database.url });
       await holder.connect();
       await holder.query('BEGIN');

@@ -1,5 +1,5 @@
 /**
- * Situations to explain, created as parties create them, and the explanations that the exchange gives at another time.
+ * Test helpers that create situations as parties create them, and check how the exchange explains them at another time.
  */
 import {
   type Explanation,
@@ -28,7 +28,7 @@ import { explainComputation, explainMeasurement, explainRequisition } from '../.
 
 export type Json = Reply['json'];
 const EXPLAIN = { explainMeasurement, explainRequisition, explainComputation };
-/** The reason that a provider gives, and the message that a duchy reports. */
+/** WORDS is the reason that a provider gives for a deferral. REPORT is the message that a duchy reports. */
 export const WORDS = 'Our logs of March come on Thursday.';
 export const REPORT = 'In progress.';
 export const { computations: DEADLINES } = loadConfig({});
@@ -37,22 +37,22 @@ export const inHours = (hours: number): Timestamp => timestampOf(Date.now() + ho
 /** A wait without its sentence and without the time at which the party was last seen. */
 export type ExpectedWait = Omit<Wait, 'detail' | 'lastSeen'>;
 
-/** The resource to explain, and the expected explanation. */
+/** The resource to explain, and the explanation to expect. */
 export interface Asked {
   name: string;
   /** All waits, in their order. */
   waits?: ExpectedWait[];
   risks?: { code: string; at: string }[];
   ending?: { code: string; remedy: string };
-  /** A text that must occur in the details of the waits, of the risks or of the ending. */
+  /** A pattern that must match the details of the waits, of the risks, or of the ending. */
   says: RegExp;
 }
 
 export interface Situation {
   arrange: () => Promise<Asked>;
   /**
-   * The explanation is requested this many hours later. Unless the situation says otherwise, all parties are online
-   * then.
+   * The number of hours after which the explanation is requested. All parties are online then, unless `arrange` changes
+   * this.
    */
   hours?: number;
 }
@@ -93,7 +93,7 @@ export function useExplained(world: ComputationWorld) {
   async function explain(name: string, hours = 0): Promise<Explanation> {
     const { route, params } = matchRoute('GET', `/v2alpha/${name}:explain`);
     const deadlines = { ...DEADLINES, cancelPendingAfterDays: undefined };
-    // Uses the times that the test set, instead of the times that the exchange itself recorded.
+    // Use the times that the test set, instead of the times that the exchange itself recorded.
     const seenThen = Object.assign(new LastSeen(), { latest: (party: string) => lastSeen.get(party) });
     const store = { ...replica(hours), deadlines, lastSeen: seenThen };
     const request = { params, path: name } as unknown as RequestOf<Operation>;
@@ -137,7 +137,10 @@ export function useExplained(world: ComputationWorld) {
       );
       return row!.time as Timestamp;
     },
-    /** Creates a measurement of these providers. The first provider's certificate is valid for this many hours. */
+    /**
+     * Creates a measurement of these providers. The first provider uses a certificate that is valid for this many
+     * hours.
+     */
     async withCertificate(hours: number, providers: DevParty[]) {
       const [{ name, token }] = providers as [DevParty];
       const body = await newCertificate(undefined, { notAfter: new Date(Date.now() + hours * 3600_000) });

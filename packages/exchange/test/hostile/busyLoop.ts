@@ -1,6 +1,7 @@
 /**
- * Measures how much processor time the event loop of an exchange uses between two turns. Unlike the delay of the loop,
- * this does not grow with other work on the machine. The exchange loads this file, which writes to stderr.
+ * Measures the processor time between two turns of an exchange's event loop and writes long times to stderr. The
+ * exchange process loads this file. Unlike the delay of the event loop, processor time does not grow with other work on
+ * the machine.
  */
 import { isMainThread } from 'node:worker_threads';
 

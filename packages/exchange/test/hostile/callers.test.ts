@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(await exchange.stop()).toEqual([]);
 });
 
-/** Returns the key of the issuer of development mode, which signs any token here. */
+/** Returns the key of the development issuer, with which the tests can sign any token. */
 function devKey(): SigningKey & { publicJwk: JsonWebKey } {
   const jwk = JSON.parse(readFileSync(devKeyFile(exchange.dataDir), 'utf8')) as JsonWebKey & { kid: string };
   const { d: _d, ...publicJwk } = jwk;
@@ -48,7 +48,7 @@ describe('tokens', () => {
     const claims = claimsOf(acme.name);
     const whoAmI = (authorization: string) =>
       send(exchange.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
-    // Every other token differs from this token in one thing.
+    // This token is valid. Each of the other tokens differs from it in one thing.
     expect((await whoAmI(`Bearer ${jws(key, claims)}`)).status).toBe(200);
 
     const but = (changes: object) => jws(key, { ...claims, ...changes });
@@ -126,7 +126,7 @@ describe('limits', () => {
   const whoAmI = (token: string) => exchange.call(token, 'GET', '/v2alpha/whoami');
   const times = <T>(count: number, ask: () => Promise<T>) => Promise.all(Array.from({ length: count }, ask));
 
-  // Fake timers keep the rates from recovering on a slow machine.
+  // Use fake timers, so that the rate limits do not recover on a slow machine.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -212,7 +212,7 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);
 
-    // An unknown caller is blocked only as long as the flood lasts.
+    // An unknown caller is blocked only while the flood lasts.
     vi.advanceTimersByTime(100);
     expect((await whoAmI(streamly.token)).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-/** Tests an exchange in its own process against socket data that is broken, ambiguous, endless or slow. */
+/** Tests an exchange in its own process against requests whose bytes are broken, ambiguous, endless, or slow. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -174,7 +174,7 @@ describe('giants', () => {
   it('are refused by what they declare, without a byte of them', async () => {
     for (const bytes of [4 * 1024 * 1024 + 1, GIGABYTE]) {
       const reply = await create([`Content-Length: ${bytes}`]);
-      // The error is not 408, which is for a body that does not arrive.
+      // The error must not be 408, which means that a body did not arrive in time.
       expectClosed(reply, '413 BODY_TOO_LARGE');
     }
     expectClosed(
@@ -212,7 +212,7 @@ describe('giants', () => {
       await send(exchange.url, stranger, { flood: { ...flood, piece: CHUNK } }),
       '413 BODY_TOO_LARGE',
     );
-    // A chunk of one byte must not be stored as an object of hundreds of bytes: 500,000 such chunks once used 130 MB.
+    // The exchange must not keep one object per chunk of one byte, because 500,000 such objects take 130 MB.
     const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(500_000)}0\r\n\r\n`);
     // A busy machine may take longer than the time limit of a body.
     expect(['400 MALFORMED_JSON', '408 REQUEST_TIMEOUT']).toContain(
@@ -253,7 +253,7 @@ describe('dawdlers', () => {
     for (const [title, seconds, sent] of timeouts) {
       const reply = await sent;
       expectClosed(reply, '408 REQUEST_TIMEOUT');
-      // Node checks once a second, and a busy machine may check later.
+      // Allow up to ten seconds more, because Node checks once a second, and a busy machine may check later.
       expect(reply.ms / 1000, title).toBeGreaterThan(seconds - 1);
       expect(reply.ms / 1000, title).toBeLessThan(seconds + 10);
     }

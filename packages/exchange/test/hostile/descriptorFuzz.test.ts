@@ -22,7 +22,7 @@ import { BUSY_LOOP, busiest } from './busyLoop.ts';
 const RUNS = rounds(100);
 const SEED = Number(process.env.MEX_FUZZ_SEED ?? 1);
 const PAGE = 8 * 1024 * 1024;
-/** The limit for the processor time between two turns of the event loop. */
+/** The maximum processor time between two turns of the event loop. */
 const MAX_BUSY_MS = 100;
 
 let database: Database;
@@ -70,8 +70,8 @@ async function call(party: DevParty, method: string, path: string, body?: unknow
 }
 
 /**
- * Returns the set as base64, or as JSON if a body may be that long. With a longer body, the connection would end during
- * the upload.
+ * Returns the set in the form to send: as JSON in one of four cases if the JSON is short enough for a body, otherwise
+ * as base64. If a body is too long, the connection ends during the upload.
  */
 function formOf(dice: Dice, set: Uint8Array): unknown {
   const json = dice.isOne(4) && set.length < 300_000 ? printDescriptorSet(set) : undefined;
@@ -121,7 +121,7 @@ it(`${RUNS} hostile descriptor sets, seed ${SEED}`, { timeout: 60_000 + RUNS * 5
     encryptedMetadata: { metadata },
   });
   const stable = { name, group: group.json.name.split('/').at(-1) };
-  // The compute thread starts at its first job.
+  // Send a first set before the measurement starts, because the compute thread starts with its first job.
   await call(provider, 'POST', descriptors, { descriptorSet: base64(manyFields(20_000)) });
   const from = exchange.output().length;
   for (let i = 0; i < RUNS; i++) {

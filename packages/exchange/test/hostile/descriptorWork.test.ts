@@ -1,4 +1,4 @@
-/** Tests that large descriptor sets cost only their sender, with an exchange in its own process. */
+/** Tests that the work for a large descriptor set slows down only its sender. The exchange runs in its own process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
 import { createDatabase, type Database, type DevParty } from '@measurement-exchange/testkit/exchange';
@@ -9,7 +9,7 @@ import { stopwatch } from '../../src/compute/stopwatch.ts';
 import { readDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 import { BUSY_LOOP, busiest } from './busyLoop.ts';
 
-/** The rate refills so slowly that the remaining quota shows the charge. */
+/** A rate limit that refills so slowly that the remaining quota shows the charge. */
 const SLOWLY = { perSecond: 0.1, burst: 100_000 };
 
 let database: Database;
@@ -59,7 +59,7 @@ describe('large descriptor sets', () => {
       ['decode', () => call(acme, 'POST', `${name}:decode`, { typeUrl: 'x/wide.M1', value: 'CAE=' })],
       ['update', () => call(streamly, 'PUT', name, { descriptorSet: large('c') })],
     ];
-    // The first job starts the compute thread and compiles the code.
+    // Run one job before measuring, because the first job starts the compute thread and compiles the code.
     ({ name } = (await work[0]![1]()).json);
     const elapsed = stopwatch();
     expect(readDescriptorSet({ bytes: wide('a') })).toHaveProperty('json');
@@ -68,7 +68,8 @@ describe('large descriptor sets', () => {
       const from = exchange.output().length;
       const reply = await run();
       expect(reply.status, `${title} ${reply.text.slice(0, 300)}`).toBe(200);
-      // Each operation does at least half of the work of reading the set, but the event loop only reads the request.
+      // Each operation takes at least half as much work as reading the set. The event loop must stay below that,
+      // because it only reads the request.
       expect(busiest(exchange.output().slice(from)), `${title}, reading takes ${alone} ms`).toBeLessThan(
         alone / 2,
       );
@@ -95,11 +96,11 @@ describe('large descriptor sets', () => {
     }
     const replies = await storm;
     const rejected = replies.filter(({ status }) => status !== 200);
-    // One request is processed, four wait, and the others are rejected immediately.
+    // One request is processed, four wait, and the exchange rejects the others immediately.
     expect(rejected.length).toBeLessThan(replies.length);
     expect(rejected.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(10);
     for (const reply of rejected) {
-      // A request that has waited for four seconds gets the reply that the exchange is busy.
+      // A request that has waited for four seconds gets 503 instead of 429.
       if (reply.status !== 503) expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     }
@@ -114,7 +115,7 @@ describe('large descriptor sets', () => {
     const { status } = await call(globex, 'POST', `${name}:diff`, { descriptorSet: large('d') });
     expect(status).toBe(200);
     const charged = before - (await left());
-    // Two requests and their responses cost little, and the diff of 800 kB costs more than 20.
+    // The charge is for the work of the diff of 800 kB. The two requests and their responses cost only a little of it.
     expect(charged).toBeGreaterThan(20);
 
     // This request costs more than chirper's whole quota, so chirper must wait until the debt is paid.

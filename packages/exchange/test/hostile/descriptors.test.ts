@@ -1,4 +1,4 @@
-/** Tests a provider whose descriptor sets try to break, fill or slow down the responses to other parties. */
+/** Tests a provider whose descriptor sets are designed to break, fill, or slow down the responses to other parties. */
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import {
   base64,
@@ -15,7 +15,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES } from '../../src/operations/paging.ts';
 import { messageTypesOf } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
-// Another test checks that the limit of a batch is 64 MiB. An eighth of it is enough here and takes less work.
+// Reduce the size limit of a batch to an eighth, which takes less work. Another test checks that the real limit is 64
+// MiB.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   return { ...paging, MAX_BATCH_BYTES: paging.MAX_BATCH_BYTES / 8 };
@@ -52,7 +53,7 @@ const put = (provider: DevParty, name: string, set: Uint8Array) =>
     descriptorSet: base64(set),
   });
 
-/** Stores a set as an earlier version of the exchange did, which did not have the current limits. */
+/** Stores a set directly in the database, as an earlier version of the exchange did without the current limits. */
 async function replaceStored(provider: DevParty, name: string, set: Uint8Array): Promise<void> {
   const id = name.split('/').at(-1);
   const { query } = exchange.database;
@@ -165,13 +166,13 @@ describe('what is printed', () => {
     expect(before!.items).toHaveLength(15);
     expect(before!.bytes).toBeLessThan(MIB);
 
-    // Each of them now has 750 kB of JSON, and together they exceed a page.
+    // With this schema, each event group has 750 kB of JSON, so all of them together exceed a page.
     await ok(put(dailynews, name, enumList(500, 'grow')));
     const after = await pagesOf(globex, list);
     expect(after.flatMap(({ items }) => items)).toHaveLength(15);
     for (const { bytes } of after) expect(bytes).toBeLessThanOrEqual(PAGE);
 
-    // With even longer names, each of them exceeds its own limit and is shown as bytes.
+    // With even longer names, each event group exceeds its own limit and is shown as bytes.
     await replaceStored(dailynews, name, enumList(5_000, 'grow'));
     const [bytes, ...more] = await pagesOf(globex, list);
     expect(more).toEqual([]);
@@ -226,7 +227,7 @@ describe('what is deep', () => {
     expect((await put(dailynews, name, chain(8_000))).status).toBe(400);
     expect(await shown()).toEqual(metadata);
 
-    // An earlier version accepted this set.
+    // Store a set that this version would reject, as an earlier version of the exchange could.
     await replaceStored(dailynews, name, chain(8_000));
     expect(await shown()).toEqual({ typeUrl: metadata['@type'], value: '' });
     const decoded = await exchange.call(

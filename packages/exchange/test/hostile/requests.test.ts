@@ -1,6 +1,6 @@
 /**
- * Tests requests that no client sends by accident: each is rejected with its documented error, and the exchange keeps
- * working.
+ * Tests requests that no normal client sends. Each one must be rejected with its documented error, and the exchange
+ * must keep working.
  */
 
 import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
@@ -178,8 +178,8 @@ describe('bodies', () => {
   ])('with %s are refused', async (_title, body, wanted) => {
     const began = process.cpuUsage();
     expect(checkedErrorOf(await asAcme('POST', M, JSON_BODY, body))).toBe(wanted);
-    // A body must not block other requests. Without limits, some bodies took 3 s and 8 s. The test measures processor
-    // time, which does not depend on the load.
+    // A body must not block other requests for long. Without limits, some of these bodies take 3 s or 8 s. Measure
+    // processor time, because it does not depend on other work on the machine.
     const { user, system } = process.cpuUsage(began);
     expect((user + system) / 1e6).toBeLessThan(2);
   });

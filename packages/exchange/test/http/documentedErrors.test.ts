@@ -1,4 +1,7 @@
-/** Produces the documented errors that no other test produces, so that routes list no error that cannot occur. */
+/**
+ * Produces the documented errors that no other test produces. This shows that the routes table lists only errors that
+ * can occur.
+ */
 import { undocumentedErrors } from '@measurement-exchange/testkit/documentedErrors';
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { leaf, root } from '@measurement-exchange/testkit/issuing';

@@ -1,4 +1,6 @@
-/** Tests a caller that sends more requests than the exchange can serve, beside a caller that sends one. */
+/**
+ * Tests that a caller that sends more requests than the exchange can serve does not slow down a caller that sends one.
+ */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
@@ -27,7 +29,7 @@ it('a polite caller is answered before most of what a loud one had asked for ear
   expect(await waiting()).toBe(0);
 });
 
-/** Returns the number of requests that wait for their turn. */
+/** Returns the number of requests that wait for a slot. */
 async function waiting(): Promise<number> {
   const metrics = await (await fetch(`${exchange.url}/metrics`)).text();
   return Number(/^mex_requests\{state="waiting"\} (\d+)$/m.exec(metrics)![1]);
@@ -65,8 +67,8 @@ it('a caller that hangs up before its answers may send large bodies again', asyn
     await sleep(ms);
     socket.resetAndDestroy();
   };
-  // Together, these bodies are several times as large as the caller's limit. The connections break at different
-  // moments.
+  // Together, these bodies are several times as large as the caller's memory limit. Each connection breaks at another
+  // point of the upload.
   for (let ms = 0; ms < 60; ms++) await Promise.all([hangUp(ms % 12), hangUp((ms + 3) % 12)]);
   expect((await exchange.call(acme.token, 'POST', path, body)).status).toBe(400);
 });

@@ -57,7 +57,7 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
   [
     'keys and values of a body',
     50_000,
-    // The body itself, its key and the array count as three.
+    // Subtract three, because the body itself, its key, and the array count as well.
     (n) => batchGet({ names: numbers(n - 3) }),
     INVALID,
     '400 MALFORMED_JSON',
@@ -194,7 +194,8 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
         sourceCodeInfo: { location: [{ leadingComments: ' '.repeat(length) }] },
       });
       const set = create(FileDescriptorSetSchema, { file: [comment(n - 100)] });
-      // The length prefixes have the same number of bytes as in the final message.
+      // Lengthen the comment by the missing bytes. The length prefixes keep their size, so the new set has exactly n
+      // bytes.
       return register(comment(n - 100 + n - toBinary(FileDescriptorSetSchema, set).length));
     },
     '200',

@@ -16,12 +16,15 @@ export interface List {
   orders?: Record<string, string>;
   /** For each query parameter, its test values and the SQL condition for each value. */
   filters?: Record<string, Filter[]>;
-  /** Queries that request the same list, so that the list's page tokens are valid for them. */
+  /** Other queries that request the same list, so they accept the list's page tokens. */
   same?: string[];
 }
 type Filter = [value: string, condition: string];
 
-/** The first measurement was created at 0 microseconds. Groups of ten measurements share a time. */
+/**
+ * Times in the loaded test data. The first measurement was created at 0 microseconds, and each group of ten
+ * measurements shares a time.
+ */
 export const at = (micros: number) => `2026-01-01T00:00:00.${String(micros).padStart(6, '0')}Z`;
 export const day = (n: number) => `2026-03-0${n}T00:00:00.000000Z`;
 export const nth = (n: number) => `m${createHash('md5').update(String(n)).digest('hex')}`;
@@ -149,7 +152,8 @@ export const LISTS: Record<string, List> = {
       'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
     },
   },
-  // This list belongs to a measurement that a provider refused. It was created at 20 and updated at 28 microseconds.
+  // These are the requisitions of a measurement that a provider refused. It was created at 20 microseconds and updated
+  // at 28.
   'GET measurementConsumers/*/measurements/*/requisitions': {
     paths: [200, 100].map((n) => `${ACME}/measurements/${nth(n)}/requisitions`) as [string, string],
     table: 'requisitions',
@@ -223,7 +227,7 @@ export const LISTS: Record<string, List> = {
     filters: { 'filter.resource': equal('resource', ACME, STREAMLY) },
   },
   'GET trustedRoots': { paths: ['trustedRoots'], table: 'trusted_roots' },
-  // The entries of one transaction share its position and are ordered as they were written.
+  // Entries of one transaction have the same transaction ID and are sorted in the order in which they were written.
   'GET auditEntries': {
     paths: ['auditEntries'],
     table: 'audit_entries',

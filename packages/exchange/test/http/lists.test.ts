@@ -31,7 +31,7 @@ const FOREIGN = '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken';
 const exchange = useExchange({
   rate: UNLIMITED,
   logLevel: 'warn',
-  // Long deadlines keep the old test data from expiring.
+  // Use long deadlines, so that the old test data does not expire.
   computations: {
     ...{ parametersWithinHours: 1e5, fulfillWithinHours: 1e5 },
     ...{ confirmWithinHours: 1e5, computeWithinHours: 1e5 },
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { acme, streamly, chirper } = castOf(exchange);
   const { database, dev } = exchange;
   await loadMeasurements(database, { consumer: acme, providers: dev.dataProviders, count: 220 });
-  // This trigger prevents updates of measurements that have ended.
+  // Disable the triggers, because one of them prevents updates of measurements that have ended.
   await database.query(
     `ALTER TABLE measurements DISABLE TRIGGER USER;
      UPDATE measurements SET reference_id = (ARRAY['spring', 'fall'])[1 + (hashtext(id) & 1)] WHERE hashtext(id) % 3 <> 0;
@@ -50,7 +50,8 @@ beforeAll(async () => {
   const file = { name: 'a.proto', package: 'a', syntax: 'proto3', messageType: [{ name: 'M' }] };
   const descriptorSet = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] }));
   await loadDescriptors(database, { providers: dev.dataProviders, descriptorSet, count: 24 });
-  // The rows below are inserted in the reverse order of their IDs and share one time.
+  // Insert the rows below in the reverse order of their IDs and with the same time, so that only sorting by ID gives
+  // the right order.
   const added = `'${day(1)}' FROM unnest(ARRAY['d', 'c', 'b', 'a']) WITH ORDINALITY AS added(id, n)`;
   for (const collection of ['measurementConsumers', 'dataProviders', 'duchies']) {
     await database.query(
@@ -111,7 +112,8 @@ beforeAll(async () => {
     await ok(exchange.call(dev.operator.token, 'PATCH', `/v2alpha/${party}`, { displayName: 'Again' }));
   }
   await withoutOrderedIndexes();
-  // The log shows an entry only when no earlier transaction on the whole server can still commit.
+  // Wait until all entries are visible. An entry appears only when no earlier transaction on the server can still
+  // commit.
   const entries = (await database.query('SELECT 1 FROM audit_entries')).length;
   const listed = async () => (await page('auditEntries', 'pageSize=1000')).items.length;
   await vi.waitUntil(async () => (await listed()) === entries, { timeout: 90_000 });
@@ -205,8 +207,8 @@ const filtersOf = ({ filters = {} }: List) =>
 
 const properties = (route: Route) => Object.keys((route.query as { properties?: object })?.properties ?? {});
 /**
- * The lists that all tests of this file cover. Three kinds have their own tests: changes, whose pages never end, and
- * deliveries and timelines, which have no names.
+ * Returns the lists that all tests of this file cover. Changes, deliveries, and timelines have their own tests, because
+ * pages of changes never end and the other two have no names.
  */
 const LIST_ROUTES = (ROUTES as readonly Route[]).filter(
   (route) =>
@@ -231,7 +233,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
 
   it('orders items of one time by their IDs, on pages of any size', async () => {
     for (const [query, order] of Object.entries(orders)) {
-      // A query that sets the order can also be a filter. This filter leaves out no row.
+      // Some queries set the order by a filter. This filter leaves out no row.
       const after = query.startsWith('filter.updatedAfter') ? `update_time > '${at(0)}'` : list.unfiltered;
       const expected = await inDatabase(list, after, order);
       expect(expected.length).toBeGreaterThan(2);
@@ -262,7 +264,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     };
     const own = await tokenOf('');
     for (const query of ['', 'pageSize=2', ...same]) expect(await take(own, path, query), query).toBe('200');
-    // Each list is tested with a third of the other lists, and in the stress lane with all of them.
+    // Test each list with a third of the other lists, and in the stress lane with all of them.
     const elsewhere = Object.values(LISTS)
       .flatMap(({ paths }) => paths)
       .filter((_, i) => isStress || i % 3 === path.length % 3);
@@ -277,7 +279,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     }
     for (const [i, [query, token]] of tokens.entries()) {
       expect(await take(token, path, query), query).toBe('200');
-      // The previous query has another value of the same parameter, or another parameter.
+      // A token must be rejected by the query before it in the table, which has another parameter or another value.
       const [neighbor] = tokens.at(i - 1)!;
       for (const other of ['', neighbor]) {
         if (other !== query) expect(await take(token, path, other), `${query} in ${other}`).toBe(FOREIGN);

@@ -1,4 +1,6 @@
-/** Tests lists with more rows than a page, read page by page while others create, fulfill and cancel. */
+/**
+ * Tests lists with more rows than a page. A reader reads them page by page while writers create, fulfill, and cancel.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -30,7 +32,7 @@ interface Item {
 
 let acme: DevParty;
 let streamly: DevParty;
-/** Measurements that a writer may end, in no particular order. Each has one requisition. */
+/** Pending measurements that a writer may end, in no particular order. Each has one requisition. */
 let open: { id: string; requisition: string; nonce: bigint }[];
 
 const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
@@ -146,7 +148,7 @@ async function stored(kind: keyof typeof TABLES, ofParent?: DevParty): Promise<R
   return rows as unknown as Required<Item>[];
 }
 
-/** Expects a strict order, which also excludes duplicates. */
+/** Expects that each item comes strictly after the item before it, which also excludes duplicates. */
 function expectOrder(items: Item[], time: 'createTime' | 'updateTime'): void {
   const positions = items.map((item) => `${item[time]} ${item.name.split('/').at(-1)}`);
   expect(positions.findIndex((position, i) => i > 0 && position <= positions[i - 1]!)).toBe(-1);
@@ -201,7 +203,7 @@ describe('while others write, each row that was there comes exactly once, in one
     const found = await whileOthersWrite(() => walk(acme, path, { sizes: [7, 50, 50] }));
     const after = await stored('eventGroupMetadataDescriptors');
     const byName = new Map(after.map((item) => [item.name, item]));
-    // The reply contains no times, so they are looked up by name.
+    // Look up the times by name, because the response does not contain them.
     expectOrder(
       found.map(({ name }) => byName.get(name)!),
       'createTime',
@@ -262,7 +264,7 @@ describe('without others', () => {
     const window = () => pick([3, 20, 90]);
     let found = 0;
     for (let round = 0; round < rounds(100); round++) {
-      // The bounds are times of rows, so that an error of one microsecond changes the result.
+      // Use the times of rows as bounds, so that an error of one microsecond changes the result.
       const created = pick(loaded).createTime;
       const updated = later(created, pick([0, 1, 30]));
       const states = MEASUREMENT_STATES.filter(() => Math.random() < 0.5);

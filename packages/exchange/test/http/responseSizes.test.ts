@@ -21,8 +21,7 @@ import { ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES, MAX_PAGE_BYTES } from '../../src/operations/paging.ts';
 
-// The real limits are 8 and 64 MiB, as another test checks. Outside the stress lane, this file uses a sixteenth of
-// them.
+// Outside the stress lane, reduce the limits of 8 and 64 MiB to a sixteenth. Another test checks the real limits.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   const { isStress } = await import('@measurement-exchange/testkit/rounds');
@@ -34,7 +33,7 @@ vi.mock('../../src/operations/paging.ts', async (original) => {
   };
 });
 
-/** In base64, this is 3.5/8 of a page, so two fit into a page and 18 into a batch. */
+/** The size of a large field. In base64 it takes 3.5/8 of a page, so two fit into a page and 18 into a batch. */
 const LARGE = Math.floor((2.6 / 8) * MAX_PAGE_BYTES);
 
 let acme: DevParty;
@@ -129,7 +128,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
       `pageSize=6&filter.createdAfter=${createTime}`,
     );
     expect(measurements.flatMap((page) => page.names)).toEqual(largest);
-    // If one of these fields did not count, a page would have three measurements.
+    // If the size of one of these fields did not count, a page would have three measurements.
     expect(measurements.map((page) => page.names.length)).toEqual([2, 2, 1]);
     const requisitions = await pages(
       streamly,
@@ -271,7 +270,7 @@ describe('a batch of measurements', () => {
   });
 
   it('is refused above its limit of bytes, also when that comes of a name repeated, and answered below', async () => {
-    // Each name occurs several times, and its bytes count each time.
+    // Repeat each name, because a measurement counts as often as it is named.
     const all = Array.from({ length: 20 }, (_, i) => largest[i % largest.length]!);
     const below = await batchGet(all.slice(0, 18), globex);
     expect(below.status).toBe(200);

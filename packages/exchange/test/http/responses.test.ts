@@ -1,4 +1,6 @@
-/** Tests the headers of every reply, the log line of every request, and the last replies before a stop. */
+/**
+ * Tests the headers of every response, the log line of every request, and the last responses before the exchange stops.
+ */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -68,8 +70,8 @@ const KINDS: [number, string, () => Promise<Reply>][] = [
 
 it('a rejected request without a body leaves its connection open for the next one', async () => {
   const rejected = () => exchange.call(acme.token, 'GET', `/v2alpha/${globex.name}/measurements`);
-  // In the second request, the caller is already known, so the rejection comes before Node marks the request as
-  // complete.
+  // Send the request twice. The second time, the caller is already known, so the exchange rejects the request before
+  // Node has marked it as complete.
   for (const reply of [await rejected(), await rejected()]) {
     expect(reply.status).toBe(403);
     expect(reply.headers.get('connection')).toBe('keep-alive');
@@ -158,7 +160,7 @@ describe('the log', () => {
     expect(await linesOf(wrong)).toMatchObject([{ operation: 'cancelMeasurement', fields: ['typo'] }]);
     const stranger = await exchange.call('bad', 'GET', `/v2alpha/${name}`);
     expect(await linesOf(stranger)).toMatchObject([{ operation: 'none', why: expect.stringMatching(/\w/) }]);
-    // The log has the reason, but the reply does not.
+    // The log contains the reason, but the response must not.
     expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
   });
 
@@ -305,7 +307,7 @@ describe('stopping', () => {
     await holder.query('BEGIN; SELECT * FROM measurements FOR UPDATE');
     const inFlight = post(exchange, acme, `${name}:cancel`);
     await lockWait(exchange);
-    // A connection on which the exchange has begun to receive a request.
+    // Open a connection and send only the first line of a request.
     const socket = connect(Number(new URL(exchange.url).port), '127.0.0.1');
     let received = '';
     socket.on('data', (chunk) => {
@@ -330,11 +332,11 @@ describe('stopping', () => {
     expect(await ok(reply)).toMatchObject({ name, state: 'CANCELLED' });
     expect(reply.headers.get('connection')).toBe('close');
     expect(await stopping).toEqual([]);
-    // The server waited only for open replies. Any other wait takes at least 8 s.
+    // The server must wait only for open responses. Any other wait takes at least 8 s.
     expect(performance.now() - began).toBeLessThan(7_900);
   });
 
-  /** Waits until a transaction waits for a lock. */
+  /** Resolves when a transaction in this database is waiting for a lock. */
   async function lockWait(exchange: TestExchange): Promise<void> {
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);

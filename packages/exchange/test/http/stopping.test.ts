@@ -1,4 +1,7 @@
-/** Tests that a stop lets requests in flight finish, but does not wait forever for a request that never finishes. */
+/**
+ * Tests that a stopping exchange lets running requests finish, but does not wait forever for a request that never
+ * finishes.
+ */
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
@@ -27,7 +30,7 @@ it('answers what ends within 8 s, and closes the connections of the rest', async
   const exchange = await startExchange();
   const { acme } = castOf(exchange);
   const body = JSON.stringify({ names: [`${acme.name}/measurements/none`] });
-  /** Starts a request that the exchange begins to read. */
+  /** Sends the headers of a request, and waits until the exchange asks for the body. */
   const begin = async () => {
     const request = http.request(`${exchange.url}/v2alpha/${acme.name}/measurements:batchGet`, {
       method: 'POST',
@@ -64,7 +67,7 @@ it('answers what ends within 8 s, and closes the connections of the rest', async
   expect(isCut).toBe(false);
   vi.advanceTimersByTime(1);
   vi.useRealTimers();
-  // The connection closes immediately, and not only when the time limit for sending the request has passed.
+  // The connection must close now, long before the time limit for sending the request has passed.
   await Promise.race([cut, sleep(5_000).then(() => expect.fail('The connection is still open.'))]);
   expect(await stopped).toEqual([]);
 });

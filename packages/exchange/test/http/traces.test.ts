@@ -76,7 +76,7 @@ it('traces neither health checks nor the work that is looked for all the time', 
   await spanOf(reply);
   const begins = collector.spans.filter(({ parentId }) => parentId === '').map(({ name }) => name);
   expect(new Set(begins)).toEqual(new Set(['createMeasurement', 'getParty']));
-  // Work for other parties that a commit causes does not belong to the request's trace.
+  // The trace must not contain the work for other parties that a commit causes.
   const names = collector.spans.map(({ name }) => name);
   expect(names.filter((name) => /^(changes_|webhook_)/.test(name))).toEqual([]);
 });

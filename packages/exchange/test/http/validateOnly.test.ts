@@ -106,7 +106,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     const questionable = await ok(dryRun(streamly, 'POST', name, body));
     expect(codes(questionable)).toEqual(['TYPE_URL_UNKNOWN']);
     expect(questionable).toEqual({ ...fulfilled, findings: questionable.findings });
-    // The etag is still valid.
+    // The etag is still valid, because the requisition has not changed.
     expect(await get(exchange, streamly, requisition.name)).toEqual(requisition);
   });
 

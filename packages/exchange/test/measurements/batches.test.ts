@@ -1,4 +1,4 @@
-/** Tests measurements that are created together: all or none of them, and each once. */
+/** Tests batches of new measurements: either all of them are created, or none, and each is created only once. */
 import {
   type DevParty,
   measurementRequest,
@@ -211,7 +211,7 @@ it('after a crash, batches that are sent again to another replica exist once, an
     config: { rate: UNLIMITED },
   });
   try {
-    // Each process has its own demo certificates and tokens.
+    // Use the parties of the crashing process, because each process has its own demo certificates and tokens.
     const [acme] = crashing.dev.measurementConsumers as [DevParty];
     const [streamly] = crashing.dev.dataProviders as [DevParty];
     const path = `/v2alpha/${acme.name}/measurements:batchCreate`;

@@ -1,4 +1,4 @@
-/** Tests the checks of a create request beyond the shape of its body, and their order. */
+/** Tests the checks of a create request that go beyond the schema of its body, and the order of these checks. */
 
 import { type DevParty, measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';
 import {

@@ -244,7 +244,7 @@ describe('strict checks', () => {
     expect(metadata(reply)).toEqual({ codes: code });
     expect(await lineOf(exchange, reply)).toMatchObject({ reason: 'CHECK_FAILED', fields });
     const after = JSON.stringify(await stored(exchange));
-    // The call's preparations are stored, but the rejected request itself left no trace.
+    // The database contains data that the test prepared, but nothing that the rejected request wrote.
     expect(after).not.toContain(reply.headers.get('x-request-id'));
   });
 

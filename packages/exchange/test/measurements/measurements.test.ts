@@ -115,7 +115,7 @@ describe('creating a measurement', () => {
 describe('what the consumer sends', () => {
   it('is relayed byte for byte to every reader, for as long as the measurement lives', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
-    // The ciphertext has every byte value, in the URL-safe base64 alphabet without padding.
+    // Use a ciphertext with every byte value, in URL-safe base64 without padding.
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
     const entry = request.dataProviders[streamly.name]!;
     entry.encryptedRequisitionSpec.ciphertext = bytes.toString('base64url');
@@ -196,7 +196,7 @@ describe('what the consumer sends', () => {
     const requisition = await requisitionOf(exchange, streamly, { name });
     const { text } = await exchange.call(streamly.token, 'GET', `/v2alpha/${requisition.name}`);
     expect(exact(text)).toMatchObject({ encryptedRequisitionSpec: { nonce } });
-    // The nonce of the requisition itself appears only after the fulfillment.
+    // The requisition's own field `nonce` is set only after the fulfillment.
     expect(JSON.parse(text)).not.toHaveProperty('nonce');
 
     expect(errorOf(await disclose(nonce - 1n))).toBe(
@@ -238,7 +238,7 @@ describe('the measurement type', () => {
       specs.MeasurementSpecSchema,
       create(specs.MeasurementSpecSchema, { measurementType: { case: kind, value: inProto } as never }),
     );
-    // In protobuf, the last member of a oneof wins, so this type replaces the reach of the base.
+    // In protobuf, the last member of a oneof wins, so this type replaces the reach in `base`.
     expect(await typeOf(Buffer.concat([base, type]))).toEqual({
       config: { measurementType, direct: {} },
       findings: null,
@@ -333,7 +333,7 @@ describe('updateTime', () => {
     const succeeded = await get(exchange, acme, name);
     expect(succeeded.createTime).toBe(createTime);
     expect(succeeded.updateTime > updateTime).toBe(true);
-    // The measurement's state is not part of the first requisition's etag and updateTime.
+    // The first requisition shows the new state of the measurement, but keeps its own etag and update time.
     expect(await get(exchange, streamly, first.name)).toEqual({
       ...fulfilled,
       measurementState: 'SUCCEEDED',

@@ -35,7 +35,7 @@ it('a consumer at its limit is told so, may validate and repeat, and goes on whe
   };
   expect(await open()).toBeLessThanOrEqual(LIMIT);
   for (const reply of replies) if (reply.status !== 200) expect(errorOf(reply)).toBe(TOO_MANY);
-  // Creates that run at the same time as a count may be counted twice for up to a second.
+  // Retry, because a measurement that is created during a count may be counted twice for up to a second.
   const filled = async () => {
     await create(acme);
     expect(await open()).toBe(LIMIT);
@@ -76,7 +76,8 @@ it('creates are counted again after a hundredth of the limit, or 10 s, and once 
   expect([await taken(100), counts]).toEqual([100, 10]);
   now += 10_000;
   expect([await taken(1), counts]).toEqual([1, 11]);
-  // Other replicas created some meanwhile. Without a new count, this replica may create a hundredth of the limit.
+  // Other replicas have created measurements. Until its next count, this replica may still create up to a hundredth of
+  // the limit.
   open = 995;
   expect([await taken(10_000), counts]).toEqual([9, 12]);
   now += 999;

@@ -1,5 +1,5 @@
 /**
- * Runs two exchanges over one database while all parties act at the same time: at most one request decides, and no
+ * Runs two exchanges over one database while all parties act at the same time. At most one request decides, and no
  * reader sees a partial change.
  */
 
@@ -27,7 +27,7 @@ let database: Database;
 let servers: ExchangeProcess[];
 let consumer: DevParty;
 let providers: DevParty[];
-/** Replies with status 500 or above, which must not occur. */
+/** Responses with status 500 or above, which must not occur. */
 const failures: string[] = [];
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
   const ailments = await doctor({ connection: { connectionString: database.url } });
   await database.drop();
   expect(codes).toEqual([0, 0]);
-  // A busy machine makes the exchanges reject requests with UNAVAILABLE, which clients repeat.
+  // Ignore UNAVAILABLE. On a busy machine, the exchanges reject requests with this code, and clients repeat them.
   const errors = servers.flatMap((server) => server.output().match(/.*"level":50.*/g) ?? []);
   expect(errors.filter((line) => !line.includes('"code":"UNAVAILABLE"'))).toEqual([]);
   expect(failures).toEqual([]);
@@ -175,8 +175,8 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
         if (round >= DECISIONS && !Object.values(decided).includes(0)) return;
         const open = await openMeasurement(round, providers.slice(0, 2));
         watch(open);
-        // Another process of the refusing provider fulfills with the same etag. Without it, success would be
-        // impossible.
+        // The refusing provider also fulfills the requisition, with the same etag. Otherwise the measurement could not
+        // succeed.
         const racers = [
           (at: number) => fulfil(at, open, 0),
           (at: number) => fulfil(at, open, 1),
@@ -198,7 +198,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
         if (state === 'FAILED') expect(failure.reason).toBe('REQUISITION_REFUSED');
         decided[state as keyof typeof decided]++;
 
-        // The current etag does not help, either: the requisition is closed for good.
+        // A refusal with the current etag is rejected, too, because the requisition is closed for good.
         const etag = list.find((r: { dataProvider: string }) => r.dataProvider === providers[1]!.name).etag;
         expect(outcome(await refuse(round, open, 1, etag))).toBe('400 REQUISITION_STATE_ILLEGAL');
       }),
@@ -207,9 +207,9 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   });
 
   /**
-   * The legal combinations by final state: the replies to fulfill 1, fulfill 2, refuse 2 and cancel, then the states of
-   * both requisitions. Withdrawing, fulfilling and refusing all change the etag, and a stale etag is reported before a
-   * wrong state.
+   * The allowed outcomes by final state: the responses to fulfill 1, fulfill 2, refuse 2, and cancel, then the states
+   * of both requisitions. Withdrawing, fulfilling, and refusing all change the etag, and a stale etag is reported
+   * before a wrong state.
    */
   const LEGAL = {
     SUCCEEDED: [['OK', 'OK', ABORTED, OVER, 'FULFILLED', 'FULFILLED'].join(', ')],

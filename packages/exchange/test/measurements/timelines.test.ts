@@ -162,7 +162,7 @@ describe('the pages of a timeline', () => {
   it('are 50 steps long by default, however long it is', async () => {
     const { name, own } = await begin();
     const requisition = own[0].name.split('/').at(-1);
-    // The steps are inserted directly, because no caller can cause this many.
+    // Insert the steps directly, because no caller can cause this many.
     await exchange.database.query(
       `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
        SELECT r.measurement, r.id, n, r.state, r.state, now(), r.provider, 'deferred', 'x'
@@ -175,7 +175,7 @@ describe('the pages of a timeline', () => {
     expect(theirs.transitions).toHaveLength(50);
     expect((await paged(acme, name, 1000)).flat()).toHaveLength(3 + 499);
     expect((await paged(streamly, own[0].name, 200)).map((page) => page.length)).toEqual([200, 200, 100]);
-    // A page token belongs to one timeline.
+    // A page token is valid for only one timeline.
     const stolen = `${own[1].name}:timeline?pageToken=${theirs.nextPageToken}`;
     expect(errorOf(await exchange.call(chirper.token, 'GET', `/v2alpha/${stolen}`))).toBe(
       '400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken',

@@ -1,4 +1,7 @@
-/** Readers that look at measurements while others change them, and record every state that never existed. */
+/**
+ * Readers that read measurements while other callers change them, and record every combination of states that must not
+ * occur.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 
@@ -23,7 +26,7 @@ export class Watch {
     this.recent = [...this.recent.slice(1 - RECENT), measurement];
   }
 
-  /** Resolves when the readers are stopped. */
+  /** Starts the readers. Resolves when they have been stopped. */
   async start(readers: number): Promise<void> {
     await Promise.all(Array.from({ length: readers }, (_, i) => this.look(i)));
   }
@@ -62,8 +65,8 @@ interface Measurement {
 }
 
 /**
- * Checks that results appear only with success and a failure only with FAILED. A direct measurement never waits in
- * COMPUTING.
+ * Returns what is wrong with a measurement: only a SUCCEEDED one has results, only a FAILED one has a failure, and a
+ * direct one is never seen in COMPUTING.
  */
 function measurementWrongs({ name, state, dataProviders, results = [], failure }: Measurement): string[] {
   const right =
@@ -79,7 +82,7 @@ interface Requisition {
   measurementState: string;
 }
 
-/** Checks the combination of requisition states for the state of their measurement. */
+/** Returns what is wrong with the states of the requisitions, given the state of their measurement. */
 function requisitionWrongs(list: Requisition[]): string[] {
   const states = list.map(({ state }) => state);
   const count = (state: string) => states.filter((s) => s === state).length;

@@ -255,7 +255,7 @@ describe('the public key of a party', () => {
       await ok(patch(strict, cast.chirper, await signedKey(cast.chirper)));
       const refused = await patch(strict, cast.chirper, await signedKey(cast.streamly));
       expect(errorOf(refused)).toBe('400 INVALID_ARGUMENT CHECK_FAILED publicKey.signature');
-      // A party that does not exist yet has no certificate that could have signed the key.
+      // The key of a new party has no valid signature, because the party has no certificate yet.
       const create = await asOperator(strict, 'POST', 'dataProviders', {
         publicKey: await signedKey(cast.chirper),
       });

@@ -1,4 +1,4 @@
-/** Tests bindings of principals to parties and trusted roots, which only the operator may set. */
+/** Tests bindings of principals to parties, and trusted roots. Only the operator may change them. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { X509Certificate } from 'node:crypto';
 import { toBase64 } from '@measurement-exchange/contract';
@@ -140,7 +140,7 @@ describe('a trusted root', () => {
       Date.now(),
     );
     const selfSignedLeaf = await newCertificate();
-    // The last byte belongs to the signature.
+    // Change the last byte, which belongs to the signature.
     const forged = Buffer.from(root.x509Der, 'base64');
     forged[forged.length - 1]! ^= 1;
     for (const [body, field] of [

@@ -131,7 +131,7 @@ it('stops counting at 1,000, and listing at 10', async () => {
   expect(states.FAILED.count).toBeGreaterThan(200);
   expect(states.FAILED.more).toBeUndefined();
   expect(measurements.openByAge.older).toEqual({ count: 1000, more: true });
-  // Refusals in the past do not count as recent.
+  // The summary must not list the refusals in the loaded data, because they happened too long ago to count as recent.
   expect(attention.map((a: Json) => a.code).filter((code: string) => code === 'REFUSED')).toEqual([]);
   expect(attention).toHaveLength(10);
   expect(moreAttention).toBe(true);

@@ -122,7 +122,7 @@ describe('a suspended party', () => {
   });
 
   it('does not go on reading a stream of changes: who comes again is refused', async () => {
-    // Fakes the timer of a stream's comments, because the exchange then also checks whether the reader is still
+    // Fake the interval timers, because the exchange checks on such a timer whether a stream's reader is still
     // authorized.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -181,7 +181,7 @@ describe('a suspended party', () => {
       await suspend(chirper);
       expect(errorOf(await there(chirper))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
       await ok(there(streamly));
-      // A replica that changes a party forgets all cached callers immediately.
+      // A replica that changes a party clears its own cache of callers immediately.
       await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${streamly.name}:suspend`));
       expect(errorOf(await there(streamly))).toBe('403 PERMISSION_DENIED PRINCIPAL_SUSPENDED');
       await ok(call(dev.operator.token, 'POST', `${other.url}/v2alpha/${chirper.name}:resume`));

@@ -1,4 +1,4 @@
-/** Tests populations over HTTP: their fields, which of them can change, and which cannot. */
+/** Tests populations over HTTP: their fields, and which fields can change. */
 import { createHash } from 'node:crypto';
 import { MAX_VID } from '@measurement-exchange/contract';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
@@ -233,7 +233,7 @@ describe('the default population', () => {
   it('is one after many were set at once, and every change has its audit entry', async () => {
     await ok(create('race'));
     for (let round = 0; round < 4; round++) {
-      // Without an existing default, only the order in which the changes run prevents two defaults.
+      // Remove the existing default first. Two defaults are then prevented only if the requests run one after another.
       for (const name of await defaults()) await ok(operator('PATCH', name, { default: false }));
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>

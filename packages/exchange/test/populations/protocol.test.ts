@@ -1,4 +1,4 @@
-/** Tests which protocol a measurement gets and what its parties see of it. */
+/** Tests which protocol the exchange chooses for a measurement, and what the parties of the measurement see of it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

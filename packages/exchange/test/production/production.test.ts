@@ -1,6 +1,6 @@
 /**
- * Tests production mode as an operator starts it: mex in a process without root, separate database roles, and an
- * external issuer.
+ * Tests production mode as an operator runs it: as a process without root, with separate database roles and an external
+ * issuer.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -102,7 +102,7 @@ describe.skipIf(account === undefined)(title, () => {
 
     const unmigrated = await mex('serve', config({ databaseUrl: as(own) })).ended;
     expect(unmigrated).toMatchObject({ code: 1, stderr: expect.stringContaining('Run: mex migrate') });
-    // The owner of the tables may not serve them.
+    // The role that owns the tables must not serve requests.
     expect(unmigrated.stderr).toMatch(/role mex_own_\w+ of databaseUrl owns/);
     const migrated = await mex('migrate', config(), { DATABASE_OWNER_URL: as(own) }).ended;
     expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied 0001_') });
@@ -118,7 +118,7 @@ describe.skipIf(account === undefined)(title, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Registers a party as the operator does, with the role of the owner. */
+  /** Registers a party directly in the database with the role of the owner, as the operator does. */
   async function enrol(): Promise<void> {
     const root = await createRoot('A root', Date.now());
     const { der } = await issueLeaf(root, 'Publisher', Date.now());
@@ -157,7 +157,7 @@ describe.skipIf(account === undefined)(title, () => {
       const reply = await call(boss, 'PATCH', `${url}/v2alpha/duchies/worker`, { endpoint });
       expect(reply.status, reply.text).toBe(status);
     }
-    // The serving role may write all tables of a population.
+    // Create and change a population, because the serving role must be able to write all of its tables.
     const population = `${url}/v2alpha/populations`;
     const body = { vidRanges: [{ start: 1, end: 9 }], modelLines: ['a'], default: true };
     expect((await call(boss, 'POST', `${population}?populationId=all`, body)).status).toBe(200);
@@ -172,7 +172,8 @@ describe.skipIf(account === undefined)(title, () => {
     }
     expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
 
-    // A request in flight still gets its reply, and the serving role may write the rows that it needs.
+    // Stop the exchange during a request. The request must still get its response, and the serving role must be able to
+    // write its rows.
     const create = await halfSent(`${url}/v2alpha/${PROVIDER}/eventGroupMetadataDescriptors`, {
       descriptorSet: { file: [{ name: 'a.proto', syntax: 'proto3', messageType: [{ name: 'A' }] }] },
     });
@@ -261,8 +262,8 @@ describe.skipIf(account === undefined)(title, () => {
     ]);
   });
 
-  // Other tests check these rules without a process. The tests below start `mex` for each rule, so they run only in the
-  // stress lane.
+  // These tests start `mex` for each rule, so they run only in the stress lane. Other tests check the same rules
+  // without a process.
   it.runIf(isStress)('refuses to start with a misspelt setting', async () => {
     const settings = config({ tls: { certfile: 'x' } as never });
     await expectRefusal(mex('serve', settings), [/tls\.certFile is required/, /tls\.certfile/]);
@@ -308,7 +309,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('runs as root') });
   });
 
-  // This test comes last, because its change cannot be undone.
+  // Keep this test last, because its change to the database cannot be undone.
   it.runIf(isStress)('refuses a database that has served development mode', async () => {
     await onServer(as(own), "UPDATE settings SET value = 'development' WHERE key = 'mode'");
     const { code, stderr } = await mex('serve', config()).ended;

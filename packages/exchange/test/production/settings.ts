@@ -41,7 +41,7 @@ const ordinary: ProcessFacts = {
 export function problemsOf(change: Partial<Config> = {}, around: Partial<ProcessFacts> = {}): string[] {
   return configProblems({ ...loadConfig({}), ...sound, ...change }, { ...ordinary, ...around });
 }
-/** Tests that every case has exactly one problem, with these words. */
+/** Defines tests that each case has exactly one problem, which matches the pattern. */
 export function refuses(cases: [title: string, problems: () => string[], words: RegExp][]): void {
   it.each(cases)('refuses %s', (_title, problems, words) => {
     expect(problems()).toEqual([expect.stringMatching(words)]);

@@ -1,4 +1,6 @@
-/** Tests reports in the log of changes: every version once and in order, including versions that no request created. */
+/**
+ * Tests reports in the change log. Every version appears once and in order, including versions that no request created.
+ */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { DAY_MS } from '@measurement-exchange/testkit/certificates';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';

@@ -1,4 +1,6 @@
-/** Runs two exchanges over one database while a team works on one report at the same time. */
+/**
+ * Runs two exchanges over one database while several clients of one consumer change the same report at the same time.
+ */
 import {
   createDatabase,
   type Database,

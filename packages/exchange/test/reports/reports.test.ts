@@ -78,7 +78,8 @@ describe('a report', () => {
     }
     await ok(remove(exchange, acme, name));
     expect(errorOf(await send(reportRequest(), '?reportId=spring'))).toMatch('REPORT_ALREADY_EXISTS');
-    // IDs belong to one consumer, so another consumer does not learn that an ID is taken.
+    // Another consumer can use the same ID, because IDs belong to one consumer. The consumer therefore does not learn
+    // that the ID is taken.
     const other = await createReport(exchange, globex, [], '?reportId=spring');
     expect(other.name).toBe(`${globex.name}/reports/spring`);
   });
@@ -205,8 +206,8 @@ describe('the measurements of a report', () => {
       expect(errorOf(await update(report, { measurements }))).toBe(error);
       expect(errorOf(await send({ ...reportRequest(), measurements }))).toBe(error);
     }
-    // For another consumer's measurement, the name alone causes the error, so a stranger does not learn whether it
-    // exists.
+    // A measurement of another consumer is rejected because of its name, so the error does not reveal whether the
+    // measurement exists.
     const absent = [{ key, measurement: `${globex.name}/measurements/none` }];
     expect(errorOf(await update(report, { measurements: absent }))).toBe(wrong[0]![1]);
   });

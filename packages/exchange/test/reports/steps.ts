@@ -1,4 +1,4 @@
-/** The steps of the tests of reports. */
+/** Test helpers that create, change, and read reports. */
 import type { DevParty, Reply, TestExchange } from '@measurement-exchange/testkit/exchange';
 import { reportRequest } from '@measurement-exchange/testkit/requests';
 import {

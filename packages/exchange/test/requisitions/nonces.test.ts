@@ -1,6 +1,6 @@
 /**
- * Tests that a nonce of 64 bits stays exact on every way through the exchange, although JavaScript numbers have only 53
- * bits.
+ * Tests that the exchange keeps all 64 bits of a nonce in every operation, although JavaScript numbers are exact only
+ * up to 53 bits.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -63,7 +63,7 @@ describe.each([
           nonce: bigint;
           encryptedRequisitionSpec: { nonce: bigint };
         };
-        // The exact JSON reader returns small integers as numbers.
+        // Convert to BigInt, because the exact JSON reader returns small integers as numbers.
         expect(BigInt(read.nonce)).toBe(nonce);
         expect(BigInt(read.encryptedRequisitionSpec.nonce)).toBe(nonce);
         expect(reply.text).toContain(`"nonce":${nonce},"protocolConfig"`);

@@ -304,7 +304,7 @@ describe('the order of the checks', () => {
       expect(closed.state).toBe(state);
       for (const verb of Object.values(verbs)) {
         expect(errorOf(await verb(streamly, requisition))).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
-        // The nonce and the certificate are wrong, too, but the state is checked first.
+        // The nonce and the certificate are wrong, too, but the state must be checked first.
         expect(
           errorOf(await verb(streamly, closed, { nonce: 9, certificate: `${streamly.name}/certificates/x` })),
         ).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');

@@ -46,7 +46,7 @@ afterAll(async () => {
   for (const db of opened) await db.close();
 });
 
-/** Returns a replica whose clock is this many days ahead, so that all data is older for it. */
+/** Returns a replica whose clock is this many days ahead, so that the replica treats all data as this much older. */
 function replica(days: number, of = exchange) {
   const db = new Sql({
     connection: { connectionString: of.database.url },
@@ -57,7 +57,7 @@ function replica(days: number, of = exchange) {
   return { db, clock: (): Timestamp => timestampOf(Date.now() + days * DAY_MS) };
 }
 
-/** Applies the retention until nothing is left, and returns the number of batches. */
+/** Runs the retention job until nothing is left to do, and returns the number of batches. */
 async function run(store: ReturnType<typeof replica>, retention: Retention): Promise<number> {
   let batches = 1;
   while (await applyRetention(store, retention)) batches++;
@@ -69,7 +69,7 @@ async function count(from: string, of = exchange): Promise<number> {
   return row!.n as number;
 }
 
-/** Creates a measurement for each way to end. */
+/** Creates three measurements, one for each way to end. */
 async function ended(): Promise<Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Json>> {
   const names: Json[] = [];
   for (let i = 0; i < 3; i++) names.push(await createMeasurement(exchange, acme, [streamly, chirper]));

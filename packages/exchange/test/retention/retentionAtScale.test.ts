@@ -1,6 +1,6 @@
 /**
- * Tests the retention over thousands of measurements, on several replicas and beside traffic, and the rights that only
- * the retention has.
+ * Tests the retention job with thousands of measurements, several replicas, and concurrent requests, and the database
+ * rights that only this job has.
  */
 import { timestampOf } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
@@ -14,9 +14,9 @@ import { migrate } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
 import { applyRetention, previewRetention } from '../../src/jobs/retention.ts';
 
-/** Forty of a hundred measurements have ended. */
+/** The number of measurements to load. Forty percent of them have ended. */
 const ROWS = rounds(10_000, 2_000);
-/** The measurements that two replicas end and remove together. */
+/** The number of measurements that two replicas cancel and remove together. */
 const SHARED = rounds(2_000, 600);
 const BATCH = 200;
 const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };
@@ -59,8 +59,8 @@ describe('the retention', () => {
       await count(`measurements WHERE ${TERMINAL}`),
       await count(`requisitions WHERE measurement IN (SELECT id FROM measurements WHERE ${TERMINAL})`),
     ];
-    // A replica stops when the other replica holds the remaining rows. The loop repeats until nothing is left for
-    // either.
+    // Repeat until nothing is left for either replica, because a replica stops when the other replica has locked the
+    // remaining rows.
     for (let left = 1; left > 0; ) {
       await Promise.all(
         replicas.map(async (db) => {
@@ -116,13 +116,13 @@ describe('the retention', () => {
     let batches = 1;
     while (await applyRetention(store(replicas[0]!), remove)) {
       batches++;
-      // Waits until enough creates have run beside each batch, regardless of their speed.
+      // Wait until enough measurements have been created during each batch, no matter how fast the machine is.
       await vi.waitUntil(() => created >= 5 * batches, { timeout: 30_000, interval: 5 });
     }
     removing = false;
     await creating;
 
-    // A create that waited for a lock would fail after two seconds.
+    // No create request may wait for a lock, because it would then fail after two seconds.
     expect([...statuses]).toEqual([200]);
     expect(await count('measurement_tombstones')).toBe(before + terminal);
     expect(await count(`measurements WHERE ${TERMINAL} AND ${OLD}`)).toBe(0);
@@ -203,7 +203,7 @@ describe('what only the retention may do', () => {
     expect(rows).toEqual([{ n: 0 }]);
     const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
     const before = await count('measurement_tombstones');
-    // Temporary tables of the caller do not replace the real tables.
+    // The function must not use temporary tables of the caller instead of the real tables.
     await app.query('CREATE TEMPORARY TABLE measurement_tombstones (LIKE public.measurement_tombstones)');
     await app.query('CREATE TEMPORARY TABLE transitions (LIKE public.transitions)');
     const removed = await app.query(`SELECT remove_measurements(${SOME}, now()) AS n`);

@@ -1,4 +1,4 @@
-/** Tests every caller at every RPC. The expected rights come from the table that the REST tests use. */
+/** Tests every caller on every RPC. The expected rights come from the table that the REST tests use. */
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, ConnectError } from '@connectrpc/connect';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
@@ -36,7 +36,7 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-/** Returns the callers of the REST tests. Some of them also get other credentials. */
+/** Returns the callers of the REST tests. Adds callers with client certificates and API keys. */
 async function castCallers({ exchange, callers: byToken }: World): Promise<RpcCaller[]> {
   const { acme, globex, streamly, chirper } = castOf(exchange);
   const certified = [acme, streamly, chirper].map((party): RpcCaller => {
@@ -71,7 +71,7 @@ function callOf({ title, options }: RpcCaller, method: DescMethod, request: obje
   return client[method.localName]!(request);
 }
 
-/** Returns `OK`, or the code and the reason, and as `whole` also the message. */
+/** Returns the outcome of a call. `brief` is `OK` or the code and the reason, and `whole` also contains the message. */
 async function outcomeOf(call: Promise<unknown>): Promise<{ brief: string; whole: string }> {
   const error = await call.then(
     () => undefined,
@@ -114,7 +114,8 @@ describe('every caller at every RPC', () => {
     );
   });
 
-  // In the stress lane, every caller requests every target. Otherwise each row tests a different part of both.
+  // In the stress lane, every caller requests every target. Otherwise each row tests a different selection of callers
+  // and targets.
   it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
     const method = METHODS.get(name)!;
     const route = (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
@@ -135,7 +136,7 @@ describe('every caller at every RPC', () => {
         if (/^(unauthenticated|permission_denied)/.test(wanted)) denials.add(whole);
       });
       await Promise.all(work);
-      // A denial must not reveal whether the target exists.
+      // All denials must be the same. Otherwise a denial would reveal whether the target exists.
       expect(denials.size, caller.title).toBeLessThanOrEqual(1);
     }
   });
@@ -157,7 +158,7 @@ function requestOf(row: RpcRow, route: Route, target: Target): object {
   const { path, body } = knockOf(world, route, MATRIX[row.binding]!, target, false);
   const [verbatim, query] = path.split('?') as [string, string];
   const parts = verbatim.split(':')[0]!.split('/');
-  // The RPC of a collection gets the name of its parent.
+  // For a collection, use the name of its parent.
   const name = parts.slice(0, parts.length - (parts.length % 2)).join('/');
   const names = (body as { names?: string[] })?.names ?? new URLSearchParams(query).getAll('names');
   return row.request(name, names);

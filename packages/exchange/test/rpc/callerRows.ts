@@ -1,5 +1,5 @@
 /**
- * The RPCs, and the REST bindings whose rights they have. Each request has only names and nothing that could change
+ * Maps each RPC to the REST binding that has the same rights. The requests contain only names, so they cannot change
  * data.
  */
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
@@ -11,11 +11,11 @@ export interface RpcRow {
   /** Builds the request. `name` is the resource in the binding's path, or the parent of a collection. */
   request: (name: string, names: string[]) => object;
   /**
-   * Set for writes. An `invalid` write has an invalid request, so that callers with rights get INVALID_ARGUMENT. A
-   * `blind` write takes nothing but a name, so callers with rights request only absent resources.
+   * Set for RPCs that write. An `invalid` request is malformed, so callers with rights get INVALID_ARGUMENT. A `blind`
+   * request consists of only a name, so callers with rights request only resources that do not exist.
    */
   writes?: 'invalid' | 'blind';
-  /** Consumers may use the canonical name, and see their own event groups. */
+  /** True if consumers may use the name that starts with the data provider, and get their own event groups. */
   ofConsumers?: boolean;
 }
 
@@ -177,14 +177,16 @@ export const ROWS: Record<string, RpcRow[]> = {
     request: () => ({ population: { populationSpecRef: { case: 'populationSpec', value: {} } } }),
     writes: invalid,
   }),
-  // A model line is the label of a population.
+  // Use the rights for populations, because a model line is only a label of a population.
   'ModelLines/ListModelLines': of({
     binding: 'GET populations',
     request: () => ({ parent: 'modelProviders/-/modelSuites/-' }),
   }),
 };
 
-/** Every caller that may list model lines and get data providers may also use these RPCs. */
+/**
+ * RPCs without their own row. Every caller that may list model lines and get data providers may also use these RPCs.
+ */
 export const COVERED = ['ModelLines/GetModelLine', 'ModelLines/EnumerateValidModelLines'];
 
 /** RPCs that the exchange does not serve for any caller. */

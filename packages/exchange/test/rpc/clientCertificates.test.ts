@@ -1,5 +1,6 @@
 /**
- * Tests client certificates and API keys over TLS: which party a caller is, and that every failure has the same text.
+ * Tests client certificates and API keys over TLS: which party they identify, and that every failure gets the same
+ * error message.
  */
 import { KeyObject } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -21,7 +22,7 @@ import { clientCertificateLookup } from '../../src/database/clientCertificates.t
 import { Database } from '../../src/database/db.ts';
 
 const exchange = useExchange({ rate: UNLIMITED });
-/** In years. This validity is long enough for the tests to pass at any time. */
+/** A validity period in years from now, long enough for the tests to pass at any time. */
 const LONG = { from: -10, until: 30 };
 const { digitalSignature, keyCertSign, keyAgreement } = x509.KeyUsageFlags;
 const DENIED = 'permission_denied PERMISSION_DENIED';
@@ -73,7 +74,10 @@ function call(caller: Issued | undefined, party: { name: string }, headers: Reco
     : clientOf(exchange.dev, Measurements, options).listMeasurements({ parent: party.name });
 }
 
-/** Expects the one error that all unacceptable credentials get. Returns the reason, which only the log has. */
+/**
+ * Expects the error that all unacceptable credentials get. Returns the reason from the log, because the error does not
+ * contain it.
+ */
 async function whyNot(failing: Promise<unknown>): Promise<string> {
   const error = await failing.then(() => expect.fail('The call did not fail.'), ConnectError.from);
   const [info] = error.findDetails(ErrorInfoSchema);

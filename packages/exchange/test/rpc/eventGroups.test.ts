@@ -218,7 +218,7 @@ describe('a list', () => {
     await of('b', { ...begin('2026-03-02'), mediaTypes: [MediaType.DISPLAY] });
     await of('c', { entityKey: { entityType: 'placement' } });
     const by = (filter: object) => listed({ filter: { metadataSearchQuery, ...filter } });
-    // A list shows groups of entities other than campaigns only on request.
+    // Without a filter on entity types, a list contains only event groups of campaigns.
     expect(await by({})).toEqual(['a', 'b']);
     expect(await by({ entityTypeIn: ['placement'] })).toEqual(['c']);
     expect(await by({ entityTypeIn: ['placement', 'campaign'] })).toEqual(['a', 'b', 'c']);
@@ -284,7 +284,7 @@ it('rejects what the exchange cannot store, and names it', async () => {
   expect(await failureOf(make({ signedMeasurementConsumerPublicKey: signed }))).toBe(
     `${INVALID} event_group.signed_measurement_consumer_public_key`,
   );
-  // JavaScript clients do not write NaN, but other clients do.
+  // Build the bytes by hand, because JavaScript clients do not write NaN, but other clients do.
   const number = create(ValueSchema, { kind: { case: 'numberValue', value: Number.NaN } });
   const struct = toBinary(StructSchema, create(StructSchema, { fields: { a: number } }));
   const unknown = [

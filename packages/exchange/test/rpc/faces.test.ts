@@ -61,7 +61,7 @@ function plain(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   const isKey = (value as Json)['@type'] === TYPE_URLS.EncryptionPublicKey;
-  // Clients compare whole keys, so gRPC shows the format even if it was not set.
+  // Add the format of a key, because gRPC always shows it.
   const given = isKey ? { format: 'TINK_KEYSET', ...value } : signedForm(value as Json);
   const members = Object.entries(given).map(([key, inner]) => [key, plain(inner)] as const);
   return Object.fromEntries(members.filter(([, inner]) => !isDefault(inner)));
@@ -73,8 +73,8 @@ function isDefault(value: unknown): boolean {
 }
 
 /**
- * Converts a SignedMessage to one form. In protobuf, its bytes are in `data` and its algorithm is an OID. Without an
- * algorithm, the algorithm is that of the exchange's own keys.
+ * Converts a SignedMessage to one form. In protobuf, the bytes are in `data` and the algorithm is an OID. If no
+ * algorithm is set, the form contains the algorithm of the test keys.
  */
 function signedForm(value: Json): Json {
   if (!('signature' in value)) return value;
@@ -154,7 +154,7 @@ it.each(Array.from({ length: 12 }, (_, seed) => seed))('event groups are equal (
       const read = await clientOf(exchange.dev, rpc.EventGroups, { token }).getEventGroup({ name });
       expectEqual(await byRest(streamly, name), printed(rpc.EventGroupSchema, read), only);
     }
-    // The consumer's own view differs only in the name.
+    // Compare the consumer's view, too, which differs only in the name.
     const own = `${acme.name}/eventGroups/${name.split('/').at(-1)}`;
     expect({ ...(await byRest(acme, own)), name }).toEqual(await byRest(streamly, name));
   }

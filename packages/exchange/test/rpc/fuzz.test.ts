@@ -1,6 +1,6 @@
 /**
- * Sends random bytes, damaged messages and hostile values to every service. An RPC must fail with a code that says what
- * was wrong.
+ * Sends random bytes, damaged messages, and hostile values to every service. Each RPC must succeed or fail with a code
+ * that blames the request.
  */
 import { randomInt } from 'node:crypto';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -24,8 +24,8 @@ const exchange = useExchange({ rate: UNLIMITED });
 const ROUNDS = rounds(10_000, 200);
 const AT_ONCE = 16;
 /**
- * The codes for unknown and internal errors and data loss, which no caller may cause. A missing status is forbidden as
- * well.
+ * The gRPC codes that no request may cause: unknown error, internal error, and data loss. A missing status is forbidden
+ * as well.
  */
 const FORBIDDEN = new Set(['2', '13', '15', undefined]);
 

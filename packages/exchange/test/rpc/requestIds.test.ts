@@ -1,4 +1,4 @@
-/** Tests that a request ID creates one resource, even if the request is repeated by the other API. */
+/** Tests that a request ID creates only one resource, even if the request is repeated through the other API. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { anyPack, FileDescriptorSetSchema, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { SIGNATURE_ALGORITHMS, specs } from '@measurement-exchange/contract';
@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
 
-/** Sends one request by both APIs, and returns the name that each response has. */
+/** Functions that send one request through each API and return the name in the response. */
 interface Faces {
   rest(): Promise<string>;
   grpc(): Promise<string>;
@@ -53,7 +53,7 @@ describe.each(ORDERS)('a request that is sent first by %s creates one', (_, orde
     const body = { ...named, measurementSpec: { ...named.measurementSpec, signatureAlgorithm } };
     const client = clientOf(exchange.dev, Measurements, { token: acme.token });
     const request = createRequestOf(parent, named, requestId);
-    // Clients of the public reference system always set the format.
+    // Set the format of each key, as clients of the public reference system always do.
     for (const { value } of request.measurement!.dataProviders) {
       const owner = [streamly, chirper].find(
         ({ certificate }) => certificate === value!.dataProviderCertificate,
@@ -67,7 +67,7 @@ describe.each(ORDERS)('a request that is sent first by %s creates one', (_, orde
     };
     await expectOne(faces, order);
 
-    // Other content is still rejected.
+    // The same request ID with other content is still rejected.
     request.measurement!.measurementReferenceId = 'other';
     expect(await failureOf(client.createMeasurement(request))).toBe('already_exists REQUEST_ID_REUSED');
     const other = await post(exchange, acme, `${parent}/measurements`, {

@@ -1,5 +1,5 @@
 /**
- * Tests that clients of the public reference system retry calls that were UNAVAILABLE, through a proxy that cuts
+ * Tests how clients of the public reference system retry calls that failed with UNAVAILABLE. A proxy cuts their
  * connections.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -18,7 +18,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
 
-/** Passes bytes on. Cuts off the next call before the exchange sees it, or after the exchange has processed it. */
+/**
+ * Passes bytes on. On request, cuts off the next call before the exchange sees it, or after the exchange has processed
+ * it.
+ */
 class CuttingProxy {
   address = '';
   cuts = 0;
@@ -45,7 +48,7 @@ class CuttingProxy {
     this.address = `127.0.0.1:${(this.server.address() as { port: number }).port}`;
   }
 
-  /** Cuts off one call. `isDone` returns whether the exchange has stored the result of the call. */
+  /** Sends a call and cuts it off. `isDone` returns whether the exchange has stored the result of the call. */
   async cutOff(
     client: StockClient,
     when: 'before' | 'after',
@@ -53,7 +56,7 @@ class CuttingProxy {
     isDone: () => Promise<boolean>,
   ) {
     const { cuts } = this;
-    // With an open connection, the next bytes belong to the call.
+    // Open the connection first, so that the next bytes belong to the call.
     await client.call('Populations/ListPopulations', {});
     this.next = when;
     const outcome = call();
@@ -171,7 +174,7 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
   });
 });
 
-/** The codes of a repeated request, without an etag and with the current etag: nothing is left to do. */
+/** The codes that a client gets if it repeats a request that was already processed, by the etag that it sends. */
 const SENT_AGAIN = { '': 'FAILED_PRECONDITION', current: 'ABORTED' };
 const SIGNED = 'type.googleapis.com/wfa.measurement.api.v2alpha.SignedMessage';
 

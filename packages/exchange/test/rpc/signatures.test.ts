@@ -1,4 +1,7 @@
-/** Tests signatures that REST stored without an algorithm, which gRPC clients cannot verify. */
+/**
+ * Tests that gRPC adds the algorithm to signatures that REST stored without one, because gRPC clients cannot verify
+ * them otherwise.
+ */
 import { Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
 import { measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';
 import { clientOf } from '@measurement-exchange/testkit/rpc';

@@ -1,11 +1,11 @@
-/** Tests the limits on deliveries that a party can cause to an endpoint whose ownership is not proven. */
+/** Tests the limits on the deliveries that a party can cause. A party need not prove that it owns the endpoint. */
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/steps';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addWebhook, logChanges, type Receiver, removeWebhooks, startReceiver } from './receiver.ts';
 
 const PARTY_PER_SECOND = 1;
-/** A party may save up ten seconds of its rate. */
+/** The maximum number of deliveries at once: a party may save up ten seconds of its rate. */
 const BURST = 10 * PARTY_PER_SECOND;
 const exchange = useExchange({
   rate: { perSecond: 1e6, burst: 1e6 },
@@ -45,7 +45,7 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
   for (let i = 0; i < 10; i++) {
     expect(errorOf(await redeliver(streamly, webhook))).toBe(`${LIMIT} from`);
   }
-  // Changes that the filter excludes are not delivered.
+  // This redelivery is accepted, because it does not count or deliver changes that the filter excludes.
   const filtered = await addWebhook(exchange, streamly, receiver, { filter: { kinds: ['CERTIFICATE'] } });
   await ok(redeliver(streamly, filtered));
   expect(receiver.received).toEqual([]);
@@ -54,7 +54,7 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
 it('a party gets 1,000 changes an hour delivered again, whatever the number of requests and webhooks', async () => {
   const { acme } = castOf(exchange);
   await logChanges(exchange, acme, 'hour', 250, 1);
-  // The webhooks are paused, so only requested redeliveries count.
+  // Pause the webhooks, so that only requested redeliveries count.
   const webhooks = [await addWebhook(exchange, acme, receiver), await addWebhook(exchange, acme, receiver)];
   for (const webhook of webhooks) await pause(acme, webhook);
   const rewound = () =>

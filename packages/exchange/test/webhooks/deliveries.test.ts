@@ -1,5 +1,6 @@
 /**
- * Tests deliveries to a receiver built with the Standard Webhooks library, while it is slow, failing, down and back up.
+ * Tests deliveries to a receiver that uses the Standard Webhooks library, while it is slow, failing, unreachable, and
+ * reachable again.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -112,7 +113,7 @@ it(
 );
 
 it('sends what is repeated with the same ID', async () => {
-  // This test uses globex, because acme has more changes than can be redelivered.
+  // Use globex, because acme has more changes than can be redelivered.
   const { globex } = castOf(exchange);
   const { name } = await addWebhook(exchange, globex, receiver);
   await logChanges(exchange, globex, 'again', 1, 2);
@@ -163,7 +164,8 @@ it('shows the owner what was tried, and when it is tried again', async () => {
         ...{ nextAttemptTime: expect.any(String), milliseconds: expect.any(Number) },
       }),
     ]);
-    // Transactions of other tests may delay the second change until after the retry of the first.
+    // The number of attempts may be above 1, because transactions of other tests may delay the second change until
+    // after the first retry.
     expect(deliveries[1].attempts).toBeGreaterThan(0);
   });
 });
@@ -269,7 +271,7 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   expect(await holder()).toEqual(before);
   expect(arrived).toHaveLength(1);
 
-  // Makes the lease of the dead deliverer expire.
+  // Let the lease of the dead deliverer expire.
   await exchange.database.query(`UPDATE webhooks SET lease_expiry = now() - interval '1 second'`);
   await until(() => expect(arrived).toHaveLength(2));
   await until(async () => {

@@ -1,4 +1,4 @@
-/** A receiver of webhooks as an owner would build it, with the Standard Webhooks library. */
+/** A receiver of webhooks for tests, built with the Standard Webhooks library as a webhook's owner would build it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DevParty, TestExchange } from '@measurement-exchange/testkit/exchange';
@@ -74,7 +74,7 @@ function verified(secrets: string[], body: string, headers: Record<string, strin
       const { 'webhook-id': id, traceparent } = headers;
       return { id: id!, type, name: data.name, version: data.version, traceparent };
     } catch {
-      // Another secret may match.
+      // Ignore the error, because another secret may match.
     }
   }
   return undefined;
@@ -101,7 +101,10 @@ export async function addWebhook(
   return webhook;
 }
 
-/** Writes to a party's log: `versions` versions of each of `resources` resources, one transaction per version. */
+/**
+ * Writes changes to a party's log: `versions` versions of each of `resources` resources, with one transaction per
+ * version.
+ */
 export async function logChanges(
   { database }: Pick<TestExchange, 'database'>,
   party: Pick<DevParty, 'name'>,

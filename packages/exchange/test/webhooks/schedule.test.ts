@@ -1,4 +1,4 @@
-/** Tests when a deliverer retries, how much it does in a round, and what it records. Each number is read back. */
+/** Tests when a deliverer retries, how much it does in a round, and what it records in the database. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { claimWebhooks } from '../../src/database/webhooks.ts';
@@ -35,7 +35,10 @@ const isReadable = () =>
     ),
   );
 
-/** Runs until there was an attempt and the round is over, because other tests on this server may delay the log. */
+/**
+ * Runs the deliverer until a delivery was attempted and the round is over. One run may not be enough, because other
+ * tests on this server may delay changes.
+ */
 async function round(): Promise<void> {
   const before = world.observed.length;
   await until(async () => {
@@ -45,7 +48,7 @@ async function round(): Promise<void> {
   });
 }
 
-/** Runs until there are this many deliveries. */
+/** Runs the deliverer until there are this many deliveries. */
 async function taken(count: number): Promise<void> {
   await until(async () => {
     await world.deliverer.run();
@@ -123,7 +126,7 @@ it('one that has a hundred pending is left alone until they are due, and one wit
   held.respond(204);
   await until(() => expect(world.receiver.received).toHaveLength(2));
   await until(isFree);
-  // The deliverer is stopped, because it would claim the webhook before the test does.
+  // Stop the deliverer, because it would claim the webhook before the test does.
   await world.deliverer.stop();
   await pend(1);
   await log('none', 1);
@@ -155,7 +158,7 @@ it('an endpoint at which nothing works gets eight messages, then rest: as long a
   await query('UPDATE webhooks SET failures = 4');
   await query('UPDATE webhook_deliveries SET attempts = 4');
   await round();
-  // The delays are 5 s, 15 s, 45 s, 135 s and 405 s, each up to a quarter shorter or longer.
+  // Check the fifth delay. The delays are 5, 15, 45, 135, and 405 s, each up to a quarter shorter or longer.
   const fifth = (delay: unknown) => Number(delay) > 300 && Number(delay) < 510;
   expect(await seconds('next_attempt_time')).toSatisfy(fifth);
   const tried = (await deliveries()).filter((d) => d.attempts === 5);
@@ -181,7 +184,7 @@ it('what comes behind a delivery that failed waits with it, and other resources 
   await taken(2);
   await log('a', 1, 3);
   await log('b', 1);
-  // The deliveries are changed first, because the deliverer runs by itself as soon as the webhook is due.
+  // Change the deliveries first, because the deliverer runs by itself as soon as the webhook is due.
   await query(`UPDATE webhook_deliveries SET next_attempt_time = now() + interval '1 hour'`);
   await until(isFree);
   const [{ attempts }] = (await deliveries()) as [{ attempts: number }];

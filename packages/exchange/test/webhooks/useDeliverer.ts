@@ -1,4 +1,7 @@
-/** Starts a deliverer on its own database, without an exchange, and one webhook that points to a receiver. */
+/**
+ * Test helper that starts a deliverer on its own database, without an exchange, and adds a webhook that points to a
+ * receiver.
+ */
 import { randomBytes } from 'node:crypto';
 import { timestampOf } from '@measurement-exchange/contract';
 import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';

@@ -16,7 +16,7 @@ afterEach(removeWebhooks);
 const acme = () => castOf(exchange).acme;
 const call = (method: string, name: string, body?: unknown) =>
   exchange.call(acme().token, method, `/v2alpha/${name}`, body);
-/** Creates a paused webhook, to which nothing is sent. */
+/** Creates a paused webhook, so that nothing is sent to its URL. */
 async function paused(): Promise<{ name: string; secret: string }> {
   const webhook = await addWebhook(exchange, acme(), { ...input, secrets: [] } as unknown as Receiver, input);
   await ok(call('PATCH', webhook.name, { state: 'PAUSED' }));
@@ -119,7 +119,7 @@ describe('deliveries', () => {
     const receiver = await startReceiver();
     const { name } = await addWebhook(exchange, acme(), receiver);
     await ok(call('PATCH', name, { state: 'PAUSED' }));
-    // For a paused webhook, changes do not become deliveries.
+    // While the webhook is paused, changes do not become deliveries.
     await logChanges(exchange, acme(), 'meanwhile', 1, 1);
     receiver.respond = () => 500;
     expect(await ok(post(exchange, acme(), `${name}:test`))).toMatchObject({

@@ -16,6 +16,6 @@ export const deleteApiKey: Handler<'deleteApiKey'> = async (exchange, call, requ
       view: () => viewApiKey(apiKey),
     };
   });
-  // This runs even after an error, because the key may have been deleted.
+  // Clear the caches even after an error, because the key may have been deleted.
   return deleted.finally(exchange.principalsChanged);
 };

@@ -6,7 +6,7 @@ const FIRST = { xid: '0', seq: '0' };
 const LAST = { xid: String(2n ** 64n - 1n), seq: '0' };
 
 /**
- * The list stops before the oldest running transaction. A reader that continues from a later position would miss the
+ * Lists audit entries up to the oldest running transaction. A reader that had already read later entries would miss the
  * entries that this transaction still adds.
  */
 export const listAuditEntries: Handler<'listAuditEntries'> = async (exchange, _call, { query }) => {

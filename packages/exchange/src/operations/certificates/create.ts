@@ -55,8 +55,8 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
 };
 
 /**
- * Returns whether the certificate verifies the party's public key. Returns false if another certificate already verifies
- * the key.
+ * Returns whether to record the new certificate as the one that verifies the party's public key. Returns false if
+ * another certificate is already recorded.
  */
 async function verifiesKey(
   certificate: CertificateRecord,

@@ -6,8 +6,8 @@ import type { Call, Exchange, Handler } from '../context.ts';
 import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
 /**
- * The maximum number of rows that a filtered page reads. If no row matches, the page is empty, and the next page starts
- * after these rows.
+ * The maximum number of rows that a filtered page reads. If none of these rows match, the page is empty, and the next
+ * page continues after them.
  */
 const MAX_LOOKED = 1000;
 

@@ -1,4 +1,4 @@
-/** Tokens for positions in the change log. A token is valid for one party, with any filter. */
+/** Creates and reads tokens for positions in the change log. A token is valid for one party, with any filter. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { latestPosition, type Position, positionBeforeNewest } from '../../database/changes.ts';
 import type { ChangeRecord } from '../../domain/changes.ts';

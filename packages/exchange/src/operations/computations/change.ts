@@ -23,7 +23,10 @@ interface Decided {
   findings?: Finding[];
 }
 
-/** Sends the queries in `prepare` together with the lock. `decide` gets their results. */
+/**
+ * Locks the computation and changes it as `decide` says. Sends the queries in `prepare` together with the lock, and
+ * passes their results to `decide`.
+ */
 export function changeComputation<Prepared>(
   operation: Operation,
   exchange: Exchange,

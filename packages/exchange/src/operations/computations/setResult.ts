@@ -22,7 +22,7 @@ export const setComputationResult: Handler<'setComputationResult'> = async (exch
     (tx) =>
       Promise.all([
         lockCertificatesForShare(tx, [{ party, id }]),
-        // These certificates are not locked: a revocation that commits after this query counts as later than the result.
+        // Do not lock these certificates: a revocation that commits after this query counts as later than the result.
         revokedOfComputation(tx, params.computation),
         rootsForParties(tx, [party]),
       ]),

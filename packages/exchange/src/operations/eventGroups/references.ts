@@ -58,7 +58,10 @@ export async function loadReferences(
   return { consumers, descriptors: new Set(shared.map(({ id }) => id)), messages };
 }
 
-/** Decodes the metadata. This takes time, so call it before locking rows, and again only if a descriptor has changed. */
+/**
+ * Decodes the metadata. Decoding takes time, so call this before locking rows, and again only if a descriptor has
+ * changed.
+ */
 export async function readMessages(db: Queryable, call: Call, parts: Part[]): Promise<Messages> {
   const named = Map.groupBy(parts, ({ input }) => descriptorOf(input)?.id);
   named.delete(undefined);

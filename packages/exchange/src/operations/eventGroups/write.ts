@@ -59,7 +59,7 @@ export async function createEventGroups(
   const expected = await readMessages(exchange.db, call, parts);
   const hashes = new Map(parts.map((part) => [part, hashOf(part.input)]));
   const requestIds = parts.flatMap(({ requestId }) => requestId ?? []);
-  // A batch may lose one race for each of its request IDs.
+  // Allow one retry per event group, because a concurrent request may create the resource for each request ID first.
   return idempotently('event_groups_request_id', parts.length, () =>
     mutate(operation, exchange, call, request, async (tx) => {
       const [earlier, references] = await Promise.all([

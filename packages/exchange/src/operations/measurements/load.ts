@@ -95,8 +95,8 @@ type SpecCheck = (x509Der: Uint8Array | undefined) => Promise<boolean>;
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
 /**
- * Verification starts with the cached certificate, while the stored certificate is being loaded. This is safe, because
- * a certificate name always refers to the same certificate.
+ * Starts to verify the signature with the cached certificate while the stored certificate is being loaded. The result
+ * is used only if both certificates are the same.
  */
 export function verifySpec(input: MeasurementInput): SpecCheck {
   const { measurementConsumerCertificate: name, measurementSpec: spec } = input;

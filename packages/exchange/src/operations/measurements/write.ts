@@ -25,7 +25,7 @@ import { type Loaded, loadForDrafts } from './load.ts';
 import { viewMeasurement } from './view.ts';
 
 interface Part {
-  /** Where the measurement is in the request, as a prefix of the paths of its fields. */
+  /** The prefix of the paths of the measurement's fields in the request. */
   at: string;
   input: MeasurementInput;
   requestId: string | undefined;
@@ -56,7 +56,7 @@ export async function createMeasurements(
     places.use(place);
     room += 1;
   }
-  // A batch may lose one race for each of its request IDs.
+  // Allow one retry per measurement, because a concurrent request may create the resource for each request ID first.
   return await idempotently('measurements_request_id', parts.length, () =>
     mutate(operation, exchange, call, request, async (tx) => {
       const loaded = await loadForDrafts(tx, consumer, drafted, exchange.clock);
@@ -114,9 +114,9 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * The hash omits values that a client may write in another way when it repeats the request. If a client reads a
- * measurement and creates it again, its request has the protocol that the exchange chose. gRPC clients name the algorithm
- * of a signature by its OID and always set the format of a key, and protobuf has no empty text.
+ * The hash omits values that may differ when a client repeats the request through the other API: the algorithm of a
+ * signature, the format of a key, and an empty measurementReferenceId. It also omits the protocol, because a
+ * measurement that was read and is created again names the protocol that the exchange chose.
  */
 function requestKeyOf(input: MeasurementInput, requestId: string | undefined): RequestKey | undefined {
   if (requestId === undefined) return undefined;

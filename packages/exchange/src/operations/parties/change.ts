@@ -30,6 +30,6 @@ export function changeParty(
       view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
-  // This runs even after an error, because the change may have been committed.
+  // Clear the caches even after an error, because the change may have been committed.
   return changed.finally(exchange.principalsChanged);
 }

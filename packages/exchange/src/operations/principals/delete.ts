@@ -14,6 +14,6 @@ export const deletePrincipal: Handler<'deletePrincipal'> = async (exchange, call
       view: () => viewPrincipal(binding),
     };
   });
-  // This runs even after an error, because the binding may have been deleted.
+  // Clear the caches even after an error, because the binding may have been deleted.
   return deleted.finally(exchange.principalsChanged);
 };

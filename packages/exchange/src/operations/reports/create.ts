@@ -29,7 +29,8 @@ export const createReport: Handler<'createReport'> = (exchange, call, request) =
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
   requireValid(consumer, request.body);
   const id = request.query.reportId ?? exchange.newId();
-  // A concurrent request with the same requestId may also have the same reportId, so either can be taken.
+  // A concurrent request may have the same requestId and the same reportId, so either unique index may reject the
+  // insert.
   return idempotently('reports_request_id', 1, () =>
     idempotently('reports_pkey', 1, () => attempt(exchange, call, request, { consumer, id })),
   );
@@ -44,7 +45,8 @@ function attempt(
   const { consumer } = ids;
   const key = requestKeyOf(request);
   return mutate('createReport', exchange, call, request, async (tx) => {
-    // Look for the ID first: if another request with this requestId commits in between, the second statement finds it.
+    // Look for the reportId first. If another request with this requestId commits in between, the second statement
+    // finds its report.
     const [isTaken, earlier] = await Promise.all([
       request.query.reportId !== undefined && isIdTaken(tx, consumer, ids.id),
       key && findByRequestId(tx, consumer, key.id),

@@ -26,7 +26,7 @@ export const getExchangeStatus: Handler<'getExchangeStatus'> = async ({ db, cloc
     countOpen(db),
     countEnded(db, endedSince),
   ]);
-  // This replica is running, even if it could not store its row.
+  // Always list this replica, because its row may be missing or outdated.
   const others = stored.filter(({ id }) => id !== replica.id);
   const replicas = [...others, { ...replica, lastSeen: time }].sort((a, b) =>
     a.startTime < b.startTime ? -1 : 1,
@@ -51,7 +51,7 @@ function totalOf(counts: MeasurementCount[]): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** If counting stopped at the limit, any state may have more measurements. */
+/** Returns a count for each state. If counting stopped at the limit, every state may have more measurements. */
 function countsOf(states: readonly string[], counts: MeasurementCount[]): StateCount[] {
   const more = totalOf(counts) > MAX_COUNT || undefined;
   return states.map((state) => {

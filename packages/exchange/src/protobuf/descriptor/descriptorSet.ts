@@ -64,7 +64,7 @@ export function printDescriptorSet(bytes: Uint8Array): string | undefined {
       MAX_SET_JSON,
     );
   } catch {
-    // For example, a long chain of message types overflows the protobuf runtime's stack.
+    // Some sets cannot be converted. For example, a long chain of message types overflows the protobuf runtime's stack.
     return undefined;
   }
 }
@@ -172,7 +172,8 @@ function link(bytes: Uint8Array, report: Report): Linked {
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
-    // The set may contain its own version of a well-known file, without types that other well-known files use.
+    // Linking may fail, because the set may contain its own version of a well-known file, without types that other
+    // well-known files use.
     return report.reject('', '', 'declares extensions that do not link with its well-known files');
   }
 }
@@ -191,7 +192,7 @@ function printed({ set, options }: Linked, report: Report): DescriptorSet {
   try {
     json = jsonText(print(set.bytes, options), MAX_SET_JSON);
   } catch {
-    // For example, an Any in an option contains a type that the set does not declare.
+    // The conversion may fail. For example, an Any in an option may contain a type that the set does not declare.
     report.reject('', '', 'has a custom option that cannot be written as JSON');
   }
   if (json === undefined) report.reject('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);

@@ -272,7 +272,7 @@ describe('custom options in bytes', () => {
     const bytes = withOption(init, lengthDelimited(records));
     const elapsed = stopwatch();
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
-    // Reading takes about 0.05 s. A comparison of every pair of values took 3 s.
+    // Reading takes about 0.05 s. Comparing every pair of values would take 3 s.
     expect(elapsed()).toBeLessThan(1000);
     expect(jsonOf(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { e: 'V29999' } } }] });
   });

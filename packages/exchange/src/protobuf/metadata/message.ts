@@ -44,7 +44,7 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
 
   function checkValue(field: DescField, value: unknown, at: string, anys: number): void {
     if (field.message) visit(value as ReflectMessage, at, anys);
-    // Look the value up instead of searching for it, because a malicious enum may list thousands of values.
+    // Use a lookup instead of a search, because a malicious enum may list thousands of values.
     else if (!Object.hasOwn(field.enum!.value, value as number)) {
       report.add(at, '', `${value} is not a value of ${field.enum!.typeName}`);
     }

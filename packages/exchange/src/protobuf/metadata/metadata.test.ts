@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 const typeUrl = (type: string) => `type.googleapis.com/${type}`;
 
-/** The schema is compiled in each test, so that a broken compiler fails the tests one by one. */
+/** Compiles the schema. Each test calls this itself, so that a broken compiler fails the tests one by one. */
 const shows = (): MetadataSchema => compileSchema(sets.leanSet)!;
 
 /** Returns each violation as `field description`. The list is empty if the message is accepted. */
@@ -70,7 +70,8 @@ describe('numbers in JSON', () => {
     ['impressions', '18446744073709551615', true],
     ['impressions', '18446744073709551616', false],
     ['impressions', '"18446744073709551615"', true],
-    // A number with an exponent is ambiguous above the integers that a double holds exactly.
+    // A number with an exponent must be an integer that a double represents exactly, which 1e18 is not guaranteed to
+    // be.
     ['impressions', '1e18', false],
     ['viewsByCountry', '{"a": -9223372036854775808}', true],
     ['viewsByCountry', '{"a": -9223372036854775809}', false],
@@ -121,9 +122,11 @@ describe('any message', () => {
           const read = decodeMetadata(schema, typeUrl(type), given);
           if ('violations' in read) return read.violations.length > 0;
           const text = JSON.stringify({ '@type': typeUrl(type), ...read.json });
-          // Binary messages may contain NUL characters or this key, but JSON requests may not.
+          // Skip texts that only binary messages may contain: JSON requests must not contain NUL characters or the key
+          // `__proto__`.
           if (/\\u0000|__proto__/.test(text)) return true;
-          // The prefix of a type URL inside an Any has no meaning, and JSON does not keep it.
+          // Compare only the last part of a type URL inside an Any, because the prefix has no meaning and JSON does not
+          // keep it.
           const named = (json: unknown) =>
             JSON.stringify(json, (key, value) => (key === '@type' ? value.split('/').at(-1) : value));
           return named(accepted(parseJson(text), schema).json) === named(read.json);
@@ -222,7 +225,7 @@ describe('hostile messages', () => {
     expect(size('e'.repeat(most))).toEqual([tag + most, MAX_METADATA_JSON]);
     expect(size('é'.repeat(most / 2))).toEqual([tag + most, MAX_METADATA_JSON]);
     expect(size('e'.repeat(most + 1))).toBe(1);
-    // The title comes first and uses up the whole limit.
+    // The title alone reaches the limit, so the field `live` exceeds it.
     expect(
       violationsOf({ '@type': typeUrl('shows.Episode'), title: 'e'.repeat(most), live: true }),
     ).toHaveLength(1);

@@ -31,7 +31,7 @@ export function readScalar(type: ScalarType, json: JsonValue): unknown {
   }
 }
 
-/** A map key is always a string in JSON. */
+/** Reads a map key, which is always a string in JSON. */
 export function readMapKey(type: ScalarType, key: string): unknown {
   if (type === ScalarType.STRING) return key;
   if (type === ScalarType.BOOL)

@@ -8,7 +8,7 @@ export function compareEnum(path: string, { was, is, changes }: Comparison): voi
   const openness = ({ open }: Enum) => (open ? 'open' : 'closed');
   changes.differs('ENUM_TYPE_CHANGED', path, 'type', openness(before), openness(after));
 
-  // If several names have the same number, JSON uses the first name.
+  // Keep the first name of each number, because JSON uses the first name if several names have the same number.
   const printed = { before: printedNames(before), after: printedNames(after) };
   const successors = new Set<string>();
   for (const [name, number] of before.numbers) {

@@ -37,14 +37,14 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/** The element's own options override the features of the element around it. */
+/** Returns the features of an element. Its own options override the features of the element around it. */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }
 
 export type Presence = 'implicit' | 'explicit' | 'required';
 
-/** The field must be singular, not `repeated`. */
+/** Returns the presence of a field that is not `repeated`. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
   // In proto3, an `optional` field is in a oneof of its own.

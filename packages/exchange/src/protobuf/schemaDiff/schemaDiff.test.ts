@@ -22,7 +22,10 @@ type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['fi
 const encode = (...file: FileInit[]) =>
   toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
 
-/** Compiling and checking takes half a second, so it runs only when a test needs it. */
+/**
+ * The verdicts of buf for all test cases. Computing them takes half a second, so they are computed when a test first
+ * needs them.
+ */
 let verdicts: Judged[] | undefined;
 const judged = () => {
   verdicts ??= judgeByBuf(SCHEMA_CHANGES);
@@ -106,7 +109,7 @@ describe('what a field inherits', () => {
   });
 });
 
-/** The corpus imports a few well-known files, which buf leaves out of the set, so they are added here. */
+/** Links a set together with the well-known files that it imports, because buf leaves these files out of the set. */
 function runtimeRegistry(bytes: Uint8Array) {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   const imports = new Set(set.file.flatMap(({ dependency }) => dependency));

@@ -1,4 +1,7 @@
-/** Tests the description of each kind of change, and of each pair of scalar types and defaults. */
+/**
+ * Tests the sentence that describes each kind of change, and the sentences for each pair of scalar types and of
+ * defaults.
+ */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   FileDescriptorSetSchema,

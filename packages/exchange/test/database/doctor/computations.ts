@@ -115,7 +115,7 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     `UPDATE measurements SET protocol_config = protocol_config || '{"aggregator": "duchies/other"}'
       WHERE id = 'shares-missing'`,
     'computation-participants',
-    // The finding covers both the configured aggregator, which is missing, and the other one, which takes part.
+    // One finding covers two differences: the configured aggregator is missing, and another duchy takes part.
     [measurement('shares-missing')],
   ],
   [

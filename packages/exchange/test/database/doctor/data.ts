@@ -1,4 +1,4 @@
-/** Test data: a healthy database, written as the exchange writes it. */
+/** Test data: a database without defects, written as the exchange writes it. */
 
 import { createHash } from 'node:crypto';
 import { create as message, toBinary } from '@bufbuild/protobuf';
@@ -149,7 +149,8 @@ export async function addMeasurements(db: Database): Promise<void> {
   const computing = await addMeasurement(db, 'computing');
   const halfComputing = await change(db, computing, (now) => fulfillBy(TV, computing, now));
   await change(db, halfComputing, (now) => {
-    // A direct measurement succeeds immediately, but this one stops between the two steps.
+    // Leave out the last step, so that this measurement stays in COMPUTING. A direct measurement normally succeeds
+    // immediately.
     const { after, steps } = fulfillBy(RADIO, halfComputing, now);
     const measurement = { ...after.measurement, state: 'COMPUTING' as const, version: 2 };
     return { after: { ...after, measurement }, steps: steps.slice(0, -1) };
@@ -167,7 +168,7 @@ export async function addMeasurements(db: Database): Promise<void> {
   const revoked = await addMeasurement(db, 'revoked');
   await change(db, revoked, (now) => fail(revoked, 'certificateRevoked', 'A certificate was revoked.', now));
 
-  // This measurement is removed and leaves a tombstone.
+  // Remove this measurement, so that it leaves a tombstone.
   const old = await addMeasurement(db, 'old');
   await change(db, old, (now) => cancel(old, now, 'expired'));
   await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
@@ -195,7 +196,7 @@ export async function addMeasurement(
       requisitionRecord(provider.split('/')[1]!, {
         id: `${id}-${provider.split('/')[1]}`,
         certificate: certificateOf(provider).id,
-        // The exchange accepts both forms of the nonce as the hash input.
+        // Use both forms of the nonce that the exchange accepts as the hash input.
         nonceHash: sha256(provider === TV ? eightBytes : NONCE.toString()),
       }),
     ),
@@ -332,7 +333,7 @@ export async function addReports(db: Database): Promise<void> {
       definitionHash: sha256(id),
       title: 'title',
     };
-    // The report was created while the measurement still existed.
+    // Create the report in the state of a time when its measurements still existed.
     const before = entries.map((entry) => (entry === old ? { ...old, state: 'SUCCEEDED' as const } : entry));
     const report = newReport({ consumer: BRAND, id }, input, before, clock());
     await db.tx('report', async (tx) => {

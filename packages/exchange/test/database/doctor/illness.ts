@@ -1,4 +1,4 @@
-/** Test data: one defect of the rows in data.ts, and the doctor's expected finding. */
+/** Test data: the type of a defect, and SQL that the defects share. */
 import { BRAND, RADIO, TV } from './data.ts';
 
 /**

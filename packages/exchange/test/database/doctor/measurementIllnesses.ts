@@ -14,7 +14,7 @@ const undo = (id: string, requisition = '') => `
            result_ciphertext = NULL, result_type_url = NULL, fulfillment_context = NULL WHERE id = '${requisition}'`
   }`;
 
-/** A step to CANCELLED that is legal, but not as the first step of a measurement. */
+/** A step to CANCELLED that is allowed, but not as the first step of a measurement. */
 const LATE = EDGES.find(
   ([, , from, to]) => to === 'CANCELLED' && from !== 'AWAITING_REQUISITION_FULFILLMENT',
 )!;

@@ -1,4 +1,4 @@
-/** Test data: possible defects of a row of any table, in the row itself or in its references. */
+/** Test data: possible defects of a single row of any table, in its values or in its references. */
 import { BRAND, RADIO, TV } from './data.ts';
 import {
   descriptor,

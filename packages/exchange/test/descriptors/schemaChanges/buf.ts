@@ -10,7 +10,7 @@ import type { SchemaPair } from './pair.ts';
 
 const BUF = fileURLToPath(new URL('../../../../../node_modules/.bin/buf', import.meta.url));
 
-/** The strictest buf category that still checks the same property: whether existing data stays readable. */
+/** The strictest category of buf that only checks whether existing data stays readable. */
 const RULES = { version: 'v2', breaking: { use: ['CSR'] } };
 
 export interface Judged {

@@ -1,6 +1,6 @@
 /**
- * The differences between the exchange and `buf breaking` (category CSR), with their reasons. An entry that no longer
- * differs fails the test.
+ * The known differences between the exchange's verdicts and those of `buf breaking` (category CSR), with their reasons.
+ * The test fails if an entry is no longer a difference.
  */
 export const EXPLAINED: Record<string, string> = {
   'a field is added that an edition requires':

@@ -1,6 +1,6 @@
 /**
- * A program that uses a generated client. The test generates `schema.ts`, puts it beside a copy of this file and runs
- * both.
+ * A program that uses a client generated from openapi.json. The test generates `schema.ts`, puts it next to a copy of
+ * this file, and runs the copy.
  */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.ts';
@@ -45,7 +45,7 @@ export async function run(options: {
     params: { path: { ...path, measurement: 'absent' } },
   });
   const failure = absent.error?.error;
-  // The HTTP status determines the possible reasons.
+  // TypeScript narrows the possible reasons by the HTTP status.
   if (failure?.code !== 404) throw new Error('An absent measurement is not found.');
   const [info] = failure.details;
   if (info?.['@type'] !== 'type.googleapis.com/google.rpc.ErrorInfo') throw new Error(failure.message);
