@@ -1,6 +1,4 @@
-/**
- * Starts an exchange that commands find through environment variables, and creates a folder for the keys of parties.
- */
+/** Starts an exchange that commands find through environment variables, and creates a folder for the parties' keys. */
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { useExchange as startsExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';

@@ -1,4 +1,7 @@
-/** API keys of a measurement consumer: made, used by gRPC, listed without the keys, and deleted. */
+/**
+ * Tests the API keys of a measurement consumer: creating a key, calling gRPC with it, listing keys without their
+ * secrets, and deleting it.
+ */
 import { Measurements } from '@measurement-exchange/contract/rpc';
 import { clientOf, failureOf } from '@measurement-exchange/testkit/rpc';
 import { castOf } from '@measurement-exchange/testkit/steps';

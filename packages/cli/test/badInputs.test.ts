@@ -77,7 +77,7 @@ beforeAll(async () => {
     'cut.pem': '-----BEGIN CERTIFICATE-----\nMIIB',
   };
   for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
-  // Keeps the profiles of the user who runs the tests out of them.
+  // Use an empty folder for profiles, so that the profiles of the user who runs the tests have no effect.
   vi.stubEnv('XDG_CONFIG_HOME', path('config'));
   before = await stored(w.exchange);
 });
@@ -90,7 +90,7 @@ afterEach(() => {
 
 const filled = (text: string) => text.replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => words[word] ?? word);
 
-/** Runs `mex …` as the process would, including its exit code. */
+/** Runs `mex …` in this process, and returns the error text and the exit code that a separate process would produce. */
 async function mex(args: string[], env: Record<string, string> = {}) {
   const was = Object.keys(env).map((name) => [name, process.env[name]] as const);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, filled(value));

@@ -105,7 +105,7 @@ const QUESTIONS: BadInput[] = [
   },
 ];
 
-/** A filter is rejected before any request is sent, and the message names the column of the error. */
+/** The command rejects the filter before it creates a measurement, and the message names the column of the error. */
 const FILTERS: BadInput[] = [
   { args: reach('--filter', 'age >'), says: /age >\n +\^\n {2}line 1, column 5: .*not valid CEL/ },
   { args: reach('--filter', 'age > 30 and true'), says: /column 10: .*unexpected a\b.*Nothing was created/ },
@@ -171,7 +171,8 @@ const NAMES: BadInput[] = [
   },
   {
     args: ['--profile', 'nobody', 'provider', 'status', '--as', 'streamly'],
-    // --profile sets this variable, and the test restores it.
+    // The --profile option sets MEX_PROFILE in the test process. Listing the variable here makes the test restore it
+    // afterwards.
     env: { MEX_PROFILE: '' },
     says: /no profile nobody\. Make it: mex profile set nobody/,
   },
@@ -326,7 +327,10 @@ const FILES: BadInput[] = [
   { args: ['verify', 'measurement', 'x'], says: /Say who you are: --identity/ },
 ];
 
-/** The files of a provider are opened before the agent sends a request or charges budget. */
+/**
+ * The agent opens the provider's files first. A wrong file therefore ends the command before the agent answers a
+ * request or charges the budget.
+ */
 const run = (...more: string[]) => ['provider', 'run', '--as', 'streamly', '--once', ...more];
 const PROVIDERS: BadInput[] = [
   {

@@ -102,7 +102,8 @@ describe('a list', () => {
 
   it('goes over as many pages as it needs, and no further than asked', async () => {
     const { client, name: parent } = w.dailynews;
-    // A page has at most 1,000 event groups and a batch at most 50.
+    // Create 1,050 event groups, so that the list needs a second page: a page holds at most 1,000 event groups. A batch
+    // creates at most 50.
     const part = { eventGroup: { measurementConsumer: w.acme.name } };
     for (let i = 0; i < 21; i++) {
       await client.batchCreateEventGroups({ parent, body: { requests: Array(50).fill(part) } });

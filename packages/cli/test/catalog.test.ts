@@ -14,7 +14,9 @@ useWorld();
 
 const ids = (text: string) => lines(text).map(({ name }) => name);
 
-/** Creates an event group for Acme, whose metadata is encrypted with this key, and returns its name. */
+/**
+ * Creates an event group for Acme with metadata that is encrypted with `keyset`, and returns the event group's name.
+ */
 async function sealedGroup(provider: Party, packed: Uint8Array, keyset = w.acme.encryptionPublicKey) {
   const body = {
     measurementConsumer: w.acme.name,
@@ -278,7 +280,8 @@ describe('mex event-groups', () => {
   });
 
   it('lists on past metadata that would print ten times what one may', async () => {
-    // The JSON repeats the name of a field for each message that has the field.
+    // Decoded metadata can be much larger in JSON than in binary, because JSON repeats a field's name for each message
+    // that has the field. This field has a name of 512 characters.
     const long = 'a'.repeat(512);
     const row = { name: 'Row', field: [{ name: long, jsonName: long, number: 1, type: 'TYPE_INT32' }] };
     const repeated = { label: 'LABEL_REPEATED', type: 'TYPE_MESSAGE', typeName: '.flood.Row' };

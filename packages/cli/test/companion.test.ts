@@ -265,7 +265,10 @@ it('tells whom a party trusts, and no secret in any result or error', async () =
   expect(shown).not.toMatch(/PRIVATE KEY|nonce"|Bearer|eyJ/);
 });
 
-/** Parts of the private keys that any quoting leaves unchanged. */
+/**
+ * Parts of the private keys. They contain only base64 characters, so they look the same in JSON and in other quoted
+ * text.
+ */
 const secretsOf = ({ privateKeyPem, encryptionPrivateKey }: Party) => [
   privateKeyPem.split('\n')[1]!,
   toBase64(encryptionPrivateKey).slice(20, 60),

@@ -1,4 +1,4 @@
-/** Runs completion scripts in the shell that they are for (every machine that runs the tests has bash). */
+/** Runs the bash completion script in bash, which must be installed on the machine that runs the tests. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

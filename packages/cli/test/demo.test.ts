@@ -82,7 +82,8 @@ describe('mex demo', () => {
     for (const whose of ['truth', 'claimed'] as const) {
       expect(shares.reduce((sum, share) => sum + share[whose]!, 0)).toBeCloseTo(1, 1);
     }
-    // Adding up the providers' figures counts one person who saw it twice as two people who saw it once.
+    // The sum of the providers' figures counts a person reached by two providers as two people with frequency 1. The
+    // claimed share of frequency 1 is therefore too high.
     expect(shares[0]!.claimed! - shares[0]!.truth).toBeGreaterThan(0.1);
   });
 

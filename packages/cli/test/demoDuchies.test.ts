@@ -41,7 +41,7 @@ let shell: DocumentShell;
 let clickHouse: TestServer | undefined;
 const dataDir = () => join(folder, 'data');
 const start = async (env: Record<string, string> = {}) => {
-  // Only requests that belong to a span of this test are traced.
+  // Trace only the requests that belong to one of this test's spans.
   const telemetry = {
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '200' },
     ...{ OTEL_TRACES_SAMPLER: 'parentbased_always_off', OTEL_METRICS_EXPORTER: 'none' },
@@ -117,7 +117,7 @@ it('brings up three duchies as processes of their own, and says where they are',
 
 const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();
 
-// This test runs first because it checks that nothing before it reported a finding.
+// This test must run first. It checks that the exchange has reported no findings yet, and later tests may cause some.
 it('onboarding, typed as printed, lets a new consumer and a new provider measure together', async () => {
   const shown = await shell.typed('docs/operating.md', '## Onboarding', '## Rotating keys');
   expect(shown).toHaveLength(6);
@@ -157,7 +157,7 @@ it('the quickstart for providers ends with a figure near the truth', async () =>
   const events = (await readFile('/tmp/impressions.csv', 'utf8')).trim().split('\n').slice(1);
   const people = new Set(events.filter((line) => line.endsWith('phone')).map((line) => line.split(',')[0]));
   const [, reach] = /reach +([\d,]+) +95 %/.exec(shown[6]!) ?? [];
-  // The noise has a standard deviation of 50.
+  // The noise has a standard deviation of 50, so the limit of 300 is six deviations.
   expect(Math.abs(Number(reach!.replace(',', '')) - people.size)).toBeLessThan(300);
   expect(shown[6]).toMatch(/5\+ +█/);
 });
@@ -190,7 +190,7 @@ it('prints a line that counts the people of three publishers once, and it does, 
   const [shown] = await shell.run(line);
   const reach = figure(shown!, 'everybody counted once\\n +reach');
   const people = await truth(PUBLISHER_IDS, ({ reach }) => reach());
-  // The noise of both workers has a standard deviation of 70.
+  // The noise of both workers together has a standard deviation of 70, so the limit of 500 is about seven deviations.
   expect(Math.abs(reach - people)).toBeLessThan(5 * 100);
   const [, low, high] = /95 %: ([\d,]+) to ([\d,]+)/
     .exec(shown!)!
@@ -249,14 +249,14 @@ it('the quickstart for consumers ends with figures near the truth, and every che
   expect(shown[0]).toContain('everybody counted once');
   expect(shown[1]).toContain('Acme Cola: Autumn');
   expect(shown[2]).toMatch(/measurementConsumers\/acme\/measurements\//);
-  // The noise has a standard deviation of 78.
+  // The noise in the total has a standard deviation of 78, so the limit of 600 is more than seven deviations.
   const impressions = await truth(['northlight'], (one) => one.impressions(10));
   const others = await truth(['harbor'], (one) => one.impressions(10));
   const total = figure(shown[3]!, 'all 2 providers\\n +impressions');
   expect(Math.abs(total - impressions - others)).toBeLessThan(600);
   expect(shown[4]).toMatch(/SUCCEEDED[\s\S]*computed[\s\S]*\nEverything holds\.\n$/);
   const women = await truth(['northlight'], ({ reach }) => reach(), `gender = 'F' AND device = 'phone'`);
-  // The noise has a standard deviation of 5.
+  // The noise has a standard deviation of 5, so the limit of 50 is ten deviations.
   expect(Math.abs(figure(shown[5]!, 'reach') - women)).toBeLessThan(50);
   expect(shown[6]).toMatch(/autumn-(display|video) +2026-10-01 /);
 });
@@ -305,7 +305,10 @@ async function describe(): Promise<void> {
   }
 }
 
-/** Samples half of the people: the last quarter and the first quarter. */
+/**
+ * Measures the reach in a sample of half of the people. The sampling interval starts at 0.75 and wraps around, so it
+ * selects the last quarter and the first quarter.
+ */
 const ask = async () => {
   const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', `${publisher}:snow`]);
   const what = ['--from', '2026-10-01', '--to', '2026-10-29', '--sampling', '0.75,0.5'];
@@ -314,8 +317,8 @@ const ask = async () => {
 };
 
 /**
- * Waits until the duchies are ready: otherwise the agent skips the requisition until its next run, which takes a
- * second.
+ * Fulfills the measurement's requisitions. First waits until the duchies are ready, because otherwise the agent would
+ * skip the requisition until its next run, and each run takes a second.
  */
 async function fulfill(measurement: string): Promise<void> {
   const [streamly] = exchange.dev.dataProviders;
@@ -397,7 +400,7 @@ it.runIf(isStress)(
       return collector.spans.filter(({ traceId }) => traceId === consumer?.traceId);
     };
     const namesOf = (at: number) => spans().flatMap(({ pid, name }) => (pid === at ? [name] : []));
-    // Each process exports its spans in batches.
+    // Wait for the spans, because each process exports its spans in batches.
     await vi.waitFor(() => {
       expect(pids.filter((at) => namesOf(at).length === 0)).toEqual([]);
       expect(namesOf(exchange.pid)).toContain('createMeasurement');
@@ -419,7 +422,7 @@ it.runIf(isStress)('ends them when it is killed, and finds everything again at t
   await allReady();
 });
 
-// The exchange is started again with another setting.
+// This test restarts the exchange with the settings file that `mex duchy init` created, as the quickstart says.
 it('the quickstart for duchies ends with a figure that a duchy of its own helped to compute', async () => {
   const document = 'docs/quickstart/duchy.md';
   const [made] = await shell.typed(document, '', '## 2');
@@ -445,7 +448,7 @@ it('the quickstart for duchies ends with a figure that a duchy of its own helped
     const [shown, computed] = await second.typed(document, '## 3');
     const reach = figure(shown!, 'everybody counted once\\n +reach');
     const people = await truth(PUBLISHER_IDS.slice(0, 2), ({ reach }) => reach());
-    // The noise of both workers has a standard deviation of 70.
+    // The noise of both workers together has a standard deviation of 70, so the limit of 500 is about seven deviations.
     expect(Math.abs(reach - people)).toBeLessThan(5 * 100);
     expect(computed).toMatch(/^\w+ +SUCCEEDED +FIRST_WORKER /m);
   } finally {

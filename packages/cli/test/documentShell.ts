@@ -1,6 +1,6 @@
 /**
- * A shell that runs the lines of documents. It runs `npm run -s mex -- …` in this process, because starting Node takes
- * a second.
+ * Opens a shell that runs the shell lines in documents. Commands such as `npm run -s mex -- …` run in this process,
+ * because starting Node takes a second.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -194,7 +194,7 @@ it('runs several processes on one database, with the key that it was first used 
   const config = await settings('shared.json', changes);
   const only = (...role: string[]) => ['duchy', 'run', '--config', config, '--only', ...role];
   const face = spawnMex(only('face'));
-  // An exchange forks its demo duchies in this way.
+  // Start the duchy's worker process with an IPC channel, as an exchange starts its demo duchies.
   const mill = fork(MEX, only('mill', '--operations-port', '0'), {
     env: SURROUNDINGS,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -213,7 +213,8 @@ it('runs several processes on one database, with the key that it was first used 
   await expect
     .poll(() => face.output())
     .toMatch(/^{"level":40,.*"msg":"http\S+ changes do not arrive as a stream/m);
-  // Disconnecting simulates the end of the parent process: the channel closes even if the parent is killed.
+  // Disconnect the IPC channel to simulate the end of the parent process. The operating system closes the channel even
+  // if the parent is killed.
   mill.disconnect();
   expect(await Promise.all([face.kill('SIGTERM'), ended])).toEqual([0, [0, null]]);
   expect((await face.ended).stderr).toBe('');

@@ -1,4 +1,7 @@
-/** Tests commands whose database is damaged, empty or unreachable: the output, and an exit code other than 0. */
+/**
+ * Tests commands whose database is damaged, empty or unreachable. Each command must explain the problem and exit with a
+ * code other than 0.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

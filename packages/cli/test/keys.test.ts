@@ -1,4 +1,4 @@
-/** Tests `mex keys`, which shows the contents of key files without their secrets. */
+/** Tests `mex keys`, which describes key files without printing their secrets. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

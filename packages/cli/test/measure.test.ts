@@ -123,7 +123,8 @@ describe('mex measure', () => {
     const { out, error } = await run(
       ...['measure', 'frequency', '--as', 'acme', '--provider', 'streamly:spring', '--from', '2026-07-01'],
       ...['--to', '2026-07-04'],
-      // The noise at this epsilon is practically always zero, so a bar of one person is visible.
+      // At this epsilon, the noise is practically always zero. Even the shortest bar, for a twentieth of the people, is
+      // then drawn.
       ...['--epsilon', '500', '--max-frequency', '5'],
     );
     stop.abort();

@@ -91,7 +91,7 @@ it('says before it creates anything who computes, the expected ± and the charge
   expect(err).toContain(
     `honestMajorityShareShuffle, computed by ${aggregator.name} with ${firstWorker.name} and ${secondWorker.name}`,
   );
-  // The expected interval is as wide as the interval of the result above.
+  // The plan predicts the interval's width exactly: the result above has an interval of the same width.
   expect(err).toMatch(/expected {2}reach ± 36 \(95 %\)/);
   expect(err).toMatch(
     /charge {4}dataProviders\/streamly, dataProviders\/chirper: delta .*, rho .* for each event group and day, 31 days/,

@@ -57,7 +57,8 @@ it('a profile has the identity and the roots of commands that sign, and accepts 
   vi.stubEnv('MEX_TOKEN', await token('dataProviders/lakeside'));
   const { credentials, duchies } = await loadCredentials({});
   expect([credentials.name, duchies]).toEqual(['dataProviders/lakeside', ['duchies/one']]);
-  // Options replace the duchies of the profile, and a demo party brings its own credentials.
+  // The --root option replaces the profile's duchies, and --as replaces the profile's identity with that of the demo
+  // party.
   expect((await loadCredentials({ roots: [root] })).duchies).toEqual([]);
   expect((await loadCredentials({ as: 'acme' })).credentials.name).toBe('measurementConsumers/acme');
 });

@@ -167,15 +167,16 @@ describe('mex provider run --as', () => {
   });
 });
 
-// The agent computes until it is stopped. The cost of filters is tested in hostileFilters.test.ts and evaluator.test.ts
-// of the SDK.
+// Run this only in the stress lane, because the agent computes until it is stopped. hostileFilters.test.ts and
+// evaluator.test.ts of the SDK test the cost of filters.
 describe.runIf(isStress)('mex provider run and a hostile consumer', () => {
   it('serves the others and stops when told, whatever a filter costs', async () => {
     // The filter compares each of 60,000 codes with every number of a list.
     const rows = Array.from({ length: 60_000 }, (_, code) => `${code},${DAYS[0]} 12:00:00,spring,${code}`);
     await writeFile(path('codes.csv'), `vid,timestamp,event_group,code\n${rows.join('\n')}\n`);
     const list = Array.from({ length: 400 }, (_, i) => -i - 1);
-    // This event group declares no attributes, because a hostile consumer does not check its filters anyway.
+    // Declare no attributes in the event group, so that the consumer's own check does not reject these filters. A
+    // hostile consumer would skip that check.
     const codes = await describeTo(w.acme, w.streamly, 'spring');
     const ask = (epsilon: number, filter: string) =>
       askFor(w.consumer, w.streamly.name, codes, epsilon, filter);

@@ -101,7 +101,7 @@ const setsIn = async (name: string): Promise<Record<string, string>> => {
   );
 };
 
-/** Lists the measurements as lines of JSON. */
+/** Lists all measurements of the consumer, one line of JSON for each. */
 const measurements = async () =>
   (await mex('measurements', 'list', '--as', 'acme', '--limit', 'all', '--json')).trim().split('\n');
 
@@ -173,7 +173,8 @@ describe('the example', () => {
       expect(between.err).toMatch(/To ask for what is missing, and wait: .*report run \S+ --as acme/);
     const { state } = await mexJson('report', 'run', file, '--as', 'acme');
     expect(state).toBe('COMPLETE');
-    // No other report ends on this day.
+    // The report has five measurements that end on this day. No other report of this file ends then, so a higher number
+    // would mean that the second run repeated some.
     expect((await measurements()).filter((line) => line.includes('2026-10-14'))).toHaveLength(5);
   });
 });

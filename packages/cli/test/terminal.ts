@@ -1,7 +1,7 @@
 /** Makes standard error look like a terminal. */
 import { onTestFinished } from 'vitest';
 
-/** The setting lasts until the end of the test. */
+/** Lasts until the end of the current test, which restores the original value. */
 export function asTerminal(): void {
   const { isTTY } = process.stderr;
   process.stderr.isTTY = true;

@@ -27,7 +27,7 @@ interface Step {
   detail: string;
 }
 
-/** Runs `mex verify` with --json, whose verdict matches the printed marks. */
+/** Runs `mex verify --json`, and checks that the exit code agrees with the verdict. */
 async function verdict(...args: string[]) {
   const { out, error } = await run('verify', ...args, '--json');
   const { holds, steps } = JSON.parse(out) as { holds: boolean; steps: Step[] };
@@ -91,7 +91,7 @@ describe('mex verify measurement, as the consumer', () => {
       await fulfillWith(w.streamly, name!, reach(1n), otherwise());
       const result = await verdict('measurement', name!, '--as', 'acme');
       expect(result.failed[0]).toMatch(failed);
-      // The result as a whole is rejected, too.
+      // A wrong result of one provider also makes the verdict on the whole result fail.
       expect(result.failed.at(-1)).toMatch(/^every provider has exactly one result/);
       const { out, error } = await run('verify', 'measurement', name!, '--as', 'acme');
       expect(out).toMatch(/^✗ the result /m);

@@ -57,7 +57,9 @@ export function nameBelow(principal: string, collection: string, text: string): 
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
 }
 
-/** Returns the ID at the end of a name. Commands accept it for the caller's own resources. */
+/**
+ * Returns the ID at the end of a name. Commands accept this ID instead of the full name for the caller's own resources.
+ */
 export function idIn(name: string): string {
   return name.split('/').at(-1)!;
 }
@@ -79,8 +81,8 @@ export function ownCommand<O extends CallOptions>(
 }
 
 /**
- * Formats a command that the user can run next, with the exchange and caller of the current command. It never contains the
- * token.
+ * Formats a command that the user can run next, with the exchange and caller of the current command. The result never
+ * contains the token.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const profile = as === undefined ? process.env.MEX_PROFILE || undefined : undefined;

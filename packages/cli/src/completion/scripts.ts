@@ -1,6 +1,6 @@
 /**
- * Generates completion scripts for shells. A script contains tables of all commands, and shell code that finds words in
- * them.
+ * Generates completion scripts for shells. A script contains tables of all commands, and shell code that searches these
+ * tables.
  */
 import type { Node, Values, Word } from './tree.ts';
 
@@ -8,8 +8,8 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Returns a script with every command and option, because running `mex` on each keystroke would take a second. The script
- * looks up party names in dev.json.
+ * Returns a script that already contains every command and option, because starting `mex` for each completion would
+ * take a second. The script reads only party names at run time, from dev.json.
  */
 export function completionScript(shell: Shell, tree: Node[]): string {
   return { bash, zsh, fish }[shell](tree);

@@ -30,8 +30,8 @@ export interface Access {
 }
 
 /**
- * Returns the first address and token found in the options, the environment, the chosen profile, or the development
- * exchange. A stored token is sent only to the exchange that it belongs to.
+ * Finds the address of the exchange, and a token for it. Checks the options first, then the environment, the chosen
+ * profile, and the development exchange. A stored token is sent only to the exchange that it belongs to.
  */
 export async function accessOf(options: ClientOptions): Promise<Access> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
@@ -96,7 +96,7 @@ export function explained(error: unknown): unknown {
     .filter((line) => line !== message);
   const advice = [tokenAdvice(reason), ADVICE[reason]];
   lines.push(...advice.filter((line) => line !== undefined));
-  // Print the request ID, because the operator needs it to find the cause in the log.
+  // Print the request ID, so that the exchange's operator can find the cause of the error in the log.
   if (error.code === 'INTERNAL' && requestId !== undefined) lines.push(`The request ID is ${requestId}.`);
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }

@@ -44,7 +44,7 @@ it('trusts a root as soon as its file is in the folder, and no longer than that'
   await put('roots/duchies/gamma.pem', rootPem.slice(0, 200));
   expect([await isTrusted(), await isTrusted()]).toEqual([true, true]);
   expect(problems).toEqual([expect.stringMatching(/duchies\/gamma\.pem: .*truncated or damaged/)]);
-  // The root of one party does not vouch for another.
+  // Check that a root that is listed for gamma does not make beta's certificate trusted.
   await rm(path('roots/duchies/beta.pem'));
   await put('roots/duchies/gamma.pem', rootPem);
   expect(await isTrusted()).toBe(false);

@@ -16,7 +16,7 @@ interface RootFile {
 
 export interface RootsFound {
   roots: TrustedRoot[];
-  /** Files and folders that cannot be used. Their roots are not trusted. */
+  /** One message for each file or folder that cannot be used. The roots in it are not trusted. */
   problems: string[];
 }
 
@@ -64,7 +64,7 @@ export function createDemoTrustStore(
   return createRereadTrustStore(async () => [...given, ...(await devRootFolders())], { always, onProblem });
 }
 
-/** How long roots are used before their files are checked for changes. */
+/** The minimum time between two checks whether the files have changed. */
 const LOOK_MS = 1_000;
 
 /**

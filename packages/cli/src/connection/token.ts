@@ -11,7 +11,7 @@ export const OPERATOR = 'operator';
 
 export interface TokenOptions {
   token?: string;
-  /** A demo party of the development exchange in the data directory, or its operator. */
+  /** The name of a demo party of the development exchange in the data directory, or `operator`. */
   as?: string;
   /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
   tokenFile?: string;

@@ -14,7 +14,7 @@ const RESPONSE_HEADERS = [
   ...['content-type', 'retry-after', 'x-mex-findings', 'x-mex-mode', 'x-request-id'],
   ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
 ];
-/** The largest body that any exchange accepts. */
+/** The largest request body that a production exchange can be configured to accept. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export async function forward(

@@ -1,6 +1,6 @@
 /**
- * Rejects requests that do not come from the console's own page. Other pages in the same browser and other users of this
- * machine can reach the console's port. The browser must therefore also have opened a one-time link.
+ * Rejects requests that do not come from the console's own page. Other pages in the same browser and other users of the
+ * machine can also reach the console's port. The browser must therefore have opened a one-time link.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -1,10 +1,10 @@
-/** Loads the files of the console, which are an optional package. */
+/** Loads the console's files, which come from an optional package. */
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
 import { note } from '../terminal/output.ts';
 
 /**
- * Returns the files. In a clone of the repository, builds them first if their sources have changed, and says so with
- * `tell`.
+ * Returns the files. In a clone of the repository, first builds them if their sources have changed, and announces the
+ * build with `tell`.
  */
 export async function loadConsole(
   connectTo: readonly string[] = [],

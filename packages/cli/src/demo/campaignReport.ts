@@ -7,8 +7,8 @@ import { BUDGET, USUAL } from './privacy.ts';
 import { IMPRESSION_CAP, MAXIMUM_FREQUENCY } from './scenarios.ts';
 
 /**
- * Returns the report. The demo's measurements answer all of it, so nothing is asked again. The report is not kept, because
- * the demo deletes the event groups at its end.
+ * Creates and runs the report. It uses only measurements that the demo has already made. The report is deleted
+ * afterwards, because the demo also deletes the event groups that it refers to.
  */
 export async function reportOf(
   { reports }: Consumer,

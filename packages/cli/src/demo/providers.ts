@@ -1,4 +1,4 @@
-/** Starts the demo's data providers. Each one creates event groups for the advertiser and runs an agent. */
+/** Starts the demo's data providers. Each provider creates event groups for the advertiser and runs an agent. */
 import { join } from 'node:path';
 import type { DevFile } from '../files/devFile.ts';
 import { startAgents } from '../publishers/agents.ts';

@@ -141,7 +141,8 @@ async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
 
 /**
  * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. The signal
- * aborts only the wait for the result, so that `open` contains every measurement that was created and has not ended.
+ * aborts only the wait for the result. A measurement therefore enters `open` when it is created, and leaves it only
+ * when it has ended.
  */
 async function ask(
   { client, consumer }: Advertiser,

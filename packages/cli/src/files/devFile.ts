@@ -28,8 +28,8 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
 const REREAD_MS = 1_000;
 
 /**
- * Returns a function that reads `dev.json` at most once a second. Each call of the exchange needs a token from it, which
- * the exchange renews there.
+ * Returns a function that reads `dev.json` at most once a second. The file is reread because the exchange keeps writing
+ * new tokens to it, and every call to the exchange needs a valid token.
  */
 export function devFileReader(dataDir: string): () => Promise<DevFile> {
   let file: Promise<DevFile> | undefined;

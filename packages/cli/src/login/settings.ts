@@ -1,4 +1,4 @@
-/** Options that a profile stores. */
+/** Defines the command options whose values a profile stores, and checks these values. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { safeAddress, withoutSlash } from '../signIn/addresses.ts';

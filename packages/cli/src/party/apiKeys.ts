@@ -1,4 +1,4 @@
-/** `mex api-keys`: manages the keys with which programs of a measurement consumer call by gRPC. */
+/** `mex api-keys`: manages the keys with which a measurement consumer's programs call the gRPC API. */
 import { timestampOf } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';

@@ -162,7 +162,7 @@ The type is a message of the schema, the file its bytes (- for standard input).
 /** The first byte of every binary FileDescriptorSet: the tag of its only field. */
 const FIRST_TAG = 0x0a;
 
-/** Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, which binary never does. */
+/** Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, but a binary set starts with FIRST_TAG. */
 async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);
   if (bytes.length === 0) throw new Error(`${file} is empty: give ${SET}.`);

@@ -1,4 +1,7 @@
-/** Converts event groups to JSON that contains their decoded metadata, or the error from decoding it. */
+/**
+ * Converts event groups to JSON. The JSON also contains the decoded metadata, or an error if decoding the metadata
+ * failed.
+ */
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { DescribedEventGroup } from '@measurement-exchange/sdk';
 

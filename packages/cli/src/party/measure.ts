@@ -161,7 +161,10 @@ async function planOf(
   return plan;
 }
 
-/** Throws if the caller would not accept the result, so that such a measurement is never created. */
+/**
+ * Throws if the caller's settings would reject the result, for example because a duchy is not trusted. The measurement
+ * is then not created.
+ */
 function requireAccepted({ rejection }: MeasurementPlan): void {
   if (rejection === undefined) return;
   const { code, message, duchies } = rejection;

@@ -63,7 +63,8 @@ const ProviderConfig = s.object(
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
     events: s.object(eventSettings),
     /**
-     * The consumers that may ask about each reference. A key is a reference, which is a value of the `eventGroup` column.
+     * The consumers that may ask about each reference. Each key is a reference: a value in the `eventGroup` column of
+     * the events.
      */
     references: s.recordOf(s.object(reference)),
     /** Descriptions of the attributes for consumers. They must not contain values copied from the events. */

@@ -59,8 +59,8 @@ export async function openPopulationFile(path: string): Promise<Population> {
 }
 
 /**
- * Throws unless the ledger belongs to the provider and is consistent. With any other ledger, the agent could spend too much
- * budget.
+ * Throws unless the ledger belongs to the provider and is consistent. A wrong or damaged ledger could list too little
+ * spending, so that the agent would exceed the budget.
  */
 export function requireSound(ledger: Ledger, path: string, provider: string): void {
   ledger.requireProvider(provider);

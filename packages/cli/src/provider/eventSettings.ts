@@ -15,7 +15,7 @@ const columns = s.partial({
   attributes: s.array(text()),
 });
 
-/** A table on a server. The account only needs to read it. */
+/** A table on a database server. The agent's account needs only permission to read the table. */
 const source = {
   kind: s.enumOf(['postgres', 'clickhouse']),
   /** The address of the server, without a user and a password. */
@@ -24,7 +24,10 @@ const source = {
   table: text(),
   ...s.partial({
     user: text(),
-    /** The file that contains the password. It is read again for each connection. */
+    /**
+     * The file that contains the password. The agent reads the file again for each connection, so that the password can
+     * be changed.
+     */
     passwordFile: text(),
     /** The name of the environment variable that contains the password. */
     passwordVariable: text(),
@@ -63,7 +66,7 @@ const ONLY = {
   passes: 'clickhouse',
   absent: 'clickhouse',
 } as const;
-/** Settings that only files have. */
+/** Settings that are valid only if the events are in files. */
 const OF_FILES = ['format', 'remote', 'memoryLimit', 'threads'] as const;
 
 export const eventSettings = s.partial({

@@ -4,10 +4,10 @@ import { type Listening, MetricsRegistry } from '@measurement-exchange/server';
 import { listenOperations } from '@measurement-exchange/server/operations';
 import type { LoggedEvent } from './describe.ts';
 
-/** The minimum time between two refreshes of the metrics that read the ledger. */
+/** The minimum time between two computations of the metrics that are based on the ledger. */
 const READ_EVERY_MS = 15_000;
 /**
- * The maximum number of references that have their own metric. The references with the least remaining budget are chosen.
+ * The maximum number of references with their own budget metric. References with the least remaining budget come first.
  */
 const MAX_REFERENCES = 100;
 

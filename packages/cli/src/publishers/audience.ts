@@ -21,8 +21,8 @@ export interface Audience {
 }
 
 /**
- * `share` is the fraction of people that a provider reaches. `repeat` is the probability that an impression is followed by
- * another one.
+ * `share` is the fraction of people that a provider reaches. `repeat` is the probability that a person who has seen an
+ * impression sees another one.
  */
 const AUDIENCES = [
   { share: 0.45, repeat: 0.66 },
@@ -75,7 +75,7 @@ export async function createAudiences(
 
 export type PopulationSpec = ReturnType<typeof populationSpec>;
 
-/** Returns the population of the publishers' agents, which have the same people as the exchange's demo population. */
+/** Returns the population for the publishers' agents. It has the same people as the exchange's demo population. */
 export function populationSpec(population: number) {
   return { subpopulations: demoSubpopulations(population) };
 }

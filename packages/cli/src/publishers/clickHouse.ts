@@ -31,7 +31,9 @@ export function clickHouseOf(environment: NodeJS.ProcessEnv): ClickHouseServer |
   return url ? { url, username: username ?? 'default', password: password ?? '' } : undefined;
 }
 
-/** Replaces the publisher's table and its account, which can only read that table and gets a new password. */
+/**
+ * Replaces the publisher's table. Also gives the publisher's account, which can only read that table, a new password.
+ */
 export async function fillClickHouse(
   db: DuckDBConnection,
   { dataProvider, file }: Audience,

@@ -1,4 +1,4 @@
-/** `mex report check`: recomputes every figure from the signed results, and compares with the stored answer. */
+/** `mex report check`: recomputes every figure from the signed results, and compares it with the stored report. */
 import type { ReportCheck } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import type { ActingOptions } from '../calls/keys.ts';

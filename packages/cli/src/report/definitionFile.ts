@@ -30,7 +30,10 @@ export async function readDefinitionFile(
   throw new Error(`${file} is not the definition of a report:\n${lines.join('\n')}`);
 }
 
-/** Resolves the short forms of event groups. Leaves everything else to the reader of definitions. */
+/**
+ * Replaces the short forms of event groups by full names. All other problems in the definition are reported later, when
+ * it is validated.
+ */
 async function withFullNames(
   json: Record<string, unknown>,
   resolve: Resolve,

@@ -1,4 +1,4 @@
-/** Words for figures of a report. */
+/** Formats the labels and values of a report's figures. */
 import {
   type DerivedName,
   type DocumentFigure,

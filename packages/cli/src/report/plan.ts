@@ -1,4 +1,7 @@
-/** `mex report plan`: prints what a report would ask and cost, and how exact it would be. Nothing is sent. */
+/**
+ * `mex report plan`: prints the measurements that a report would create, their cost, and the expected accuracy. The
+ * command itself creates nothing.
+ */
 import { groupText, type Rehearsal, type RehearsedCharge } from '@measurement-exchange/reports';
 import { FilterRejected, type PlannedReport } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
@@ -83,7 +86,10 @@ function chargeRows(charges: readonly RehearsedCharge[]): string[][] {
   });
 }
 
-/** Returns the plan as JSON. Needs have their keys, and charges their exact amounts. */
+/**
+ * Returns the plan as JSON. Unlike the printed plan, it also contains the key and the parameters of each planned
+ * measurement.
+ */
 function planJson({ plan, rehearsal, reused, notDue }: PlannedReport) {
   return {
     title: plan.definition.title,

@@ -1,4 +1,4 @@
-/** Prints a report for people: every figure with its interval, and what is missing and why. */
+/** Prints a report for people: every figure with its interval, and which figures are missing and why. */
 import {
   type DerivedFigure,
   type DerivedName,

@@ -1,4 +1,7 @@
-/** `mex report run`: creates measurements for everything that has no answer yet, waits, and prints the report. */
+/**
+ * `mex report run`: creates the measurements that the report still needs, waits for their results, and prints the
+ * report.
+ */
 import { FilterRejected, type ReportAnswer, type ReportProgress } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { nextCommand } from '../calls/caller.ts';
@@ -92,7 +95,10 @@ const WORDS: Record<string, string> = {
   NOT_ASKED: '  waits for its turn',
 };
 
-/** Shows each measurement of the report. The display starts with the first progress, and again after `pause`. */
+/**
+ * Shows the state of each measurement in the report. `pause` ends the display, and the next progress report starts it
+ * again.
+ */
 function showProgress(name: string) {
   let live: ReturnType<typeof startLive> | undefined;
   return {

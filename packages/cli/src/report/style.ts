@@ -1,4 +1,7 @@
-/** The CSS of pages that commands write, which includes the CSS of the console's charts. It supports phones and dark mode. */
+/**
+ * The CSS of the HTML files that commands write. It includes the CSS of the console's charts, and has rules for phones
+ * and for dark mode.
+ */
 import { readFileSync } from 'node:fs';
 
 export function style(): string {

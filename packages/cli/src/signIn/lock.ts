@@ -3,7 +3,10 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The age at which a lock is removed. Renewing a token never takes this long, so its process must have been killed. */
+/**
+ * The age at which a lock file is removed. Renewing a token takes less time, so the process that created such an old
+ * file must have been killed.
+ */
 const STALE_MS = 45_000;
 const POLL_MS = 50;
 

@@ -36,7 +36,7 @@ export async function verifyFile(
   return list.steps;
 }
 
-/** Removes leading whitespace if the content is JSON. */
+/** Removes the whitespace before JSON, because `unpackSignedMessage` recognizes JSON by its first byte. */
 function trimmed(bytes: Buffer): Uint8Array {
   const start = bytes.findIndex((byte) => ![0x20, 9, 10, 13].includes(byte));
   return bytes[start] === 0x7b ? bytes.subarray(start) : bytes;

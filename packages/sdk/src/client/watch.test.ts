@@ -141,7 +141,7 @@ it('reads a page where the exchange has no room for another stream', async () =>
     ...[full(), pageOf('a', 1), full(), pageOf('b', 2), full(), pageOf('c', 3), full(), pageOf('c')],
   ]);
   expect(versions).toEqual([1, 2, 3]);
-  // The pauses grow. A page alone does not show that changes arrive as they happen.
+  // The pauses grow, because only a working stream resets them. A page with changes does not.
   for (const [i, ms] of slept.entries()) expect(ms).toBeGreaterThanOrEqual(5_000 + 100 * 2 ** i);
   expect(said).toEqual(['retry', 'retry', 'retry', 'retry']);
   expect(warnings).toEqual([]);
@@ -158,7 +158,7 @@ it('says when changes arrive as they happen, and when not', async () => {
     stream('id: t1\n\n', event(2), 'retry: 70\n\n'),
   ]);
   expect(said).toEqual(['following', 'retry', 'retry', 'following', 'retry', 'following']);
-  // A stream that opens without an event does not reset the pauses.
+  // A stream that ends with an error before its first change does not reset the pauses.
   expect(slept[2]).toBeGreaterThanOrEqual(400);
 });
 
@@ -208,7 +208,7 @@ it('tries a stream again after an hour of pages, and says nothing more', async (
       ...[proxy(), pageOf('a'), proxy(), pageOf('a'), proxy(), pageOf('a')],
       later(() => pageOf('b', 1)),
       later(() => pageOf('c', 2)),
-      // One failed stream is now enough to fetch a page.
+      // After an hour of pages, a single failed stream is enough to make the client read pages again.
       ...[proxy(), pageOf('c')],
       later(() => pageOf('d', 3)),
       later(() => pageOf('e', 4)),

@@ -45,7 +45,7 @@ export interface Prepared {
   body: MeasurementInput;
 }
 
-/** Does not read the event groups in `known` again. */
+/** Validates, signs and encrypts the request. Fetches only those event groups with filters that are not in `known`. */
 export async function prepareMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
@@ -207,7 +207,7 @@ async function existingMeasurement(
   const existing = await deps.client.getMeasurement({ name, signal: deps.signal });
   try {
     await requireOwn(deps, existing, request);
-    // Compare the titles too. The title is only in the encrypted question, which `requireOwn` does not check.
+    // Compare the titles too. `requireOwn` cannot compare them, because only the encrypted question contains the title.
     const question = await openQuestion(deps, existing);
     return question === undefined || question.title === request.title ? existing : undefined;
   } catch (fault) {

@@ -71,7 +71,7 @@ describe('the variance of a reach', () => {
       ).reach!.variance;
     expect(custom({ case: 'scalar', value: 123 })).toBe(123);
     expect(custom({ case: 'unavailable', value: {} })).toBe(Number.POSITIVE_INFINITY);
-    // An invalid variance is ignored.
+    // An invalid variance counts as unknown, which is represented by Infinity.
     expect(custom({ case: 'scalar', value: -1 })).toBe(Number.POSITIVE_INFINITY);
     expect(custom({ case: 'scalar', value: Number.NaN })).toBe(Number.POSITIVE_INFINITY);
   });

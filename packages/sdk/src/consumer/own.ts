@@ -136,7 +136,7 @@ export async function isSignedByOwn(
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
-/** Each credentials object's key is imported only once. */
+/** Returns the party's own key. Caches the key by its credentials object, because importing a key takes time. */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
   ownKeys.set(credentials, key);

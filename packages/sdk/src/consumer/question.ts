@@ -108,7 +108,7 @@ function parse(message: Uint8Array): SignedQuestion {
     const parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message)) as SignedQuestion;
     if (Array.isArray(parsed.question.dataProviders)) return parsed;
   } catch {
-    // The error is thrown below.
+    // Ignore the parser's error. The code below throws a Fault instead.
   }
   throw new Fault<QuestionFault>('QUESTION_MALFORMED', 'it is signed, but this version cannot read it');
 }

@@ -22,7 +22,10 @@ function compareCodePoints(a: string, b: string): number {
 const ordering = (name: string, holds: (order: number) => boolean) =>
   celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
 
-/** The method uses UTC, regardless of the machine's time zone. */
+/**
+ * Defines a method that returns one part of a timestamp, such as its hours. The part is in UTC, regardless of the
+ * machine's time zone.
+ */
 const timePart = (name: string, part: (date: Date) => number) =>
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(part(timestampDate(this.message as Timestamp)));
@@ -42,7 +45,7 @@ function within64(value: bigint, wrap: (bits: number, value: bigint) => bigint):
   throw new Error('beyond 64 bits');
 }
 
-/** A CEL timestamp is in the years 1 to 9999. */
+/** Throws unless the time is in the years 1 to 9999, the range of a CEL timestamp. */
 function requireYear(seconds: bigint): bigint {
   if (seconds >= -62_135_596_800n && seconds <= 253_402_300_799n) return seconds;
   throw new Error('beyond the years 1 to 9999');
@@ -78,7 +81,7 @@ function requireFewRepetitions(pattern: string): void {
 const tooLarge = () => new Error('it is too large: use fewer and smaller repetitions');
 const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
 
-/** Throws if the pattern is invalid. */
+/** Returns the number of instructions in the compiled pattern. Throws if the pattern is invalid. */
 export const patternSize = (pattern: string) => instructionsOf(compilePattern(pattern));
 
 export const environment: CelEnv = celEnv({

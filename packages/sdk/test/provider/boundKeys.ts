@@ -1,6 +1,6 @@
 /**
- * Keys of duchies. A key is signed together with the requisition that contains it, so its signing waits until that
- * requisition is complete.
+ * Duchy keys for test requisitions. The signature of a key also covers a digest of the requisition's terms, so the keys
+ * are signed last, when the terms are known.
  */
 import { createSigner, termsDigest } from '@measurement-exchange/consent';
 import {

@@ -1,4 +1,4 @@
-/** Writes a report as a file. */
+/** Converts a report to the text of a CSV, JSON or HTML file. */
 import type { ReportFormat } from '@measurement-exchange/console/companion';
 import { toReportCsv } from '@measurement-exchange/reports';
 import type { ReportAnswer } from '@measurement-exchange/sdk';

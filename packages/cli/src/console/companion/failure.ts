@@ -111,7 +111,10 @@ const filterDetails = ({ filters }: FilterRejected): FilterDetails => ({
   filters: filters.map((filter) => ({ ...filter })),
 });
 
-/** Lists each problem once, because several event groups usually have the same filter. */
+/**
+ * Join the problems of all filters, but state each problem only once, because several event groups usually have the
+ * same filter.
+ */
 function filterSentence({ filters }: FilterRejected): string {
   return [...new Set(filters.map(problemText))].join(' ');
 }

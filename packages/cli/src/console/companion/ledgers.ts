@@ -10,7 +10,7 @@ const RESPONSES = 50;
 export interface CompanionOptions {
   /** The path of the ledger of a data provider's agent. Not needed for a demo provider. */
   ledger?: string;
-  /** Aborted when the companion ends. It ends the runs of reports. */
+  /** The companion aborts this signal when it closes, which ends all report runs in progress. */
   signal?: AbortSignal;
 }
 

@@ -24,7 +24,10 @@ export interface Questions {
   read(names: string[]): Promise<Record<string, OpenedQuestion>>;
 }
 
-/** Caches decrypted questions, because a question never changes. A rejection is not cached, because trust may change. */
+/**
+ * Caches decrypted questions, because a question never changes. An error is not cached, because the next attempt may
+ * succeed, for example with a root that was added meanwhile.
+ */
 export function createQuestions(client: ExchangeClient, consumer: Consumer): Questions {
   const cache = new LRUCache<string, { question?: Question }>({
     maxSize: CACHE_SIZE,

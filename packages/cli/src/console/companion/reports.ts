@@ -67,7 +67,7 @@ export class CompanionReports {
     return { name };
   }
 
-  /** Starts a run, unless one is under way. */
+  /** Starts a run of the report, unless a run of it is already in progress. */
   run(name: string): Record<string, never> {
     if (this.runs.get(name)?.isRunning) return {};
     const run: Run = { isRunning: true };
@@ -129,7 +129,8 @@ export class CompanionReports {
     const known = this.answers.get(version);
     if (known !== undefined) return known;
     const answer = await this.reports.show(name);
-    // The etag does not change while measurements are answered.
+    // Do not cache the answer while the report is running. The version that is used as the key does not change when a
+    // measurement finishes, so the cache would return an outdated answer.
     if (answer.stored.state !== 'RUNNING') this.answers.set(version, answer);
     return answer;
   }

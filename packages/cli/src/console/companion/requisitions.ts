@@ -6,7 +6,10 @@ import type { Acting } from '../../connection/credentials.ts';
 import type { AskedPart } from '../../party/questions.ts';
 import { readAsked } from '../../party/requisitionShow.ts';
 
-/** Cached requests expire, because certificates may be revoked and roots removed. */
+/**
+ * Verified requests are cached for five minutes only, because a certificate may be revoked or a root removed after the
+ * verification.
+ */
 const CACHED = { max: 500, ttl: 5 * 60_000 };
 
 /** Returns a function that opens a requisition. Each version of a requisition is verified once. */

@@ -9,7 +9,10 @@ import type { Questions } from './questions.ts';
 
 export type ActingConsumer = Acting & { consumer: Consumer };
 
-/** Cached results expire, because certificates may be revoked and roots removed. */
+/**
+ * Verified results are cached for five minutes only, because a certificate may be revoked or a root removed after the
+ * verification.
+ */
 const CACHED = { max: 500, ttl: 5 * 60_000 };
 
 /** Returns a function that opens the result of a measurement. Each version of a measurement is verified once. */

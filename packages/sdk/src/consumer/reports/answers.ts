@@ -1,4 +1,7 @@
-/** Opens the result of a measurement, and reads the answer to a need from it. */
+/**
+ * Opens the result of a measurement, and reads the answer to a need from it. A need is a value that a report requires
+ * from a measurement.
+ */
 import {
   type Measurement,
   type PlainSpec,
@@ -51,7 +54,10 @@ export async function requireAsked(deps: Dependencies, measurement: Measurement,
   throw new NotTheAnswer('QUESTION_DIFFERENT', `${name} asks something else than what the report needs`);
 }
 
-/** Returns the answer to a need of these data providers. */
+/**
+ * Returns the answer to a need. `answers` has one common answer if duchies computed it. Otherwise, the need has only
+ * one data provider.
+ */
 export function answerFor(answers: Answers, [dataProvider]: readonly string[]): Answer | undefined {
   return answers.get(OF_DUCHIES) ?? answers.get(dataProvider!);
 }

@@ -21,7 +21,7 @@ export interface ReportProgress {
   measurements: MeasurementProgress[];
 }
 
-/** The progress of one measurement. It answers the needs, and has no name before it is created. */
+/** The progress of one measurement, which answers all of `needs`. It has no name until it is created. */
 export interface MeasurementProgress {
   needs: readonly [PlannedNeed, ...PlannedNeed[]];
   title: string;
@@ -39,7 +39,10 @@ export interface AskingOptions {
   world: World;
   keys: ReportKeys;
   outcomes: Outcomes;
-  /** Returns the number of earlier measurements of a need, all of which failed. */
+  /**
+   * Returns how many measurements for a need existed before this run. All of them failed, because otherwise the need
+   * would not be measured again.
+   */
   failures: (key: string) => number;
   /** Whether to ask again for measurements that failed. */
   retries: boolean;
@@ -55,7 +58,9 @@ const READ_AT_ONCE = 8;
 /** The maximum number of request IDs to skip because their measurements failed. */
 const MAX_ATTEMPTS = 100;
 
-/** Resolves when every measurement has ended. If the signal aborts it, another call continues where this one stopped. */
+/**
+ * Resolves when every measurement has ended. If the signal aborts this call, a later call continues where it stopped.
+ */
 export async function askMissing(deps: Dependencies, options: AskingOptions): Promise<void> {
   await new Asking(deps, options).run();
 }
@@ -93,7 +98,10 @@ class Asking {
     }
   }
 
-  /** Groups the needs into measurements. Needs that share a measurement already stay together. */
+  /**
+   * Groups the needs into measurements. Needs for which a measurement already exists stay in the group of that
+   * measurement.
+   */
   private jobsOf(needs: readonly PlannedNeed[]): Job[] {
     const { plan, outcomes } = this.options;
     const byKey = new Map(needs.map((need) => [need.key, need]));

@@ -1,11 +1,11 @@
 /**
- * Decides which needs can be asked now. A need about an incomplete period must wait, because its answer would be reused
- * after the period ends.
+ * Decides which needs can be measured now. A need must wait until its period is complete, because its answer will be
+ * reused later.
  */
 import type { PlannedNeed } from '@measurement-exchange/reports';
 import type { World } from './surroundings.ts';
 
-/** Returns the reason that a need cannot be asked yet, or undefined if it can. */
+/** Returns the reason that a need cannot be measured yet, or undefined if it can be measured now. */
 export function notDue(
   { need: { period, cells } }: PlannedNeed,
   { eventGroups }: World,

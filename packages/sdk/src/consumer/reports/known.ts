@@ -1,4 +1,7 @@
-/** The measurements that this consumer's reports name, by the needs that they answer. */
+/**
+ * Finds the measurements that already answer a need. They come from all of the consumer's reports, and from the caller
+ * (see `adopt`).
+ */
 import { ExchangeError, isTerminal, type Measurement, type Report } from '@measurement-exchange/contract';
 import { keyOf } from '@measurement-exchange/reports';
 import type { Dependencies } from '../deps.ts';
@@ -9,9 +12,12 @@ import { needsIn } from './requests.ts';
 export class Known {
   private readonly deps: Dependencies;
   private readonly keys: ReportKeys;
-  /** The names of the measurements under each key of the exchange, in the order in which they were recorded. */
+  /**
+   * Maps each key under which the exchange stores a need to the names of the need's measurements, in the order in which
+   * they were recorded.
+   */
   private readonly names = new Map<string, string[]>();
-  /** The names of adopted measurements by the keys of needs. */
+  /** Maps each need's own key to the names of the measurements that were passed to `adopt`. */
   private readonly adopted = new Map<string, string[]>();
   private readonly read = new Map<string, Promise<Measurement | undefined>>();
 
@@ -25,7 +31,8 @@ export class Known {
     const { client, credentials, signal } = deps;
     const known = new Known(deps, keys);
     const reports = await Array.fromAsync(client.listReports({ parent: credentials.name, signal }));
-    // The newest report is first, but measurements are kept in the order in which they were recorded.
+    // Reverse the list, because the newest report comes first, but `names` must be in the order in which measurements
+    // were recorded.
     for (const report of reports.reverse()) known.add(report);
     return known;
   }
@@ -41,7 +48,7 @@ export class Known {
     return this.names.size + this.adopted.size === 0;
   }
 
-  /** Also uses these measurements, which no report names, for the needs that their stored questions ask for. */
+  /** Adds measurements that no report names. Each one is used for the needs that its stored question asks for. */
   async adopt(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const measurement = await this.measurement(name);

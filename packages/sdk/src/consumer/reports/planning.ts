@@ -20,8 +20,8 @@ export interface Planning {
 }
 
 /**
- * Plans the definition. `isAnswered` says whether the consumer has an answer to the need with this key. It is undefined if
- * there are no answers at all.
+ * Plans the definition. `isAnswered` returns whether the consumer has an answer to the need with this key. Omit
+ * `isAnswered` if there are no answers at all.
  */
 export async function planWith(
   deps: Dependencies,
@@ -36,7 +36,7 @@ export async function planWith(
   // Ask about all data providers first, because this also checks their keys and all filters.
   await learn([{ type: 'REACH', dataProviders: providersOf(world, definition) }]);
   const answered = new Map<string, boolean>();
-  // Plan with what is known, learn what the planner asked for, and plan again until it asks for nothing new.
+  // Plan with the data that is known. If the planner asked for more data, read this data and plan again.
   for (;;) {
     const [unions, lookups] = [new Map<string, Union>(), new Set<string>()];
     const surroundings: Surroundings = {
@@ -69,8 +69,8 @@ export async function planWith(
 const LOOKUPS_AT_ONCE = 8;
 
 /**
- * Returns a function that returns the result or throws the error. The caller decides later, because an error may only
- * mean that data is not known yet.
+ * Runs `work`, and returns a function that returns its result or throws its error. The caller may ignore an error,
+ * because the next plan may succeed with more data.
  */
 async function attempt<T>(work: () => Promise<T>): Promise<() => T> {
   try {

@@ -1,4 +1,4 @@
-/** Reports of a consumer: plans, runs, and checks them. Keys and figures never leave the consumer. */
+/** Plans, runs, and checks a consumer's reports. Private keys and unencrypted figures never leave the consumer. */
 import {
   chargesOf,
   correctReport,
@@ -24,7 +24,7 @@ import { isLost, type NeedState, Outcomes } from './outcomes.ts';
 import { type Planning, planWith } from './planning.ts';
 import { type StoredReport, StoredReports, type UnreadableReport } from './stored.ts';
 
-/** The measurements that a report would ask for, and their cost. Nothing was sent. */
+/** The measurements that a report would create, and their cost. Planning creates none of them. */
 export interface PlannedReport {
   plan: Plan;
   rehearsal: Rehearsal;
@@ -72,7 +72,7 @@ interface Situation extends Planning {
 
 const OPENED_AT_ONCE = 8;
 
-/** The consumer's reports, as `consumer.reports`. */
+/** Plans, runs, and checks a consumer's reports. Use it as `consumer.reports`. */
 export class Reports {
   private readonly deps: Dependencies;
   private keys: Promise<ReportKeys> | undefined;
@@ -82,7 +82,7 @@ export class Reports {
     this.deps = deps;
   }
 
-  /** Plans a report, and computes its cost and expected errors. Sends no question, and stores nothing. */
+  /** Plans a report, and computes its cost and expected errors. Creates no measurements, and stores nothing. */
   async plan(
     definition: ReportDefinition,
     { signal }: Pick<RunOptions, 'signal'> = {},
@@ -110,7 +110,7 @@ export class Reports {
     return { plan, rehearsal, reused, notDue: new Map(waiting) };
   }
 
-  /** Returns a first definition, for all event groups that the consumer can see. People edit it afterward. */
+  /** Returns a definition for all event groups that the consumer can see, as a starting point for people to edit. */
   async starter(): Promise<ReportDefinition> {
     const { client, credentials, clock } = this.deps;
     const eventGroups: StarterEventGroup[] = [];
@@ -150,8 +150,8 @@ export class Reports {
   }
 
   /**
-   * Creates measurements for all needs without an answer, waits for them, verifies the results, and corrects the figures.
-   * Can be called again at any time, because it creates no measurement twice. Measurements that failed are repeated.
+   * Creates measurements for all needs without an answer, waits for them, verifies the results, and corrects the
+   * figures. It is safe to call this again at any time: only measurements that failed are repeated.
    */
   run(name: string, options: RunOptions = {}): Promise<ReportAnswer> {
     return this.runOnce(name, options, true);
@@ -197,7 +197,7 @@ export class Reports {
       const ends = periodEnds(answer);
       if (ends.length === 0) return;
       const pauses = ends.map((end) => end - clock.now()).filter((ms) => ms > 0);
-      // Look again from time to time, because data of a period may arrive long after its end.
+      // Check again from time to time, because the data of a period may arrive long after the period ends.
       await clock.sleep(Math.min(...pauses, LONGEST_PAUSE_MS), options.signal);
     }
   }
@@ -209,7 +209,7 @@ export class Reports {
     return answerOf(deps, stored, await this.situation(deps, stored));
   }
 
-  /** Verifies every signed result again, recomputes every figure, and compares with the stored answer. */
+  /** Verifies every signed result again, recomputes every figure, and compares the figures with the stored answer. */
   async check(name: string, options: Pick<RunOptions, 'signal'> = {}): Promise<ReportCheck> {
     const answer = await this.show(name, options);
     const stored = await (await this.stored({ ...this.deps, ...options })).answer(name);

@@ -83,7 +83,7 @@ function parse(report: string, bytes: Uint8Array): { tag: string; text: string }
     const { tag, text } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (typeof tag === 'string' && typeof text === 'string') return { tag, text };
   } catch {
-    // The error is thrown below.
+    // Ignore the parser's error. The code below throws a ReportRejected instead.
   }
   throw new ReportRejected(
     report,

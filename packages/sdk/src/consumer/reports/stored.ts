@@ -1,4 +1,4 @@
-/** Stores reports at the exchange, sealed, and reads them again. */
+/** Stores reports at the exchange, encrypted and authenticated for this consumer, and reads them back. */
 import {
   ExchangeError,
   MAX_REPORT_ANSWER_BYTES,
@@ -157,7 +157,7 @@ export class StoredReports {
     };
   }
 
-  /** A definition that is not sealed comes from another program of the consumer. */
+  /** Returns the report's definition. A definition that is not sealed was stored by another program of the consumer. */
   private async definitionOf({ name = '', definition, sealedDefinition }: ReportResource) {
     const json = sealedDefinition
       ? await unseal(this.deps, this.keys, ['ReportDefinition', name], sealedDefinition)

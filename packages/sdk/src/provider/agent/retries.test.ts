@@ -9,7 +9,9 @@ import { NotServed } from './served.ts';
 const NOW = Date.UTC(2026, 6, 28);
 const HOUR = 3600_000;
 
-/** For each event group, the time until which its events are recorded, or the error of reading it. */
+/**
+ * Maps each event group either to the end of its recorded events, or to the error that reading the event group throws.
+ */
 let groups: Record<string, string | Error>;
 let reads: string[];
 let polls: number[];
