@@ -20,7 +20,7 @@ describe('a list', () => {
     for (const reference of ['one', 'two', 'three'])
       names.unshift(await created(reference, `title ${reference}`));
     const id = (name: string | undefined) => name!.split('/').at(-1);
-    // An indented line continues the row above it.
+    // Joins the printed lines into rows. An indented line continues the row above it.
     const rowsOf = ({ out }: { out: string }) =>
       out
         .trimEnd()

@@ -249,7 +249,7 @@ describe.skipIf(lacksChromium)('the report in a browser', () => {
         return (
           [...chart.querySelectorAll('rect, path, text, circle')]
             .map((mark) => ({ mark: mark.outerHTML, box: mark.getBoundingClientRect() }))
-            // A mark of zero size is not visible.
+            // Ignore marks of zero size, because they are not visible.
             .filter(({ box }) => box.width + box.height > 0)
             .filter(
               ({ box }) =>

@@ -83,7 +83,7 @@ describe('mex measure', () => {
         'dataProviders/chirper: ✓ fulfilled',
       ]),
     );
-    // Geometric noise at epsilon 0.5 has a variance of 7.8; 1.96 of its deviations are 5.5.
+    // Geometric noise at epsilon 0.5 has a variance of 7.8, so 1.96 standard deviations are 5.5.
     expect(out).toMatch(/^dataProviders\/streamly\n {2}reach +1,000 +95 %: 995 to 1,005$/m);
     expect(out).toMatch(/^dataProviders\/chirper\n {2}reach +3,000 +95 %: 2,995 to 3,005$/m);
     expect(out).toMatch(

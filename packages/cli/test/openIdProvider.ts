@@ -63,7 +63,7 @@ export async function startProvider(): Promise<TestProvider> {
     ],
     ttl: { IdToken: lifetime },
     issueRefreshToken: () => true,
-    // A page calls the token endpoint from its own origin.
+    // Allow CORS, because the console's page calls the token endpoint from the page's own origin.
     clientBasedCORS: () => true,
     features: {
       clientCredentials: { enabled: true },

@@ -58,6 +58,6 @@ it('ends with a figure near the truth', async () => {
   );
   await client.end();
   const [, reach] = /reach +([\d,]+) +95 %/.exec(answered) ?? [];
-  // The noise has a standard deviation of 50.
+  // The noise has a standard deviation of 50, so the limit of 300 is six deviations.
   expect(Math.abs(Number(reach!.replace(',', '')) - Number(rows[0].people))).toBeLessThan(300);
 });

@@ -45,7 +45,8 @@ describe.skipIf(reason !== undefined)(`ClickHouse (${reason ?? 'quickstart'})`, 
     expect(answered).toMatch(/autumn +30000 +28 /);
     expect(answered).toContain('fulfilled in');
     const [, reach] = /reach +([\d,]+) +95 %/.exec(answered) ?? [];
-    // All 10,000 people saw it on a phone, and the noise has a standard deviation of 50.
+    // All 10,000 people saw the campaign on a phone. The noise has a standard deviation of 50, so the limit of 300 is
+    // six deviations.
     expect(Math.abs(Number(reach!.replace(',', '')) - 10_000)).toBeLessThan(300);
   });
 });

@@ -1,4 +1,4 @@
-/** The examples of README.md, run unchanged with a live exchange. */
+/** Runs the examples of README.md unchanged against a running exchange. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,8 @@ const children: ChildProcess[] = [];
 
 const exchange = useExchange({ checks: 'strict' });
 beforeAll(async () => {
-  // The folder is inside the package, so that the package name resolves as in a project that installed it.
+  // Create the folder inside the package, so that imports of the package's name work as in a project that installed the
+  // package.
   folder = await mkdtemp(join(PACKAGE, '.readme-'));
   const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]!);
@@ -42,7 +43,7 @@ function run(name: string) {
 
 it('has a provider answer a consumer, and a client that finds the measurement', async () => {
   const provider = run('provider');
-  // The provider's event group must exist before the consumer looks for it.
+  // Wait until the provider has created its event group, because the consumer's example looks for it.
   const { dataProviders } = exchange.dev;
   await expect
     .poll(
@@ -63,7 +64,8 @@ it('has a provider answer a consumer, and a client that finds the measurement', 
   expect(consumer.output()).toMatch(/^1 event groups\nAWAITING_REQUISITION_FULFILLMENT\n/);
   const [, people] =
     /dataProviders\/streamly: (\d+) people, 95 % between \d+ and \d+/.exec(consumer.output()) ?? [];
-  // 2,000 of the 3,000 impressions are on phones and belong to 1,000 people. The noise has a standard deviation of 5.5.
+  // The filter selects 2,000 of the 3,000 impressions, which belong to 1,000 people. The noise has a standard deviation
+  // of 5.5, so the limit of 40 is seven deviations.
   expect(Math.abs(Number(people) - 1000)).toBeLessThan(40);
   expect(consumer.output().match(/^ {2}\d times: [\d.]+ %$/gm)).toHaveLength(5);
 

@@ -63,7 +63,7 @@ export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 export interface Table<T> {
   headings: string[];
   row: (item: T) => (string | undefined)[];
-  /** Printed if the list is empty. */
+  /** The text to print if the list is empty. */
   none: string;
 }
 

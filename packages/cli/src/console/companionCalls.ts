@@ -36,7 +36,7 @@ export class CompanionCalls {
     }
   }
 
-  /** Ends work that continues after its call has returned. */
+  /** Ends all work that is still running although its call has returned, such as runs of reports. */
   close(): void {
     this.ended.abort();
   }

@@ -19,7 +19,7 @@ import { Refusal, sendRefusal } from './refusal.ts';
 export interface ConsoleOptions {
   identities: Identity[];
   files: ConsoleFiles;
-  /** 0 means any free port. */
+  /** The port to listen on. 0 means any free port. */
   port?: number;
   companion?: CompanionOptions;
 }

@@ -34,7 +34,7 @@ export async function openDuchyDatabase(
 
 export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
   const url = new URL(exchangeUrl);
-  // The name contains the name of the exchange's database, because several exchanges may share the server. If it is too
+  // Include the name of the exchange's database, because several exchanges may share the server. If the result is too
   // long for PostgreSQL, keep its end, which identifies the duchy.
   const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
   const { ensureDatabase } = await loadDuchy();

@@ -23,7 +23,7 @@ interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDa
   lastDay?: string;
   /** The consumers that may ask about the reference. Absent in development, where any consumer may ask. */
   measurementConsumers?: readonly string[];
-  /** `DEVELOPMENT` if a demo provider serves the reference because the events have it. */
+  /** `DEVELOPMENT` if a demo provider serves the reference only because it occurs in the events. */
   served: 'DECLARED' | 'CONFIRMED' | 'DEVELOPMENT' | 'NO';
 }
 

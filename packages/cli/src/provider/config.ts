@@ -71,7 +71,10 @@ const ProviderConfig = s.object(
     attributes: s.recordOf(
       s.object(
         s.partial({
-          /** The type of the attribute. CSV values are converted to it, and values in other files must already have it. */
+          /**
+           * The type of the attribute. CSV values are converted to this type, and values in other files must already
+           * have it.
+           */
           type: s.enumOf(ATTRIBUTE_TYPES),
           description: s.text(500),
           exampleValues: s.array(s.text(100), { maxItems: 20 }),

@@ -20,7 +20,7 @@ const source = {
   kind: s.enumOf(['postgres', 'clickhouse']),
   /** The address of the server, without a user and a password. */
   url: text(),
-  /** The name of the table, or its schema or database and its name. */
+  /** The name of the table, optionally with its schema or database, as in `ads.impressions`. */
   table: text(),
   ...s.partial({
     user: text(),
@@ -73,7 +73,7 @@ export const eventSettings = s.partial({
   /** Parquet or CSV files. Exactly one of `files` and `source` is set. */
   files: s.array(text(), { minItems: 1 }),
   source: s.object(source),
-  /** The store of files such as `s3://bucket/2026/*.parquet`. */
+  /** The store that contains the files, if `files` lists addresses such as `s3://bucket/events.parquet`. */
   remote: s.object(remote),
   format: s.enumOf(['parquet', 'csv']),
   columns: s.object(columns),

@@ -1,4 +1,4 @@
-/** Turns the `events` of the settings into the options for opening them. */
+/** Converts the `events` settings to the options of `openEvents`. */
 import { readFile } from 'node:fs/promises';
 import { type JsonObject, toPlainJson } from '@measurement-exchange/contract';
 import type { EventsConfig } from '@measurement-exchange/sdk/provider';

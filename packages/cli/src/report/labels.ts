@@ -38,7 +38,10 @@ export function dayText(time: string): string {
   return time.endsWith('T00:00:00Z') ? time.slice(0, 10) : time;
 }
 
-/** Returns how to write a derived figure and its interval. Ratios have as many decimals as the interval needs. */
+/**
+ * Returns the function that formats a derived figure and its interval. Ratios get as many decimals as the interval
+ * needs.
+ */
 export function textFor(name: DerivedName, { low, high }: DocumentValue): (value: number) => string {
   const isRatio = ['average frequency', 'gross rating points', 'percent of population'].includes(name);
   return isRatio ? (value) => value.toFixed(digitsFor(low, high, 2)) : count;

@@ -19,8 +19,8 @@ const RENEW_BEFORE_MS = 30_000;
 const loginFile = (profile: string) => join(configFolder(), 'logins', `${profile}.json`);
 
 /**
- * Returns the profile's login. Returns undefined if nobody signed in, or if the profile's exchange, issuer, or client has
- * changed since the sign-in.
+ * Returns the profile's login. Returns undefined if the user has not signed in, or if the profile's exchange, issuer,
+ * or client has changed since the sign-in.
  */
 export async function readLogin(profile: NamedProfile): Promise<Login | undefined> {
   const json = await readIfExists(loginFile(profile.name));

@@ -32,7 +32,9 @@ export type NamedProfile = Profile & { name: string };
 
 const Profiles = s.recordOf(Profile);
 
-/** The profile that commands use if neither --profile nor MEX_PROFILE names another one. It need not exist. */
+/**
+ * The profile that commands use if neither --profile nor MEX_PROFILE names another one. This profile need not exist.
+ */
 export const DEFAULT_PROFILE = 'default';
 
 export function configFolder(): string {

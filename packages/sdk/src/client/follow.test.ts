@@ -160,7 +160,7 @@ it('begins anew where the log does not reach back, polls, and says nothing', asy
   watches[1]!.onFollowing!();
   expect(await within(0, next)).toBe('poll');
   expect(said).toEqual([]);
-  // An exchange that rejects every token is not asked again immediately.
+  // If the exchange also rejects the new watch, the follower must not open another one immediately.
   await watches[1]!.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
   await watches[2]!.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
   expect(watches).toHaveLength(3);

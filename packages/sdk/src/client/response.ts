@@ -89,7 +89,7 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
   return decoded(route, body.json, unexpected);
 }
 
-/** Throws the same errors as `readResponse`. */
+/** Reads an event of a stream. Throws the same errors as `readResponse`. */
 export function readEvent(route: Route, { event, data = '' }: StreamEvent): unknown {
   const unexpected = (what: string, transient: boolean) =>
     new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });

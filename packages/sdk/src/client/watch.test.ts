@@ -18,7 +18,10 @@ const pageOf = (nextPageToken: string, ...versions: number[]) =>
 
 const SILENCE = Symbol('nothing more, and no end');
 
-/** A stream of these pieces, one per read. Functions among the pieces are called in between. */
+/**
+ * Creates a response that streams these pieces, one per read. A function among the pieces is called when its turn
+ * comes.
+ */
 function stream(...pieces: (string | (() => void) | typeof SILENCE)[]): Response {
   async function* bytes() {
     for (const piece of pieces) {

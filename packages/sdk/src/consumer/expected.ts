@@ -69,7 +69,9 @@ type ResultInit = Exclude<MessageInitShape<typeof specs.Measurement_ResultSchema
 const resultOf = (init: ResultInit) => create(specs.Measurement_ResultSchema, init);
 const NOISE = specs.ProtocolConfig_NoiseMechanism;
 
-/** Assumes the default noise mechanism. */
+/**
+ * Returns the result that a data provider would give if the figure had this value. Assumes the default noise mechanism.
+ */
 function directResult(spec: PlainSpec, value: bigint): ResultInit {
   const [first, second] = releasesOf(spec).map(({ mechanism }) => NOISE[mechanism]);
   const counted = (

@@ -21,8 +21,8 @@ const RING = {
 };
 
 /**
- * An exchange that shows the measurement in the next state at each poll and then stays in the last one, and a clock
- * that does not wait.
+ * Creates an exchange and a clock. At each poll, the exchange shows the measurement in its next state, and stays in the
+ * last state. The clock does not wait.
  */
 function scene(looks: Look[]) {
   let look = -1;

@@ -18,10 +18,10 @@ export interface Identity {
 
 /** Creates a party's keys and certificates. Reuses the root and the keysets of an earlier identity if they are given. */
 export async function createIdentity(options: {
-  /** The party's resource name, such as `dataProviders/lakeside`. If given, the certificate contains it. */
+  /** The party's resource name, such as `dataProviders/lakeside`. If it is given, the certificate contains the name. */
   party?: string;
   commonName: string;
-  /** Epoch milliseconds. */
+  /** The current time, in epoch milliseconds. */
   now: number;
   days: number;
   root?: Root;

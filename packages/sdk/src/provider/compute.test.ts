@@ -172,7 +172,8 @@ describe('noise', () => {
         const noised = 9n + drawn(seed);
         expect(result).toMatchObject({ value: noised > 0n ? noised : 0n, noiseMechanism: label });
       }
-      // The seeds produced values on both sides of the clamp.
+      // Check that the clamp was tested on both sides: some seeds must give a positive value, and others a value of 0
+      // or less.
       expect(new Set(seeds.map((seed) => 9n + drawn(seed) > 0n)).size).toBe(2);
     },
   );

@@ -216,14 +216,15 @@ function figure<V, C extends string, M extends object>(
   return { value, noiseMechanism: NOISE[mechanism], methodology: { case: methodology, value: details } };
 }
 
-/** If all counts are 0, all shares are 0. */
+/** Returns each count as a share of all counts. If all counts are 0, all shares are 0. */
 function sharesOf(counts: bigint[]): Record<string, number> {
   const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
   return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));
 }
 
 /**
- * Divides by the width as a 32-bit float, and rounds down. The float is a ratio of two integers, so no precision is lost.
+ * Divides by the width as a 32-bit float, and rounds down. The division is exact before the rounding, because a float
+ * is a ratio of two integers.
  */
 function divideByWidth(value: bigint, width: number): bigint {
   const { numerator, denominator } = exactRational(Math.fround(width));

@@ -1,4 +1,4 @@
-/** Every figure compared with a count in plain JavaScript over the same rows. */
+/** Compares every figure with a count in plain JavaScript over the same rows. */
 
 import { isSampled, sampleBucket } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -233,14 +233,14 @@ describe('sampling', () => {
     );
     const all = (await files.rows(`SELECT vid FROM '${file}'`)).map(({ vid }) => vid as bigint);
     const events = await openEvents({ files: file });
-    // Sixteen samples: a VID in a wrong bucket is very unlikely to be in the right sixteenth.
+    // Divide the people into sixteen samples. A VID with a wrong bucket would very likely be counted in another sample.
     for (let k = 0; k < 16; k++) {
       const [count] = await events.frequencies(queryOf([group(0)], 1 / 16, k / 16), 1);
       const inside = all.filter((vid) => isSampled(vid, { start: k / 16, width: 1 / 16 }));
       expect(count).toBe(BigInt(inside.length));
     }
     await events.close();
-    // Single VIDs at the edges of a sample.
+    // Query each VID alone, with a narrow sample that starts at the VID's bucket.
     const edge = await files.write(
       'edge.parquet',
       `SELECT vid, TIMESTAMP '2024-01-01' AS timestamp, 'vid ' || vid AS event_group

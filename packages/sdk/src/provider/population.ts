@@ -38,7 +38,7 @@ export interface Population {
   readonly ranges: readonly Interval[];
   readonly subpopulations: readonly Subpopulation[];
   readonly modelLines: readonly string[];
-  /** Identifies the VIDs and their attributes. Any change of the population changes it. */
+  /** Identifies the VIDs and their attributes. Every change to the population changes the fingerprint. */
   readonly fingerprint: string;
   /** Counts the VIDs of the subpopulations whose attributes match the filter, or all VIDs if there is no filter. */
   count(filter?: string, signal?: AbortSignal): Promise<bigint>;

@@ -105,7 +105,7 @@ async function open(from: Server) {
 declare const page: Page;
 
 it.skipIf(lacksChromium)('measures everything from a page in Chromium', async () => {
-  // One provider has the other kind of encryption key, X25519.
+  // Give one provider an X25519 key, so that both kinds of encryption keys are tested.
   const keysets = await createEncryptionKeysets('DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM');
   const publicKey = await signEncryptionKey(keysets.publicKeyset, w.chirper.privateKeyPem);
   await w.chirper.client.updateParty({ name: w.chirper.name, body: { publicKey } });
@@ -160,7 +160,7 @@ it.skipIf(lacksChromium)('measures everything from a page in Chromium', async ()
   expect(impressions!.total.impressions!.value).toBe(42);
   expect(watched!.total.watchDurationSeconds!.value).toBe(107.5);
   expect(people!.dataProviders[0]!.population!.value).toBe(83_000_000);
-  // The page and Node compute the same uncertainty.
+  // Check that Node computes the same result, including the uncertainty, as the page.
   const again = await w.consumer.open(await w.consumer.wait(reached!.measurement));
   expect(reached).toEqual(JSON.parse(JSON.stringify(again)));
 
@@ -240,7 +240,7 @@ it.skipIf(lacksChromium).each(Object.entries(STREAMS))(
       made.push(name!.split('/').at(-1)!);
     }
     expect(await watched).toEqual({ ids: made, warnings });
-    // Chromium itself retries a request once if it gets no response.
+    // Only a minimum is checked, because Chromium itself retries a request once if it gets no response.
     expect(proxy.streams).toBeGreaterThanOrEqual(3);
     await expect.poll(() => proxy.open).toBe(0);
     await tab.close();

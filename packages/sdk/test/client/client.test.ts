@@ -1,4 +1,4 @@
-/** The client and a running exchange, with real HTTP and real PostgreSQL. */
+/** Tests the client against a running exchange, with real HTTP and a real PostgreSQL server. */
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MAX_UINT64 } from '@measurement-exchange/contract';
@@ -56,7 +56,10 @@ describe('a nonce', () => {
 });
 
 describe('what was asked for and not answered', () => {
-  /** A proxy that drops the first responses of the exchange, so that the work is done but the client does not know. */
+  /**
+   * Starts a proxy that drops the exchange's first responses. The exchange then executes these requests, but the client
+   * gets no response.
+   */
   async function swallowing(replies: number) {
     const seen: string[] = [];
     const server: Server = createServer(async (incoming: IncomingMessage, outgoing) => {
@@ -121,7 +124,8 @@ describe('a race', () => {
     const { name } = await requisitionOf(cast.chirper, await create([cast.chirper]));
     const client = clientOf(cast.chirper);
     const read = () => client.getRequisition({ name: name! });
-    // All callers read the same state before any of them changes it.
+    // Let all callers read the resource before any of them changes it, so that all but one change with an outdated
+    // etag.
     const atTheStart = await Promise.all(Array.from({ length: 8 }, read));
     const told: string[] = [];
     const racers = atTheStart.map((first) => {
@@ -182,7 +186,7 @@ describe('a refusal', () => {
       reason: 'RATE_LIMITED',
       code: 'RESOURCE_EXHAUSTED',
     });
-    // The bucket gets a token every 2 s.
+    // The rate limiter allows one request every 2 s, so the client must wait about that long.
     expect(slept).toEqual([expect.toSatisfy((ms: number) => ms >= 1_000 && ms <= 2_200)]);
     expect(await slow.stop()).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
- * Operations of every resource, called by the client on a running exchange. routes.test.ts covers every row of the
- * table.
+ * Calls operations of every resource on a running exchange with the client. routes.test.ts covers every row of the
+ * routes table.
  */
 import type { Operation } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
@@ -141,7 +141,7 @@ describe('operations of every resource', () => {
       );
     },
     releaseCertificateHold: async () => {
-      // Until the exchange has processed the measurements of the certificate, it asks to retry.
+      // The exchange replies "retry" until it has processed all measurements that relied on the certificate.
       const release = () => operator().releaseCertificateHold({ name: made.certificate! });
       await expect
         .poll(() => release().catch((error) => error.code))
@@ -200,7 +200,7 @@ describe('operations of every resource', () => {
       expect(diff.changes.map((c) => c.breaking)).toEqual([true]);
     },
     decodeMetadata: async () => {
-      // The encoding of field 1 with the text "Mo".
+      // The bytes encode protobuf field 1 with the text "Mo".
       const body = { typeUrl: 'type.googleapis.com/ads.Ad', value: Uint8Array.of(10, 2, 77, 111) };
       const { message } = await acme().decodeMetadata({ name: made.descriptor!, body });
       expect(message).toEqual({ brand: 'Mo' });
@@ -367,7 +367,7 @@ describe('operations of every resource', () => {
     listChanges: async () => {
       const first = async () =>
         (await acme().listChanges({ parent: cast.acme.name, from: 'OLDEST' })).changes[0];
-      // An open transaction of another test on the server may delay the log.
+      // Poll, because another test's open transaction on the same server can delay new entries in the log.
       await expect
         .poll(first, { timeout: 90_000 })
         .toMatchObject({ name: cast.acme.name, kind: 'PARTY', version: 1 });
@@ -382,7 +382,7 @@ describe('operations of every resource', () => {
     getDoctor: async () => expect((await operator().getDoctor()).findings).toEqual([]),
     listAuditEntries: async () => {
       const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));
-      // The log shows an entry only after all older transactions on the server have ended.
+      // Poll, because the log shows an entry only after all older transactions on the server have ended.
       await expect.poll(async () => (await audited()).length, { timeout: 90_000 }).toBe(4);
     },
   };

@@ -1,16 +1,19 @@
-/** A small HTTP proxy in front of an exchange. It treats streams of changes as real proxies do. */
+/**
+ * Starts a small HTTP proxy in front of an exchange. The proxy interferes with change streams in the ways that real
+ * proxies do.
+ */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
-/** Handles the response of the exchange to a request for a stream. */
+/** Handles the exchange's response to a request for a stream. */
 export type Treatment = (from: IncomingMessage, to: ServerResponse) => unknown;
 
 export interface StreamProxy {
   url: string;
-  /** The number of streams and of pages requested so far. */
+  /** The number of streams that clients have requested so far. `pages` counts the requests for pages. */
   streams: number;
   pages: number;
   /** The number of streams that the client has not closed. */
@@ -127,7 +130,7 @@ export const crumble: Treatment = async (from, to) => {
   }
 };
 
-/** Replaces the response. */
+/** Replies with this status and body instead of the exchange's response. */
 export const reply =
   (status: number, type: string, body: string, headers: Record<string, string> = {}): Treatment =>
   (from, to) => {

@@ -1,4 +1,4 @@
-/** Values of any schema of the contract, for tests of every row of the routes table. */
+/** Creates sample values for schemas of the contract, for tests of every row of the routes table. */
 import { type Keywords, MAX_UINT64, PATTERNS, type TSchema } from '@measurement-exchange/contract';
 
 export const ID = 'an_ID-1';
@@ -6,7 +6,7 @@ export const ID = 'an_ID-1';
 /** Fills in the IDs of a path or of a name pattern. */
 export const withIds = (pattern: string) => pattern.replace(/\{\w+\}/g, ID);
 
-/** Returns a value in memory with every member of the schema. */
+/** Returns a value with every member of the schema, in the form that client methods take and return. */
 export function sampleOf(schema: TSchema): unknown {
   const keywords = schema as Keywords;
   switch (keywords.format) {

@@ -1,4 +1,4 @@
-/** A client of a scripted exchange, for tests that need only the client. */
+/** Creates a client of a scripted exchange, for tests that need only the client. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { expect } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';

@@ -1,4 +1,4 @@
-/** Follows the changes of a running exchange through proxies that cut, buffer, delay and reject. */
+/** Tests `watch` on a running exchange, through proxies that cut, buffer, delay and reject streams. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { describe, expect, it, vi } from 'vitest';
@@ -28,7 +28,7 @@ const clock = {
   },
 };
 
-/** A client of streamly, and the warnings that it logs. */
+/** Creates a client of streamly, and collects the warnings that the client logs. */
 function following(proxy: Pick<StreamProxy, 'url'> = exchange, options: Partial<ClientOptions> = {}) {
   const warnings: string[] = [];
   const onWarning = (message: string) => warnings.push(message);
@@ -62,8 +62,8 @@ async function createOne(): Promise<string> {
 const WAIT = { timeout: 90_000 };
 
 /**
- * Creates resources one by one after the watch has begun. Each waits until the watch has shown the previous one.
- * Returns what was created and what the watch showed.
+ * Creates resources one by one after the watch has begun. Creates the next resource only when the watch has shown the
+ * previous one. Returns the created resources and the changes that the watch showed.
  */
 async function follow({ client, args }: ReturnType<typeof following>, count: number) {
   const { promise: beginning, resolve: onToken } = Promise.withResolvers<string>();
@@ -191,7 +191,7 @@ describe('where streams do not get through', () => {
     const tried = proxy.streams;
     made.push(await createOne());
     expect(await taken).toEqual(made);
-    // The next watch of the client already knows that streams do not arrive.
+    // The client remembers that streams do not arrive, so its next watch does not try a stream again.
     const again = await follow(watching, 2);
     expect(again.taken).toEqual(again.made);
     expect(proxy.streams).toBe(tried);

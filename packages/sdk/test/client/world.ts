@@ -23,7 +23,7 @@ import { type ClientOptions, createClient, type ExchangeClient } from '../../src
 export let exchange: TestExchange;
 export let cast: ReturnType<typeof castOf>;
 
-/** Starts the exchange of a test file. Call it once, at the top of the file. */
+/** Starts an exchange for this test file. Call this once, at the top of the file. */
 export function useExchange(): void {
   exchange = startsExchange({ rate: UNLIMITED });
   beforeAll(() => {
@@ -35,7 +35,7 @@ export function clientOf({ token }: { token: string }, options: Partial<ClientOp
   return createClient({ baseUrl: exchange.url, token, ...options });
 }
 
-/** Converts the JSON of the harness to the types of the client. */
+/** Converts the test harness's JSON to the client's types. */
 function typed<S extends TSchema>(schema: S, json: unknown): Static<S> {
   return decode(schema, parseJson(toJson(json)), [])!;
 }

@@ -147,7 +147,8 @@ describe('a measurement, end to end under strict checks', () => {
     });
     await answering;
     expect(result.dataProviders).toMatchObject([{ name: w.streamly.name, reach: { value: 7 } }]);
-    // A poll in between may show a fulfilled requisition of a measurement that is not yet complete.
+    // Compare only the first and the last entry. A poll in between may show a fulfilled requisition before the
+    // measurement is complete.
     expect([told.at(0), told.at(-1)]).toEqual([
       'AWAITING_REQUISITION_FULFILLMENT UNFULFILLED',
       'SUCCEEDED FULFILLED',
@@ -207,7 +208,7 @@ describe('what a data provider verifies', () => {
       parent: w.streamly.name,
       body: { measurementConsumer: w.acme.name, eventGroupReferenceId: 'tv' },
     });
-    // The consumer reads the event group under another name than the provider.
+    // The consumer's name for the event group begins with the consumer's own name instead of the provider's.
     const name = eventGroup.name!.replace(w.streamly.name, w.acme.name);
     const eventGroups = [{ name, interval: INTERVAL, filter: 'a == 1' }];
     const asked: MeasurementRequest = {
@@ -289,7 +290,7 @@ describe('creating', () => {
     expect(plan).toMatchObject({ protocol: 'direct', duchies: [], findings: [], warnings: [] });
     expect(plan.rejection).toBeUndefined();
     const [{ charge, ofUsualBudget }] = plan.dataProviders as [(typeof plan.dataProviders)[number]];
-    // The charge of Gaussian noise is in rho, and the default daily budget is 1.
+    // Gaussian noise is charged in rho. The usual daily budget is 1 rho, so the share of that budget equals the charge.
     expect(ofUsualBudget).toBe(charge!.rho);
     expect(await measurementCount()).toBe(before);
     const created = await plan.create();
@@ -371,7 +372,7 @@ describe('a data provider that is not to be trusted', () => {
   });
 
   it('is one whose key somebody else signed, whose key is gone, whose key is none', async () => {
-    // The test writes to the database, because the exchange would reject an invalid signature.
+    // Write an invalid signature directly to the database, because the exchange's API would reject it.
     const [kept] = await w.exchange.database.query(
       'SELECT public_key, public_key_signature FROM parties WHERE name = $1',
       [w.dailynews.name],

@@ -1,4 +1,4 @@
-/** Deduplicated figures of several providers on a running exchange, from the request to the interval. */
+/** Tests deduplicated figures of several providers on a running exchange, from the request to the interval. */
 import { deduplicatedReach, useDeduplicatedWorld } from '@measurement-exchange/testkit/deduplicatedWorld';
 import { INTERVAL, PRIVACY } from '@measurement-exchange/testkit/world';
 import { expect, it } from 'vitest';
@@ -39,7 +39,8 @@ it('may be of a sample that goes beyond 1, and on at 0', async () => {
   await w.compute(name!, deduplicatedReach(640n, 500n));
   const { total } = await consumer.open(await consumer.wait(name!), { request: asked });
   const { reach } = total.deduplicated!;
-  // The estimate is from half of 1,000 people, so its variance is 360 · 640 / 999 and four times the noise.
+  // The reach is estimated from half of 1,000 people. Its variance is 360 · 640 / 999 for the sampling, plus four times
+  // the variance of the noise.
   expect(reach!.value).toBe(640);
   expect(reach!.variance).toBeCloseTo((640 * 360) / 999 + 4 * 18.607 ** 2, 0);
 });

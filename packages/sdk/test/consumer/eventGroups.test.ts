@@ -45,7 +45,7 @@ async function describeGroup(more: object): Promise<string> {
   return name!.replace(w.streamly.name, w.acme.name);
 }
 
-/** Metadata encrypted for the key of acme, as a provider sends it. */
+/** Encrypts metadata for acme's key, as a provider does. */
 async function encrypted(plaintext: Uint8Array, keyset = w.acme.encryptionPublicKey) {
   return {
     encryptedMetadata: {
@@ -76,7 +76,7 @@ describe('reading an event group', () => {
     const { eventGroup, metadata } = await w.consumer.readEventGroup(name);
     expect(eventGroup).toMatchObject({ name, eventGroupReferenceId: 'tv', measurementConsumer: w.acme.name });
     expect(metadata).toMatchObject({ ...EXPECTED, descriptor });
-    // The message is dynamic: its type was not compiled in.
+    // The message is dynamic: the SDK built its type from the descriptor at run time.
     expect(metadata!.message).toMatchObject({ $typeName: 'shows.Episode', title: 'Grüße 🎬' });
   });
 
@@ -187,7 +187,7 @@ it('asks for a descriptor once in a list, and again in the next: it may have bee
 it('reads what it can of a message that the descriptor no longer explains whole', async () => {
   const name = await describeGroup(readable({ '@type': TYPE, ...EPISODE }));
   const id = name.split('/').at(-1);
-  // A field that the descriptor does not define: number 15000, of type varint.
+  // Append field number 15000, a varint that the descriptor does not define.
   const more = Uint8Array.of(0xc0, 0xa9, 0x07, 1);
   await w.exchange.database.query(
     'UPDATE event_groups SET metadata_value = metadata_value || $2 WHERE id = $1',
@@ -202,7 +202,8 @@ it('reads what it can of a message that the descriptor no longer explains whole'
 });
 
 it('lists on past a small message that would print ten times what one may', async () => {
-  // The JSON repeats the name of a field for each message that contains it.
+  // Decoded metadata can be much larger in JSON than in binary, because JSON repeats a field's name for each message
+  // that contains the field.
   const long = 'a'.repeat(512);
   const set = create(FileDescriptorSetSchema, {
     file: [

@@ -1,4 +1,4 @@
-/** A dishonest exchange cannot make a consumer accept anything false. */
+/** Tests that a dishonest exchange cannot make a consumer accept false results or reveal data to the wrong party. */
 import { createSigner, decrypt, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
 import { fromBase64, type Measurement, TYPE_URLS } from '@measurement-exchange/contract';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -126,7 +126,7 @@ describe('a consumer opens only what it asked:', () => {
       [DAILYNEWS]: one.dataProviders![CHIRPER]!,
     } as Measurement['dataProviders'];
     const [ofStreamly] = one.results!.filter(({ certificate }) => certificate.startsWith(STREAMLY));
-    // The consumer trusts Daily News, which cooperates with the exchange here.
+    // In this case, Daily News cooperates with the exchange, although the consumer trusts Daily News's root.
     const { certificate, encryptedResult } = await x.signedResult(one.name!, DAILYNEWS, reach(9n));
     const { ciphertext, typeUrl } = encryptedResult;
     const ofDailyNews = {

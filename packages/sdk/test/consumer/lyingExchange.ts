@@ -1,6 +1,6 @@
 /**
- * An in-memory exchange that works correctly except for the false replies that a test asks for, and parties that use
- * only this exchange.
+ * Simulates an exchange in memory, and parties that use only this exchange. The exchange works correctly except for the
+ * false replies that a test asks for.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
@@ -47,7 +47,10 @@ export interface Exchanged {
   reply: Json;
 }
 
-/** Returns the JSON or the response to send instead. The given reply is a copy, so it may be changed. */
+/**
+ * Returns the JSON or the response to send instead of the honest reply. It receives a copy of that reply, so it may
+ * change the copy.
+ */
 export type Lie = (exchanged: Exchanged) => Json | Response | Promise<Json | Response>;
 
 export interface Party extends Credentials {
@@ -59,7 +62,7 @@ export const GLOBEX = 'measurementConsumers/globex';
 export const STREAMLY = 'dataProviders/streamly';
 export const CHIRPER = 'dataProviders/chirper';
 export const DAILYNEWS = 'dataProviders/dailynews';
-/** Alpha and Beta are the workers, Gamma the aggregator. Mallory is registered, but no party accepts it. */
+/** Alpha and Beta are workers, and Gamma is the aggregator. Mallory is a registered duchy that no party accepts. */
 export const ALPHA = 'duchies/alpha';
 export const BETA = 'duchies/beta';
 export const GAMMA = 'duchies/gamma';
@@ -94,7 +97,7 @@ export interface LyingExchange {
   of(name: string): Party;
   /** All requests and replies so far. */
   log: Exchanged[];
-  /** Every resource by its name. A new measurement adds itself and its requisitions. */
+  /** Maps names to resources. Creating a measurement adds the measurement and its requisitions. */
   resources: Map<string, Json>;
   /** The protocol of new measurements. */
   protocolConfig: Json;
@@ -104,7 +107,7 @@ export interface LyingExchange {
   fulfill(measurement: string, provider: string, result: ResultInit): Promise<void>;
   /** Sets the duchy's result as the only result of a measurement. */
   setResult(measurement: string, duchy: string, result: ResultInit): Promise<void>;
-  /** A result of a measurement that this party signed, in the form of an entry of `results`. */
+  /** Returns a result of the measurement that this party signed, in the form of an entry in `results`. */
   signedResult(measurement: string, party: string, result: ResultInit): Promise<Json>;
 }
 
@@ -150,7 +153,10 @@ export const failure = (promise: Promise<unknown>) =>
     (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''}`.trim(),
   );
 
-/** The consumer acme. It trusts one given root or the root of each party, and accepts the given duchies. */
+/**
+ * Creates the consumer acme, which accepts the given duchies. It trusts either one given root or the root of each
+ * party.
+ */
 export function consumerOf(x: LyingExchange, trusted?: string, duchies?: string[]): Consumer {
   const roots = trusted
     ? [{ pem: trusted }]

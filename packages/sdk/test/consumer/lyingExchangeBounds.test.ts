@@ -1,4 +1,4 @@
-/** A consumer reads a limited number of bytes and pages from an exchange. */
+/** Tests that a consumer reads only a limited number of bytes and pages from an exchange. */
 import { encrypt } from '@measurement-exchange/consent';
 import { toBase64 } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { ACME, consumerOf, type Json, STREAMLY, startLyingExchange } from './lyi
 
 describe('a consumer reads only so much:', () => {
   const json = { headers: { 'content-type': 'application/json' } };
-  /** A body that never ends. Records how much of it was read. */
+  /** Creates a response body that never ends, and records how much of the body was read. */
   function endless(chunk: Uint8Array) {
     const taken = { bytes: 0, cancelled: false };
     const body = new ReadableStream({

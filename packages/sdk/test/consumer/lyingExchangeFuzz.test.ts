@@ -1,7 +1,7 @@
 /**
- * Thousands of false replies to a consumer and to a provider's agent. The consumer opens only true results and encrypts
- * only for the parties it asked. The agent answers only requests that a consumer signed. Every call ends. MEX_FUZZ_SEED
- * repeats a run.
+ * Sends thousands of false replies to a consumer and to a provider's agent. The consumer must open only true results,
+ * and must encrypt only for the parties it asked. The agent must answer only requests that a consumer signed. Every
+ * call must end. MEX_FUZZ_SEED repeats a run.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -58,7 +58,7 @@ const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 let x: LyingExchange;
 let directory: string;
 let ledgers = 0;
-/** The true figures of each measurement, which its data providers or the duchies computed. */
+/** The true figures of each measurement, as its data providers or the duchies computed them. */
 const truth = new Map<string, { request: MeasurementRequest; figures: Record<string, number> }>();
 
 const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
@@ -113,7 +113,7 @@ beforeAll(async () => {
     truth.set(name!, { request, figures: { deduplicated: 5000 + i, deviation: 18.61 } });
   }
   x.protocolConfig = direct;
-  // Two consumers have open requisitions.
+  // Leave open requisitions of two consumers for the agent to answer.
   for (const name of [ACME, ACME, GLOBEX]) await consumerOf(name).create(counting);
 });
 
@@ -206,8 +206,8 @@ const SCENARIOS: Scenario[] = [
       onChange: () => {},
     });
     const result = await consumer.open(measurement);
-    // Without the request, the consumer may have opened another measurement of its own. The reference ID tells which
-    // one.
+    // If no request was passed, the exchange may have shown the consumer another of its measurements. The reference ID
+    // identifies the measurement that was opened.
     const opened = [...truth.values()].find(({ request }) => request.referenceId === result.referenceId);
     expect(figuresOf(result)).toEqual(opened!.figures);
   },
@@ -229,7 +229,7 @@ it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () =
     const scenario = SCENARIOS[run % SCENARIOS.length]!;
     const before = x.log.length;
     const states = structuredClone([...x.resources]);
-    // The first replies are usually honest, so that false replies also come late in a long exchange of messages.
+    // Lie only sometimes, so that the first false reply often comes late in a long sequence of calls.
     const often = 1 + draw(4);
     x.tell((exchanged) => {
       if (draw(often) > 0) return exchanged.reply;

@@ -1,6 +1,6 @@
 /**
- * The only false belief that an exchange can cause about a figure of the Liquid Legions protocols is the width of its
- * interval.
+ * Tests that a dishonest exchange cannot change a figure of the Liquid Legions protocols. It can only change the width
+ * of the figure's interval.
  */
 import {
   fromBase64,
@@ -73,7 +73,7 @@ describe('a consumer opens what the aggregator of a ring signed', () => {
     const { total, dataProviders } = await consumer.open(done.reachOnlyLiquidLegionsV2, { request: REQUEST });
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     const { reach, ...how } = total.deduplicated!;
-    // The sketch of 10,000 registers adds 2.9 %, and noise of 13 registers adds 1.6 %.
+    // The sketch of 10,000 registers contributes an error of 2.9%, and the noise of 13 registers contributes 1.6%.
     expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(3274, 0) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',

@@ -1,4 +1,4 @@
-/** A dishonest exchange cannot make a consumer accept a false figure of duchies. */
+/** Tests that a dishonest exchange cannot make a consumer accept a false figure from duchies. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createSigner, encrypt, nonceHash, packSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -112,8 +112,8 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
       [0.25, 10_000],
     ]);
     const deviations = frequency!.map(({ count }) => count.standardDeviation);
-    // The first bins have the noise of one count. The last bin is the remainder, so it has the noise of the other
-    // counts and of the reach.
+    // The first bins have the noise of one count. The last bin is computed from the reach and the other bins, so its
+    // noise includes theirs.
     expect(deviations[0]).toBeCloseTo(18.607, 2);
     expect(deviations[1]).toBeCloseTo(18.607, 2);
     expect(deviations[2]).toBeCloseTo(18.607 * Math.sqrt(3), 2);
@@ -160,7 +160,7 @@ describe('a consumer is not deceived about duchies:', () => {
     expect(await failure(trusting.open({ ...forged, ...config({ aggregator: MALLORY }) }))).toBe(
       'ResultRejected DUCHY_UNKNOWN',
     );
-    // The exchange serves Mallory's certificate as a certificate of the aggregator.
+    // The exchange returns Mallory's certificate under the name of the aggregator's certificate.
     shared.tell((e) =>
       e.path.startsWith(`${GAMMA}/certificates/`)
         ? { ...shared.resources.get(`${MALLORY}/certificates/c1`), name: e.path }
@@ -225,7 +225,7 @@ describe('a consumer is not deceived about duchies:', () => {
     const direct = await consumer.wait(name!);
     expect((await consumer.open(direct)).total.reach!.bounds).toEqual([4, 7]);
     expect(await failure(consumer.open({ ...direct, ...config({}) }))).toBe('ResultRejected SIGNER_FOREIGN');
-    // The aggregator signed the figure of a single provider.
+    // Let the aggregator sign a figure with the methodology of a single provider instead of a duchy protocol.
     const counted = await measuredByDuchies(reach(3n));
     expect(await failure(consumer.open(counted))).toBe('ResultRejected PROTOCOL_MISMATCH');
   });

@@ -1,6 +1,6 @@
 /**
- * Mutations of an exchange's replies: fields that are dropped, swapped, replayed, huge, or of another type, and endless
- * bodies.
+ * Mutates an exchange's replies. Fields are dropped, swapped, replayed, made huge, or given another type, and some
+ * bodies never end.
  */
 import type { Exchanged, Json } from './lyingExchange.ts';
 
@@ -84,7 +84,7 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
       return reply;
     },
     () => alter(flipped(parent[key], draw)),
-    // Takes the same member of another resource, or any other value.
+    // Replace the value with the same member of another resource, or else with any other value.
     () => {
       const others = placesIn(pick(earlier).reply);
       const same = others.filter((other) => other.key === key);
@@ -94,7 +94,7 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
       return alter(structuredClone(taken.parent[taken.key]));
     },
     alike,
-    // Takes another reply, under the requested name.
+    // Replace the reply with another one, but keep the requested name.
     () => ({ ...alike(), ...(reply.name && { name: reply.name }) }),
     () => JSON.parse(JSON.stringify(reply).replaceAll(pick(PARTIES), pick(PARTIES))),
     () => alter(Array.isArray(parent[key]) ? [...parent[key], ...parent[key]].reverse() : [parent[key]]),

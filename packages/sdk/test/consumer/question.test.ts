@@ -1,6 +1,6 @@
 /**
- * The question that a consumer stores with its measurement. Only this consumer can read it, and no other party can
- * forge it.
+ * Tests the question that a consumer stores with its measurement. Only this consumer can read the question, and no
+ * other party can forge it.
  */
 import {
   createSigner,
@@ -102,7 +102,8 @@ describe('on an exchange', () => {
     const { requestId, ...asked } = request();
     const [provider] = asked.dataProviders;
     const [group] = provider!.eventGroups!;
-    // The limit for a filter is 32,768 characters.
+    // Use three filters to exceed the limit of 64 KiB for a question, because a single filter has at most 32,768
+    // characters.
     const eventGroups = ['a', 'b', 'c'].map((id) => ({
       ...group!,
       name: `${provider!.name}/eventGroups/${id}`,
@@ -127,7 +128,7 @@ describe('against an exchange that lies', () => {
   let consumer: Consumer;
   let one: Measurement;
   let other: Measurement;
-  /** The signed plaintext of the other measurement's question, as if it had leaked to the exchange. */
+  /** The signed plaintext of the other measurement's question. The tests assume that it leaked to the exchange. */
   let leaked: Uint8Array;
 
   beforeAll(async () => {
@@ -149,7 +150,7 @@ describe('against an exchange that lies', () => {
     failure(consumer.question({ ...one, ...more, encryptedQuestion: { ciphertext, typeUrl } }));
   const sealed = async (plaintext: Uint8Array, more: Partial<Measurement> = {}) =>
     withQuestion(await encrypt(resultKey(one), plaintext), more);
-  /** The JSON of the other measurement's question, signed with this key. */
+  /** Signs the leaked question of the other measurement with this key. */
   const signedWith = async (privateKeyPem: string) => {
     const { message } = unpackSignedMessage(leaked);
     return packSignedMessage(await (await createSigner(privateKeyPem)).sign(message), typeUrl);
@@ -180,7 +181,7 @@ describe('against an exchange that lies', () => {
     const chirpers = await signedWith(x.of(CHIRPER).privateKeyPem);
     expect(await sealed(chirpers)).toBe('QuestionRejected QUESTION_FOREIGN');
     const measurementConsumerCertificate = `${ACME}/certificates/earlier`;
-    // The exchange issues this certificate under its own root.
+    // The exchange issues a certificate in the consumer's name under the exchange's own root.
     const forged = await createIdentity({ party: ACME, commonName: 'acme', now: Date.now(), days: 30 });
     x.tell((e) =>
       e.path === measurementConsumerCertificate
@@ -201,7 +202,7 @@ describe('against an exchange that lies', () => {
     const ciphertext = new Uint8Array(Buffer.from(encryptedResult.ciphertext, 'base64'));
     expect(await withQuestion(ciphertext)).toBe('QuestionRejected QUESTION_FOREIGN');
     const signer = await createSigner(x.of(ACME).privateKeyPem);
-    // The consumer also signed its measurement spec, whose bytes every provider has.
+    // Try the measurement spec as a question. The consumer signed the spec too, and every provider knows its bytes.
     expect(await sealed(packSignedMessage(one.measurementSpec!, typeUrl))).toBe(
       'QuestionRejected QUESTION_MALFORMED',
     );
@@ -245,7 +246,7 @@ describe('against an exchange that lies', () => {
         ),
         clock: { now: () => Date.now() + days * 86_400_000, sleep: async () => {} },
       });
-    // The certificate is valid for 30 days.
+    // The certificate is valid for 30 days, so it has expired in the second case.
     for (const days of [0, 60]) {
       expect(await later([ACME, STREAMLY], days).question(one)).toMatchObject({ title: 'one' });
     }

@@ -9,7 +9,7 @@ import type { ReportAnswer } from '../../src/index.ts';
 
 const w = useWorld({ logLevel: 'trace' });
 
-/** Numbers and words that occur nowhere else. */
+/** The test searches for these numbers and words, which occur nowhere else. */
 const REACH = 7_654_321n;
 const IMPRESSIONS = 98_765_432n;
 const WORDS = ['Springtime for the board', 'zebrafish', 'aardvark', 'quokka', 'narwhals'];
@@ -74,8 +74,8 @@ async function answerWaiting(provider: Party): Promise<void> {
 }
 
 /**
- * A text in plain form, in hexadecimal as PostgreSQL prints bytes, and in base64 at each of the three possible
- * alignments.
+ * Returns the forms in which a text may be stored: plain, in hexadecimal as PostgreSQL prints bytes, and in base64 at
+ * each of the three possible alignments.
  */
 function formsOf(text: string): string[] {
   const base64 = [0, 1, 2].map((before) => {

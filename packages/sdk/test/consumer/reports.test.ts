@@ -1,4 +1,7 @@
-/** Reports on a real exchange: planning, asking once, resuming, correcting, storing sealed, and checking. */
+/**
+ * Tests reports on a real exchange: planning, measuring only once, resuming, correcting, storing encrypted, and
+ * checking.
+ */
 import { decodeMeasurementSpec } from '@measurement-exchange/contract';
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { stored } from '@measurement-exchange/testkit/steps';
@@ -54,13 +57,13 @@ function consumerWith(changes: Partial<ExchangeClient>): Consumer {
   return createConsumer({ client, credentials: w.acme, trust: w.trust });
 }
 
-/** The number of people that a provider has reached at a time. It grows by 1,000 each week. */
+/** Returns the number of people that a provider has reached by this time. The number grows by 1,000 each week. */
 function valueAt(seconds: bigint): bigint {
   const week = 7 * 24 * 3600;
   return BigInt(Math.round((Number(seconds) - Date.parse('2026-01-05T00:00:00Z') / 1000) / week) * 1000);
 }
 
-/** Answers every open requisition as a provider with these people would. */
+/** Answers every open requisition of the provider with values that are based on `valueAt`. */
 async function answerWaiting(provider: Party): Promise<number> {
   const waiting = await Array.fromAsync(
     provider.client.listRequisitions({ parent: provider.name, 'filter.states': ['UNFULFILLED'] }),

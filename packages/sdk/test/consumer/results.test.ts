@@ -14,7 +14,7 @@ import { createConsumer, createTrustStore, ResultRejected } from '../../src/inde
 
 const w = useWorld();
 
-/** The privacy parameters for what the aggregator can see during the computation. */
+/** The privacy parameters that protect the values that the aggregator sees during the computation. */
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
 
 describe('results that are not what they should be', () => {
@@ -64,7 +64,7 @@ describe('results that are not what they should be', () => {
     const [foreign] = (await measured(w, asking(w, 'reach', w.dailynews), [w.dailynews, reach(1n)])).results!;
     const rejected = `SIGNER_FOREIGN ${w.dailynews.name}`;
     expect(await altered((a) => [a, foreign!])).toBe(rejected);
-    // The foreign result is also rejected next to the results of all providers that were asked.
+    // Add the foreign result to a complete set of results. It must be rejected there as well.
     expect(await altered((a, b) => [a, b, foreign!])).toBe(rejected);
     expect(await altered((a, b) => [foreign!, a, b])).toBe(rejected);
   });

@@ -1,4 +1,4 @@
-/** A data provider of the public reference system answers requests of the SDK. */
+/** Tests that a data provider from the public reference system can answer requests from this SDK. */
 import { openStock, type Stock, type StockClient, tlsIdentity } from '@measurement-exchange/testkit/stock';
 import { StockProvider } from '@measurement-exchange/testkit/stockParties';
 import { asking, useWorld } from '@measurement-exchange/testkit/world';

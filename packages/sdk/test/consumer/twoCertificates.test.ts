@@ -1,5 +1,6 @@
 /**
- * A provider may have several certificates. A consumer checks the provider's key with the certificate that signed it.
+ * Tests a provider with several certificates. A consumer must verify the provider's key with the certificate that
+ * signed the key.
  */
 import {
   asking,
@@ -15,7 +16,7 @@ import { createSigner } from '../../src/index.ts';
 
 let w: World;
 let longer: Leaf;
-/** The name of the certificate that is valid longer. */
+/** The name of the provider's second certificate, which expires later than the first one. */
 let second: string;
 
 beforeAll(async () => {

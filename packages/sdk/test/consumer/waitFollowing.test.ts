@@ -1,4 +1,4 @@
-/** Waits for measurements by following the changes of their consumer. */
+/** Tests that waits for measurements follow the consumer's changes instead of polling. */
 import { expect, it, vi } from 'vitest';
 import { waitForMeasurement } from '../../src/consumer/wait.ts';
 import type { ClientOptions } from '../../src/index.ts';
@@ -33,9 +33,10 @@ it('many waits with one client share one watch, and each ends when its measureme
     await cancel(name);
     expect(await waits[i]).toMatchObject(cancelled);
   }
-  // A second watch may be opened if the first one does not connect in time.
+  // Allow a second watch, because the client may open one if the first does not connect in time.
   expect(count('changes')).toBeLessThanOrEqual(2);
-  // Each wait reads its measurement again at its end, and once more if the watch reports its creation late.
+  // Allow three reads per wait. Each wait reads its measurement once more at the end, and again if the watch reports
+  // the creation late.
   expect(count('measurement')).toBeLessThanOrEqual(120);
 });
 
@@ -109,7 +110,7 @@ it('an exchange that is away for a while ends no wait that has begun, and is sai
   await cancel(name!);
   expect(await wait).toMatchObject(cancelled);
   expect(said).toEqual(['polling', 'following']);
-  // A wait that begins while the exchange is away fails immediately.
+  // Unlike a wait that has already begun, a new wait fails immediately while the exchange is unreachable.
   isAway = true;
   await expect(waitForMeasurement(client, name!)).rejects.toThrow('fetch failed');
 });

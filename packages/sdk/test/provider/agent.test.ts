@@ -1,4 +1,4 @@
-/** The requisitions that an agent fulfills or refuses, and the charge of each outcome. */
+/** Tests which requisitions an agent fulfills or refuses, and the charge for each outcome. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Measurement } from '@measurement-exchange/contract';
@@ -47,12 +47,12 @@ describe('an agent fulfils', () => {
     const [reach, frequency, impression, duration, people, filtered] = opened.map((r) => r.dataProviders[0]!);
     expect(reach!.reach!.value).toBe(PEOPLE);
     expect(frequency!.frequency!.map(({ share }) => share.value)).toEqual([0.01, 0.01, 0.98]);
-    // The sum is 1 + … + 9, then 91 people at the cap of 10.
+    // The sum is 1 + … + 9 for the first nine people, plus the cap of 10 for each of the other 91.
     expect(impression!.impressions!.value).toBe(45 + 910);
-    // One person watched for 2.5 s. Each of the others watched for at least the cap of 5 s.
+    // One person watched for 2.5 s. The other 99 watched for at least 5 s, which is the cap.
     expect(duration!.watchDurationSeconds!.value).toBe(2.5 + 99 * 5);
     expect(people!.population!.value).toBe(Number(await population.count()));
-    // Persons 1 … 9 and 80 … 89 have the ages 0 to 9.
+    // The filter selects 19 people: persons 1 … 9 and 80 … 89, who have the ages 0 to 9.
     expect(filtered!.reach!.value).toBe(19);
     expect(world.types().filter((type) => type === 'fulfilled')).toHaveLength(6);
   });
@@ -72,7 +72,8 @@ describe('an agent fulfils', () => {
   });
 
   it('charges every outcome that depends on the events: two files that differ in one line', async () => {
-    // The first file has 80 distinct ages. The second file has one more.
+    // The first file has 80 distinct ages, which is the limit. The second file has one more, so its requisition is
+    // refused.
     const lines = [eventsCsv(), `${eventsCsv()}101,${DAYS[0]} 12:00:00,spring,2.5,99\n`];
     const states = [];
     for (const [i, csv] of lines.entries()) {
@@ -141,7 +142,7 @@ describe('an agent refuses', () => {
     };
     const counted: Events = { ...world.events, frequencies };
     await world.agent({ concurrency: 1, events: counted }).once();
-    // The agent does not scan the events for a result that the budget cannot pay.
+    // The agent must not scan the events if the budget cannot cover the result, so there are only two scans.
     expect(scans).toBe(2);
     expect(await Promise.all(asked.map(world.stateOf))).toEqual(['FULFILLED', 'FULFILLED', 'REFUSED']);
     const { refusal } = await world.requisitionOf(asked[2]!);

@@ -1,4 +1,4 @@
-/** An agent may be killed at any point. Every requisition is still answered once and charged once. */
+/** Tests that an agent may be killed at any point. Every requisition is still answered once and charged once. */
 
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -17,7 +17,8 @@ import type { AgentJob } from './agentProcess.ts';
 /** The number of kills at random points. */
 const KILLS = rounds(20);
 /** The number of kills between charge and scan, and again between result and fulfillment. */
-// Twice this number is below six, the number of kills after which an agent refuses a requisition as their likely cause.
+// Keep twice this number below six. After six kills during the work on a requisition, an agent refuses it as the likely
+// cause.
 const KILLS_AT_EACH = rounds(2, 1);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
@@ -45,7 +46,7 @@ async function reckon(path: string, asked: Measurement[]) {
     const measurements = await Promise.all(
       asked.map(({ name }) => world.acme.client.getMeasurement({ name: name! })),
     );
-    // The exchange has the stored result, so no second result was drawn and sent.
+    // The exchange must have the stored result. A different result would mean that the agent drew noise a second time.
     for (const [i, { state, results }] of measurements.entries()) {
       const reply = ledger.response(requisitions[i]!.name)!;
       if (state === 'SUCCEEDED')
@@ -202,7 +203,7 @@ it(`${KILLS_AT_EACH} × a kill between charge and scan, then between result and 
   });
 }, 180_000);
 
-// The tests above kill the agent at the two points where work could be repeated.
+// The tests above kill the agent at the two points where work could be repeated. This test kills it at random points.
 it.runIf(isStress)(
   `${KILLS} kills at any point while requisitions arrive: each is fulfilled or refused, exactly once`,
   async () => {
@@ -214,15 +215,16 @@ it.runIf(isStress)(
       for (let n = 0; n < arrivals; n++)
         asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'height > 3' } : {}));
       const agent = startAgent(path);
-      // Every fifth kill is during the start. The others are after a number of log lines, so that they do not depend on
-      // the speed of the machine.
+      // Kill the agent during its start in every fifth round. In the other rounds, wait for a number of log lines, so
+      // that the kill does not depend on the machine's speed.
       if (i % 5 === 0) await sleep(randomInt(300));
       else await agent.said(1 + randomInt(16));
       await sleep(randomInt(20));
       agent.kill();
       await agent.ended;
       expect(agent.lines.filter((line) => line.includes('Error'))).toEqual([]);
-      // The requisitions are finished often, because an agent refuses a requisition after six kills during its work.
+      // Finish all requisitions regularly, because an agent refuses a requisition after six kills during the work on
+      // it.
       if (i % 4 === 3 && i < KILLS - 1) await finish(path, await Promise.all(asking));
     }
     const asked = await Promise.all(asking);

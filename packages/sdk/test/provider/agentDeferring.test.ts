@@ -1,4 +1,4 @@
-/** An agent gets requisitions whose events are not recorded yet. */
+/** Tests an agent with requisitions whose events are not recorded yet. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';

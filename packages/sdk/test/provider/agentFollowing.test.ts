@@ -1,4 +1,4 @@
-/** An agent follows the changes at the exchange, and polls if it cannot follow them. */
+/** Tests that an agent follows changes at the exchange, and polls if it cannot follow them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentOptions } from '../../src/provider/index.ts';
@@ -10,7 +10,7 @@ const NEVER_MS = 1e10;
 let world: AgentWorld;
 let lists = 0;
 let areChangesBroken = false;
-/** A fetch function that counts lists of requisitions and can break the changes. */
+/** A fetch function that counts how often requisitions are listed, and that can break the change stream. */
 const between: typeof fetch = async (input, init) => {
   const url = String(input);
   if (url.includes('/requisitions?')) lists++;
@@ -104,7 +104,7 @@ describe('a deferred requisition', () => {
       await until(() => lists === 2);
       const measurement = await askUntilTomorrow();
       await isDeferred();
-      // The agent's clock is now past the end of the interval.
+      // Move the agent's clock past the end of the interval. The agent must then look at the requisition again.
       ahead = 25 * 3600_000;
       await isDeferred(2);
       await world.acme.client.cancelMeasurement({ name: measurement.name! });
@@ -120,7 +120,7 @@ describe('a deferred requisition', () => {
       await record(-1);
       await record(2);
       await isFulfilled(measurement);
-      // The change of the event group causes one poll, unless the change of the deferral arrives later.
+      // Allow one more poll, which happens if the change that the agent's own deferral causes arrives late.
       expect(lists).toBeLessThanOrEqual(3);
     });
     expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);
@@ -133,7 +133,7 @@ describe('a deferred requisition', () => {
       const measurement = await askUntilTomorrow();
       await isDeferred();
       await record(2);
-      // This time is longer than the cache of event groups keeps an entry, and shorter than an hour.
+      // Advance the clock by two minutes. Cached event groups have then expired, but the deferral of an hour has not.
       ahead = 120_000;
       await isFulfilled(measurement);
     });

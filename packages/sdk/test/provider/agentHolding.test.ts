@@ -1,4 +1,4 @@
-/** An agent gets requisitions for references that its operator has not confirmed. */
+/** Tests an agent with requisitions for references that its operator has not confirmed. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Measurement } from '@measurement-exchange/contract';
@@ -52,12 +52,13 @@ it('holds it, charges nothing, says why to its operator alone, and answers once 
   const held = { requisition: name, measurementConsumer: world.acme.name, references: ['spring'] };
   expect(status()).toEqual([{ ...held, since: expect.any(String) }]);
 
-  // A reference with different capitalization does not match.
+  // Confirming a reference with different capitalization must have no effect.
   confirmReferences(world.ledgerPath(), ['Spring', 'summer']);
   await agent.once();
   expect(status()).toHaveLength(1);
 
-  // The operator confirms a reference while the agent has the ledger open.
+  // Confirm the reference while the agent has the ledger open. The agent must notice the confirmation without a
+  // restart.
   confirmReferences(world.ledgerPath(), ['spring']);
   expect(await agent.once()).toEqual({ handled: 1, failed: 0 });
   expect(await world.stateOf(measurement)).toBe('FULFILLED');
@@ -102,20 +103,23 @@ it('holds a question for one reference of several, and what somebody else may no
   expect(await world.stateOf(refused)).toBe('REFUSED');
   expect(status().map((question) => question.references)).toEqual([['summer']]);
   expect(world.ledger.spending()).toEqual([]);
-  // A question disappears from the list when its consumer withdraws it.
+  // When the consumer cancels its measurement, the question must disappear from the list.
   await cancel(held);
   await world.agent({ references }).once();
   expect(status()).toEqual([]);
 });
 
-/** Returns what the consumer and the exchange can observe of a question to an agent with these events, and its cost. */
+/**
+ * Lets an agent with these events handle a question. Returns what the consumer and the exchange can observe, and the
+ * cost.
+ */
 async function observed(events: Events, changes: Partial<AgentOptions>) {
   const measurement = await world.ask();
   const requests: string[] = [];
   const watching: typeof fetch = async (input, init) => {
     const { pathname } = new URL(String(input));
     const { reason } = JSON.parse(String(init?.body ?? '{}'));
-    // IDs differ in every run, so they are removed.
+    // Replace IDs with a placeholder, because they differ in every run.
     requests.push([init?.method, pathname.replace(/\/[\w-]{11,}/g, '/…'), reason].join(' '));
     return fetch(input, init);
   };

@@ -1,6 +1,6 @@
 /**
- * An agent while parts of the exchange or its own data are unavailable, and while other parties change its
- * requisitions.
+ * Tests an agent while parts of the exchange or the agent's own data are unavailable, and while other parties change
+ * its requisitions.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     new Response('nginx', { status, headers: retryAfter ? { 'retry-after': retryAfter } : {} });
 
   type Failure = [title: string, part: string, how: () => Promise<Response>];
-  /** Every part of the exchange fails once, and every kind of failure occurs. */
+  /** In this list, every part of the exchange fails at least once, and every kind of failure occurs. */
   const FAILURES: Failure[] = [
     ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
@@ -55,7 +55,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     const { state } = await world.runUntilClosed(world.agent({ client }), measurement);
     expect(state).toBe('SUCCEEDED');
     const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
-    // A retry waits at least as long as the exchange asks, and always some time.
+    // The agent must wait before each retry: at least half a second, or at least as long as the exchange asks.
     expect(waits).toHaveLength(2);
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 5_000 : 500);
     expect(world.types()).not.toContain('refused');
@@ -109,7 +109,7 @@ describe('an agent tries again, and refuses nothing,', () => {
 });
 
 describe('what happens at the exchange meanwhile', () => {
-  /** A client that runs `happens` before its first call to `part`. */
+  /** Creates a client that runs `happens` before its first request to `part` of the exchange. */
   const before = (part: string, happens: () => Promise<unknown>) => {
     let first = true;
     const wrapped: typeof fetch = async (input, init) => {

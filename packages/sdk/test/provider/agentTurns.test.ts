@@ -1,4 +1,6 @@
-/** One consumer floods an agent, or a duchy is slow. The agent still serves the other consumers. */
+/**
+ * Tests that an agent still serves other consumers if one consumer floods it with requisitions, or if a duchy is slow.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal, Requisition } from '@measurement-exchange/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -105,7 +107,7 @@ it('a duchy that takes no upload holds up no direct result, and no more than eig
   await vi.waitUntil(() => refused.length === 20 && answers.length === 2, WAIT);
   await vi.waitUntil(async () => (await world.shares()).length === 8, WAIT);
   expect(world.types().filter((type) => type === 'received')).toHaveLength(28);
-  // The consumer withdraws the other requisitions. Then the duchy responds, and all shares are delivered.
+  // Withdraw the other requisitions. Then let the duchy respond, so that the agent can deliver all shares.
   for (const withdrawn of uploads.slice(8)) withdrawn.state = 'WITHDRAWN';
   const answering = setInterval(() => answers.shift()?.(), 1);
   expect(await done).toEqual({ handled: 28, failed: 0 });

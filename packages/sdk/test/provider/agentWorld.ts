@@ -1,4 +1,4 @@
-/** An agent on a running exchange. Each test gets a new ledger. */
+/** Runs an agent on a running exchange. Each test gets a new ledger. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Measurement } from '@measurement-exchange/contract';
@@ -30,7 +30,7 @@ export interface AgentWorld extends Omit<ProviderWorld, 'events'> {
   /** The ledger and the log of the current test. */
   ledger: Ledger;
   log: AgentEvent[];
-  /** Begins a test. */
+  /** Prepares a test: creates a new ledger and an empty log. */
   begin(): void;
   /** Ends a test, and returns the faults of its ledger. */
   end(): string[];

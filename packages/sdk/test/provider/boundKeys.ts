@@ -34,7 +34,10 @@ export function signedBy(
   return signedLater(async (context) => (await createSigner(privateKeyPem)).sign(message(context)));
 }
 
-/** Returns the requisition with all its keys signed for its terms. */
+/**
+ * Returns the requisition with a signature on each of its keys. The signatures cover a digest of the requisition's
+ * terms.
+ */
 export async function withSignedKeys(requisition: Requisition): Promise<Requisition> {
   if (requisition.duchies === undefined) return requisition;
   const termsSha256 = await digestOf(requisition);

@@ -1,6 +1,6 @@
 /**
- * Two providers upload to duchies through a real exchange. The uploads together give the people that either reached,
- * and how often.
+ * Tests two providers that upload to duchies through a real exchange. Decrypting both uploads must give the people that
+ * either provider reached, and how often.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -224,7 +224,7 @@ function indexesIn(registers: Uint8Array, stride: number): string[] {
   );
 }
 
-/** Each protocol starts three processes. */
+/** Outside the stress lane, test only one protocol, because each test starts three processes. */
 const KILLED: Protocol[] = isStress
   ? ['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2']
   : ['honestMajorityShareShuffle'];

@@ -1,4 +1,4 @@
-/** Writes event files for tests with its own engine. */
+/** Writes event files for tests, using a separate database engine. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

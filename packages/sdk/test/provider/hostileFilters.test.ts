@@ -1,6 +1,7 @@
 /**
- * Thousands of filters that try to use much time or memory. Each is refused or evaluated with at most 320 MB. The time
- * limit is that of two attempts, each half a second plus the start of a process. FC_SEED chooses other filters.
+ * Tests thousands of filters that try to use much time or memory. Each must be rejected, or evaluated with at most 320
+ * MB. The time limit allows for two attempts, each with half a second of evaluation and the start of a process. FC_SEED
+ * chooses other filters.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,10 @@ import { HOSTILE_FILTER } from './hostileFilters.ts';
 const RUNS = rounds(1500, 40);
 /** The limit of the evaluating process for one attempt. Every request has two attempts. */
 const REQUEST_MS = 500;
-/** The process ends itself above 200 MB, but it checks only from time to time. */
+/**
+ * The maximum memory of the evaluating process. The process exits above 200 MB, but it checks its memory only from time
+ * to time.
+ */
 const MAX_MB = 320;
 
 let files: EventFiles;
@@ -51,7 +55,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // The process has ended.
+    // Ignore the error, because the process may have ended.
     return '';
   }
 }
@@ -67,7 +71,7 @@ function cpuMs(): number {
   return 10 * [...children().map((pid) => ticksOf(pid, 2)), ticksOf('self', 4)].reduce((a, b) => a + b);
 }
 
-/** Returns the peak memory of a process since `forget`. */
+/** Returns the peak memory of a process, in MB, since the last call of `forget`. */
 const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
 /** Measures the longest first count of a new process, as a yardstick for the speed of this machine. */
@@ -87,7 +91,7 @@ function forget(pid: string): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // The process has ended.
+    // Ignore the error, because the process may have ended.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Filters that a hostile consumer might write to use a provider's time or memory. */
+/** Generates filters that a hostile consumer might write to use up a provider's time or memory. */
 import fc from 'fast-check';
 
 /** The attributes that the filters use, with their CEL types. */
@@ -20,7 +20,7 @@ const amount = (most: number) =>
     fc.integer({ min: most, max: Math.ceil(most * 1.2) }),
   );
 const one = (...choices: string[]) => fc.constantFrom(...choices);
-/** A length slightly above the limit of a filter. */
+/** A length slightly above the maximum length of a filter, so that some filters are too long. */
 const LENGTH = 36_000;
 /** Repeats the parts until the count or the length is reached. */
 function repeated(parts: string[], count: number, separator: string): string {

@@ -1,4 +1,7 @@
-/** Requisitions of computations on encrypted sketches, as the exchange relays them, with any part altered. */
+/**
+ * Creates requisitions of computations on encrypted sketches, as the exchange passes them to a provider. Tests can
+ * alter any part.
+ */
 import type {
   Certificate,
   DuchyEntry,
@@ -36,7 +39,7 @@ export const FREQUENCY_LEGIONS: LiquidLegionsConfig = {
   ...{ samplingIndicatorSize: 1000, maximumFrequency: 10 },
 };
 
-/** The ElGamal keys of the duchies, which the world of share shuffle does not have. */
+/** The duchies' ElGamal keys, which a `DuchyWorld` does not contain. */
 export interface RingKeys {
   keys: Record<string, ElGamalKeyPair>;
   signed: Record<string, SignedMessage>;
@@ -49,7 +52,10 @@ export async function createRingKeys(world: DuchyWorld): Promise<RingKeys> {
   return { keys, signed: Object.fromEntries(signed) };
 }
 
-/** Signs a key for the requisition that contains it. `changes` binds the key to other terms. */
+/**
+ * Creates a signed key for the requisition that contains it. With `changes`, the key is bound to other terms than the
+ * requisition's.
+ */
 export function signKey(
   pair: ElGamalKeyPair,
   by: Identity,

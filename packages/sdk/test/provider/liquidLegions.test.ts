@@ -1,4 +1,7 @@
-/** A provider's sketches from its events to a duchy: their content, their charge, and their state after a crash. */
+/**
+ * Tests a provider's sketches from its events to a duchy: their content, their charge, and what happens to them after a
+ * crash.
+ */
 import { createHash, X509Certificate } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -69,8 +72,8 @@ const frequency = (maximumFrequency: number): SpoiledLegions => ({
 const textOf = (text: string) => Buffer.from(mapToCurve(curve, [text])).toString('hex');
 
 /**
- * Verifies the signature of an upload, and decrypts it with the keys of all duchies. The points of the registers are
- * sorted.
+ * Verifies the signature of an upload, and decrypts its registers with the keys of all duchies. Returns the registers'
+ * points in sorted order.
  */
 async function opened({ fulfillment, data }: ReceivedUpload, ciphertexts: 1 | 3) {
   await verifySignature(

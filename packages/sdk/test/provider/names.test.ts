@@ -1,6 +1,6 @@
 /**
- * A budget belongs to the events. Even if the exchange renames events, no consumer gets a budget twice or the budget of
- * other events.
+ * Tests that a budget belongs to events, not to names. Even if the exchange renames event groups, no consumer gets a
+ * budget twice or the budget of other events.
  */
 import { join } from 'node:path';
 import type { EventGroup, Measurement } from '@measurement-exchange/contract';
@@ -45,11 +45,11 @@ const agentOptions = (): AgentOptions => ({
   references: { spring: { measurementConsumers: [world.acme.name], served: true } },
 });
 
-/** The measurement costs the whole budget, and its noise is negligible. */
+/** Privacy parameters that use up the whole budget, and whose noise is negligible. */
 const ALL = { epsilon: 1e5, delta: 0 };
 const interval = { start: `${DAYS[0]}T00:00:00Z`, end: '2026-07-04T00:00:00Z' };
 
-/** Requests the number of impressions in these event groups. */
+/** Creates a measurement of the number of impressions in these event groups. */
 const ask = (...names: string[]) =>
   world.consumer.create({
     type: 'impression',
@@ -67,7 +67,7 @@ async function outcomeOf({ name }: Measurement, changes: Partial<AgentOptions> =
   return (await world.consumer.open(measurement)).dataProviders[0]!.impressions!.value;
 }
 
-/** The sum is 1 + 2 + … + 100. */
+/** The number of impressions: 1 + 2 + … + 100. */
 const IMPRESSIONS = 5050;
 const createSpring = async () => {
   const body = { measurementConsumer: world.acme.name, eventGroupReferenceId: 'spring' };

@@ -1,14 +1,17 @@
-/** Lower bounds of the privacy loss of a release, from samples of the release on two neighboring data sets. */
+/** Computes lower bounds on the privacy loss of a release, from samples of the release on two neighboring data sets. */
 
-/** The probability that a bound is wrong. Each of its two probabilities may be wrong with half of it. */
+/**
+ * The maximum probability that a bound is wrong. Each bound uses two estimated probabilities, and each estimate may be
+ * wrong with half of this probability.
+ */
 const ERROR = 1e-6;
 const TRAINING_SHARE = 0.25;
 /** The maximum number of events that are tried. */
 const THRESHOLDS = 200;
 
 /**
- * Chooses the best event of the form "the statistic is at least t", or its complement, with a part of the samples.
- * Bounds its probabilities with the rest, so that the choice does not bias them.
+ * Chooses the best event of the form "the statistic is at least t", or its complement, using a part of the samples.
+ * Bounds the event's probabilities with the other samples, because the choice would bias bounds from the same samples.
  */
 export function privacyBounds(before: number[], after: number[]): { epsilon: number; rho: number } {
   const cut = Math.floor(before.length * TRAINING_SHARE);
@@ -51,7 +54,8 @@ function rhoOf(event: Event, samples: Samples): number {
 }
 
 /**
- * Pairs of a lower bound of the event's probability on one data set and an upper bound on the other, in both orders.
+ * Returns pairs of a lower bound on the event's probability for one data set and an upper bound for the other, in both
+ * orders.
  */
 function pairsOf(event: Event, [before, after]: Samples): [number, number][] {
   const [a, b] = [before.filter(event).length / before.length, after.filter(event).length / after.length];

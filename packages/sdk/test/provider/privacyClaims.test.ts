@@ -1,6 +1,6 @@
 /**
- * Neighboring data sets differ in one unit of privacy: the events of one person in one reference on one UTC day. The
- * charge of a result bounds how well its distribution distinguishes two neighbors.
+ * Tests that the charge for a result bounds how well the result distinguishes two neighboring data sets. Neighbors
+ * differ in one unit of privacy: the events of one person in one reference on one UTC day.
  */
 import type { specs } from '@measurement-exchange/contract';
 import { fromUnits } from '@measurement-exchange/mpc/charges';
@@ -111,7 +111,8 @@ describe('the exact figures of neighbors', () => {
     expect(most.reach).toBeLessThanOrEqual(1n);
     expect(most.impressions).toBeLessThanOrEqual(BigInt(CAP));
     expect(most.millis).toBeLessThanOrEqual(CAP_MILLIS);
-    // Two bins change by one each, so a smaller sensitivity would be wrong.
+    // Require that the maximum is reached: in one pair of neighbors, two bins change by one each. A smaller sensitivity
+    // would therefore be wrong.
     expect(most).toMatchObject({ one: 2n, square: 2n });
   });
 
@@ -127,7 +128,7 @@ describe('the exact figures of neighbors', () => {
   });
 });
 
-/** The epsilon is large enough to distinguish neighbors with few samples. */
+/** Privacy parameters with a large epsilon, so that few samples suffice to distinguish neighbors. */
 const PURE = { epsilon: 1, delta: 0 };
 const GAUSSIAN = { epsilon: 8, delta: 1e-3 };
 const reach = (privacyParams: object) => ({ measurementType: 'REACH', reach: { privacyParams } });
@@ -136,7 +137,7 @@ const frequency = (privacyParams: { epsilon: number; delta: number }) => ({
   reachAndFrequency: {
     maximumFrequency: 2,
     frequencyPrivacyParams: privacyParams,
-    // The reach has almost no budget, so the cost of the histogram decides.
+    // Give the reach almost no epsilon, so that the histogram determines the charge.
     reachPrivacyParams: { ...privacyParams, epsilon: 0.01 },
   },
 });
@@ -221,10 +222,10 @@ describe('what a result gives away about the events of one person, reference and
     const { epsilon: charged } = costOf(type);
     const { epsilon } = await spentOn(type, neighbors, statistic);
     expect(epsilon).toBeLessThanOrEqual(charged);
-    // The bound is at least half of the charge, so it could detect a charge that is too small.
+    // Require a bound of at least half of the charge. A weaker bound could not detect a charge that is too small.
     expect(epsilon).toBeGreaterThan(0.5 * charged);
     if (type.measurementType === 'REACH_AND_FREQUENCY') {
-      // If only one bin were charged, the charge would be below this bound.
+      // Require a bound above the charge for a single bin, to show that charging only one bin would be wrong.
       expect(epsilon).toBeGreaterThan(0.01 + PURE.epsilon);
     }
   });

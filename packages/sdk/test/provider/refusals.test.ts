@@ -1,4 +1,4 @@
-/** An agent's refusal contains no encrypted content and none of the provider's own names. */
+/** Tests that an agent's refusal contains no encrypted content and none of the provider's own names. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ import { ALPHA, createDuchyWorld, type DuchyWorld, spoiledComputation } from './
 import { SPOILED_COMPUTATIONS } from './spoiledComputations.ts';
 import { SPOILED } from './spoiledRequisitions.ts';
 
-/** A marker in every name and value that must stay with the consumer and the provider. */
+/** The tests put this marker into every name and value that only the consumer and the provider may see. */
 const MARKER = 'zqx';
 const GROUP = `${PROVIDER}/eventGroups/zqxgroup`;
 

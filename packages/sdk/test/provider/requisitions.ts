@@ -1,4 +1,7 @@
-/** Requisitions as the exchange relays them, signed with keys of this module, with any part altered. */
+/**
+ * Creates requisitions as the exchange passes them to a provider, signed with this module's own keys. Tests can alter
+ * any part.
+ */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { anyPack } from '@bufbuild/protobuf/wkt';
 import {
@@ -41,7 +44,7 @@ export interface Draft {
   specKeyPem?: string;
   requisitionSpecKeyPem?: string;
   encryptTo?: Uint8Array;
-  /** The members that the exchange changes when it relays the requisition. */
+  /** Members of the requisition that the exchange changes before it passes the requisition to the provider. */
   relayed?: Partial<Requisition>;
 }
 

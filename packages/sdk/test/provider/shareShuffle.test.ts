@@ -1,4 +1,7 @@
-/** A provider's shares from its events to a duchy: their content, their charge, and their state after a crash. */
+/**
+ * Tests a provider's shares from its events to a duchy: their content, their charge, and what happens to them after a
+ * crash.
+ */
 import { createHash } from 'node:crypto';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

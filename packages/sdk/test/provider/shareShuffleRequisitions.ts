@@ -1,4 +1,7 @@
-/** Requisitions of computations by duchies, as the exchange relays them, with any part altered. */
+/**
+ * Creates requisitions of share-shuffle computations, as the exchange passes them to a provider. Tests can alter any
+ * part.
+ */
 import { createHash } from 'node:crypto';
 import {
   type BindingFields,
@@ -39,7 +42,10 @@ export interface DuchyWorld extends World {
   config: ShareShuffleConfig;
   entries: Record<string, DuchyEntry>;
   settings: Omit<ShareShuffleSettings, 'folder'>;
-  /** Signs a key for the requisition that contains it. `changes` binds the key to other terms. */
+  /**
+   * Creates a signed key for the requisition that contains it. With `changes`, the key is bound to other terms than the
+   * requisition's.
+   */
   signKey(keyset: Uint8Array, by: Identity, changes?: Partial<BindingFields>): SignedMessage;
 }
 
@@ -95,7 +101,7 @@ export interface SpoiledComputation extends Draft {
   entries?: Record<string, DuchyEntry>;
   fulfillingDuchy?: string | undefined;
   settings?: Partial<ShareShuffleSettings> | 'none';
-  /** The certificates at the exchange by name. undefined means that the certificate does not exist. */
+  /** The certificates at the exchange, by name. A value of undefined means that the certificate does not exist. */
   certificates?: Record<string, Certificate | undefined>;
   vidRanges?: VidRange[] | 'none';
   now?: number;

@@ -1,4 +1,6 @@
-/** Uploads to a duchy that fails, rejects, lies or does not respond: which uploads the agent repeats. */
+/**
+ * Tests which uploads an agent repeats if the duchy fails, rejects uploads, sends false responses, or does not respond.
+ */
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { type Behavior, receive } from '@measurement-exchange/testkit/fakeDuchy';
@@ -59,7 +61,7 @@ describe('where the duchy', () => {
       expect([why, await agent.once()]).toEqual([why, OPEN]);
       expect(world.log.at(-1)).toMatchObject({ type, why: expect.stringContaining(why) });
       expect(await world.shares()).toEqual(['streamly.r1.share']);
-      // Several rejections within one wait count once.
+      // All rejections in this test happen within one wait, so they count only once.
       expect(world.ledger.rejections.get(exchange.requisition.name!)?.count).toBe(
         type === 'rejected' ? 1 : undefined,
       );
@@ -169,7 +171,7 @@ describe('where the duchy', () => {
     const pinned = { ...duchies, [ALPHA!]: { ...duchies[ALPHA!]!, endpoint } };
     const shareShuffle = { ...world.settings, duchies: pinned, folder: world.folder };
     expect(await exchange.agent({ shareShuffle }).once()).toEqual(OPEN);
-    // The duchy of this test does not use TLS.
+    // The agent connects to the endpoint, but TLS fails, because the duchy in this test accepts only plain HTTP.
     expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('does not respond') });
     expect(world.duchy.uploads).toEqual([]);
   });
@@ -192,7 +194,10 @@ describe('where the duchy', () => {
 describe('an upload that its duchy rejects', () => {
   const REQUISITION = `${PROVIDER}/requisitions/r1`;
   const MINUTE = 60_000;
-  /** The duchy rejects every upload and records what it received. */
+  /**
+   * Makes the duchy reject every upload. Returns a list to which the duchy adds the parts of each upload that it
+   * receives.
+   */
   const rejecting = (error: ExchangeError) => {
     const received: Buffer[][] = [];
     const reject: Behavior = async (request, response) => {
@@ -244,7 +249,7 @@ describe('an upload that its duchy rejects', () => {
     const exchange = await world.scripted();
     const { duchies } = exchange.requisition;
     delete exchange.requisition.duchies;
-    // A clock that advances only when the test sets it.
+    // Use a clock that advances only when the test sets it.
     const time = { now: NOW };
     const clock: Clock = {
       now: () => time.now,
@@ -264,7 +269,7 @@ describe('an upload that its duchy rejects', () => {
       await until(() => count('rejected') === 1);
       time.now = NOW + 1.5 * MINUTE;
       await until(() => lists.mock.calls.length === 3);
-      // The time is a minute after the rejection, and before the next poll.
+      // Advance to a minute after the rejection, when the upload is due again. The next regular poll would come later.
       time.now = NOW + 1.75 * MINUTE;
       await until(() => count('rejected') === 2);
     } finally {
@@ -282,7 +287,7 @@ describe('an upload that its duchy rejects', () => {
       return exchange.agent({ clock: clockAt(time) }).once();
     };
     for (let count = 1; count < 8; count++) {
-      // The second rejection comes too soon to count.
+      // Run the agent twice. The second rejection comes before the wait is over, so it must not be counted.
       for (let i = 0; i < 2; i++) expect(await once()).toEqual(OPEN);
       expect(world.ledger.rejections.get(REQUISITION)).toMatchObject({ count, countedAt: time.now });
       time.now += 60 * MINUTE;

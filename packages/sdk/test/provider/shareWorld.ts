@@ -1,4 +1,4 @@
-/** A provider with events, an exchange with one requisition, and a duchy that receives uploads over HTTP. */
+/** Sets up a provider with events, an exchange with one requisition, and a duchy that receives uploads over HTTP. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,10 +45,10 @@ export const OPEN = { handled: 0, failed: 1 };
 export interface Scripted {
   requisition: Requisition;
   refusals: Refusal[];
-  /** A client of this exchange. The exchange has no changes to follow. */
+  /** A client of this exchange. It cannot follow changes, so agents poll. */
   client: ExchangeClient;
   agent(changes?: Partial<AgentOptions>): ReturnType<typeof createAgent>;
-  /** The settings of the agent. An upload may take two seconds. */
+  /** The agent's settings for share shuffle, with a timeout of two seconds for uploads. */
   shareShuffle: NonNullable<AgentOptions['shareShuffle']>;
   capabilities: object[];
 }
@@ -61,7 +61,7 @@ export interface ShareWorld extends DuchyWorld {
   ledger: Ledger;
   folder: string;
   log: AgentEvent[];
-  /** Begins a test. */
+  /** Prepares a test: creates a new ledger, an empty folder and an empty log. */
   begin(): void;
   /** Ends a test, and returns the faults of its ledger. */
   end(): Promise<string[]>;
@@ -104,7 +104,8 @@ export async function startShareWorld(): Promise<ShareWorld> {
     async end() {
       const faults = world.ledger.audit();
       world.ledger.close();
-      // The order of the population is kept, because computing it takes a thread.
+      // Remove only the shares. Keep the order of the population's VIDs, because computing the order again would need a
+      // thread.
       await rm(join(world.folder, 'shares'), { recursive: true });
       return faults;
     },

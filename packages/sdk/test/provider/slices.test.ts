@@ -1,6 +1,6 @@
 /**
- * Filters with attributes of people. The provider's population decides these attributes by VID, and only conditions
- * that use them alone reduce a charge.
+ * Tests filters with attributes of people. The provider's population determines these attributes by VID. A condition
+ * reduces the charge only if it uses no other attributes.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,8 @@ let file: string;
 let events: Events;
 beforeAll(async () => {
   files = await eventFiles();
-  // Every event says that its person is a man of 65+. The people from 121 on are in no subpopulation.
+  // Give every event attributes of a man of 65+, which must be ignored, because the population determines the
+  // attributes. People from 121 on are in no subpopulation.
   file = await files.write(
     'events.parquet',
     `SELECT vid, TIMESTAMP '2026-07-01 12:00:00' AS timestamp, 'g' AS event_group, 1 AS duration, 'M' AS sex,
@@ -200,7 +201,8 @@ describe('the ledger', () => {
     '[{"sex": "F"}].exists(person, person.sex == "F")',
     '"person.sex" == "person.sex"',
     'true',
-    // These filters select no person. If they were free, a consumer could ask them without limit.
+    // These filters select no one. They are charged for everybody, because otherwise a consumer could ask them without
+    // limit.
     'person.sex == "X"',
     'person.sex == "F" && person.sex == "M"',
     'false',
@@ -227,10 +229,12 @@ describe('the ledger', () => {
     expect(await spent([0.75, 0.5], [0.2, 0.5])).toBe(2);
     expect(await spent([0, 1], [0.5, 0.5])).toBe(2);
     expect(await spent([0.5, 1], [0, 1])).toBe(2);
-    // The bounds are 32-bit floats, so the same bucket is in both samples.
+    // Bounds are rounded to 32-bit floats. The first sample then ends exactly where the second one begins. In the next
+    // line, the samples overlap.
     expect(await spent([0, 0.1], [0.1 - 1e-9, 0.1])).toBe(1);
     expect(await spent([0, 0.1 + 2e-7], [0.1, 0.1])).toBe(2);
-    // A pattern is also evaluated for people who are not in the sample.
+    // This filter is evaluated in CEL, also for people outside of the sample. Both requisitions are therefore charged
+    // for everybody.
     const evaluated = (start: number) => requisition(['device.matches("^t")'], { start, width: 0.5 });
     expect(await spentAfter([evaluated(0), evaluated(0.5)])).toBe(2);
   });

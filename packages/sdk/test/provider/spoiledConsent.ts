@@ -1,4 +1,4 @@
-/** Faults of consent: wrong certificates, signatures, keys and nonces. */
+/** Lists requisitions with wrong certificates, signatures, keys or nonces, and the expected refusal of each. */
 import { create } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
 import {

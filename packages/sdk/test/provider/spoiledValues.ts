@@ -1,4 +1,4 @@
-/** Values of a MeasurementSpec that no provider can accept. */
+/** Lists values in a MeasurementSpec that no provider can accept. */
 import { privacy, type SpecInit, type Spoiled, type SpoiledRow, text } from './requisitions.ts';
 
 const reach = (epsilon: number, delta?: number): SpecInit => ({

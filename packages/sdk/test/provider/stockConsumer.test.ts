@@ -1,4 +1,6 @@
-/** A consumer of the public reference system measures with agents of the SDK, directly and across providers. */
+/**
+ * Tests that a consumer from the public reference system can measure with this SDK's agents, directly and with duchies.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +57,8 @@ beforeAll(async () => {
     post(exchange, dev!, `${acme.name}/apiKeys`, { displayName: 'Reporting' }),
   );
   stock = await openStock(exchange.dev);
-  // A reporting server connects with its own certificate, and with an API key for each of its consumers.
+  // Connect as a reporting server does: with the server's own certificate, and with the API key of the consumer that it
+  // acts for.
   const identity = await tlsIdentity(root, 'measurementConsumers/globex');
   client = stock.connect({ identity, headers: { 'x-api-key': authenticationKey } });
   consumer = new StockConsumer(stock, client, acme);
@@ -172,7 +175,7 @@ async function unionOf(uploads: ReceivedUpload[]): Promise<number> {
   return one!.frequencies.filter((frequency, i) => frequency + other!.frequencies[i]! > 0).length;
 }
 
-/** The aggregator signs this reach, encrypts it for the consumer, and sets it as the result. */
+/** Signs this reach as the aggregator, encrypts it for the consumer, and sets it as the measurement's result. */
 async function finish(measurement: string, value: number): Promise<void> {
   const aggregator = duchies.named(SHARE_SHUFFLE.aggregator);
   const name = computationOf(aggregator, { name: measurement });

@@ -1,4 +1,7 @@
-/** An agent whose events are in a PostgreSQL server that is sometimes down, and the content of its log. */
+/**
+ * Tests an agent whose events are on a PostgreSQL server that is sometimes down. Also checks that the agent's log
+ * contains no secrets.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +13,7 @@ import { type LoadedTable, loadTable } from '../sources/postgresTables.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
 const PASSWORD = 'pw-7f31c09e';
-/** A first VID that looks like no other number in a log. */
+/** The first VID. The log is searched for it, so no other number in the log may look like it. */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 
@@ -102,7 +105,7 @@ it('says why it tries again, without a password, a filter, or a VID', async () =
 
 it('repeats nothing that a hostile server says', async () => {
   const echo = createServer((socket) => {
-    // The server asks for the password in clear text, and then returns it in an error.
+    // This server asks for the password in clear text, and then quotes the password in an error message.
     socket.once('data', () => {
       socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
       socket.once('data', (sent) => {

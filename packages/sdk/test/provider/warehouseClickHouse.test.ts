@@ -1,4 +1,7 @@
-/** An agent whose events are in a ClickHouse server that is sometimes down, and the content of its log. */
+/**
+ * Tests an agent whose events are on a ClickHouse server that is sometimes down. Also checks that the agent's log
+ * contains no secrets.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { DAYS, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
@@ -8,7 +11,7 @@ import { loadTable, testServer } from '../sources/clickhouse.ts';
 import { type FaultyProxy, startFaultyProxy } from '../sources/faultyProxy.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
-/** A first VID that looks like no other number in a log. */
+/** The first VID. The log is searched for it, so no other number in the log may look like it. */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 

@@ -19,7 +19,7 @@ const DAY_US = 86_400_000_000n;
 
 let started: Promise<{ server: TestServer; client: ClickHouseClient }> | undefined;
 
-/** Returns the server of this process. It starts with the first call and ends with the process. */
+/** Returns this process's server. The server starts at the first call and stops when the process ends. */
 export function testServer() {
   started ??= startClickHouse().then((server) => {
     const { user: username, password } = server.writer;
@@ -42,7 +42,7 @@ export async function loadTable(table: TestTable, layout = 'ENGINE = MergeTree O
   const name = `events_${randomBytes(6).toString('hex')}`;
   const columns = table.columns.map(({ name: column, type, nullable }, i) => {
     const stored = nullable ? `Nullable(${TYPES[type]})` : TYPES[type];
-    // Every other text column has the type that real tables use most often.
+    // Make every other text column LowCardinality, the type that real tables use most often for text.
     return `\`${column}\` ${type === 'string' && i % 2 === 1 ? `LowCardinality(${stored})` : stored}`;
   });
   await client.command({ query: `CREATE TABLE ${name} (${columns.join(', ')}) ${layout}` });
@@ -75,7 +75,8 @@ function literal(value: AttributeValue, { type }: TestColumn): string {
     case 'string':
       return `'${String(value).replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
     case 'double':
-      // The server parses short numbers fastest.
+      // Write whole numbers in decimal, which the server parses fastest. Write all other doubles as bits, so that no
+      // precision is lost.
       if (Number.isSafeInteger(value) && value !== 0) return String(value);
       bits.setFloat64(0, value as number);
       return `reinterpretAsFloat64(toUInt64(${bits.getBigUint64(0)}))`;

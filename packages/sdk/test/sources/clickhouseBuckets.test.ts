@@ -1,4 +1,7 @@
-/** ClickHouse and the agent put every VID into the same bucket. A server that computes other buckets is refused. */
+/**
+ * Tests that ClickHouse and the agent put every VID into the same bucket, and that the agent refuses a server that
+ * computes other buckets.
+ */
 import { sampleBucket } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { rounds } from '@measurement-exchange/testkit/rounds';
@@ -22,7 +25,8 @@ const TABLE = {
 describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'buckets'})`, () => {
   it(`gives ${VIDS} VIDs the agent's buckets`, async () => {
     const { client } = await testServer();
-    // One third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends of the range.
+    // Use three kinds of VIDs in equal numbers: small VIDs, VIDs from the whole 64-bit range, and VIDs at both ends of
+    // the range.
     const vid = `toInt64(multiIf(number % 3 = 0, number, number % 3 = 1, reinterpretAsInt64(sipHash64(number)),
       number % 2 = 0, 9223372036854775807 - number, -9223372036854775808 + number))`;
     const result = await client.exec({

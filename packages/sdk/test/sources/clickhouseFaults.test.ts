@@ -1,4 +1,7 @@
-/** A failing ClickHouse server causes an error, never a smaller figure. After it recovers, the figure is right. */
+/**
+ * Tests that a failing ClickHouse server causes an error, never a smaller figure, and that the figure is right after
+ * the server recovers.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { isStress } from '@measurement-exchange/testkit/rounds';

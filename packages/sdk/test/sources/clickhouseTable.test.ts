@@ -1,4 +1,7 @@
-/** The tables, accounts and settings of ClickHouse that are accepted, and the counts from them. */
+/**
+ * Tests which ClickHouse tables, accounts and settings are accepted, and that counts from the accepted tables are
+ * right.
+ */
 import { skipped } from '@measurement-exchange/testkit/clickhouse/server';
 import { describe, expect, it } from 'vitest';
 import type { ClickHouseSource } from '../../src/provider/events/clickhouse/source.ts';

@@ -1,4 +1,7 @@
-/** In every world, every source gives the same figures as a plain count in TypeScript. */
+/**
+ * Tests that every source gives the same figures as a plain count in TypeScript, in every world (a table with settings
+ * and questions).
+ */
 import { MAX_VID } from '@measurement-exchange/contract';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, it } from 'vitest';
@@ -61,7 +64,7 @@ function expectedOf(people: Map<bigint, Person>) {
 
 const sorted = <V>(pairs: [V, number][]) => pairs.map(([vid, n]) => `${vid} × ${n}`).sort();
 
-/** Returns the inventory of a world that `mex provider check` should show. */
+/** Computes the inventory that `mex provider check` should show for a world. */
 function inventoryOf({ rows }: World) {
   const groups = Map.groupBy(
     rows.filter(({ group }) => group !== null),
@@ -80,7 +83,8 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     it.skip(`${name}: ${skipped}`, () => {});
     return;
   }
-  // Each source runs a tenth of the worlds, and the next source runs the next tenth. Stress runs have all worlds.
+  // Outside the stress lane, test each source with a different tenth of the worlds. Stress runs test every source with
+  // all worlds.
   const worlds = WORLDS.map((world, i) => [world.name, world, i] as const).filter(
     ([, , i]) => isStress || i % 10 === TEST_SOURCES.findIndex((source) => source.name === name) % 10,
   );
@@ -90,7 +94,8 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     try {
       await events.verify();
       const all = questionsFor(world);
-      // Each question is asked in at least one world. Stress runs ask every question in every world.
+      // Outside the stress lane, ask the first question and one other common question in each world. Stress runs ask
+      // every question in every world.
       const asked = isStress ? all : [all[0]!, all[i % all.length]!, ...(world.questions ?? [])];
       for (const question of asked) {
         const figures = await figuresOf(events, question);

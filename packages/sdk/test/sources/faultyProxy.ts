@@ -20,7 +20,7 @@ export interface Answer {
 
 export interface FaultyProxy {
   url: string;
-  /** The fault to apply to responses of the statements that pass the filter. undefined turns it off. */
+  /** The fault to apply to the server's responses. With undefined, the proxy passes responses on unchanged. */
   fault: Fault | undefined;
   /** Changes the text of each statement. */
   rewrite: ((sql: string) => string) | undefined;

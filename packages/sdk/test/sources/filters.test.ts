@@ -1,4 +1,4 @@
-/** Random filters over random rows. Every source selects the same rows as CEL evaluated for each row. */
+/** Applies random filters to random rows. Every source must select the same rows as evaluating CEL for each row. */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,18 +14,18 @@ const AT_ONCE = 10;
 const NOON = BigInt(Date.UTC(2024, 0, 1, 12)) * 1000n;
 const INTERVAL = { start: new Date('2024-01-01'), end: new Date('2024-01-02') };
 const SPECIAL = [
-  // NaN compared with an absent value, with itself, and in lists.
+  // Compare NaN with an absent value, with itself, and in lists.
   '!(d < e)',
   'd == d',
   'd in [0.0 / 0.0]',
-  // The engine groups -0 and 0 together.
+  // Distinguish -0 from 0, although the engine puts both into one group.
   '1.0 / d < 0.0',
-  // Sorting by UTF-16 units and sorting by code points give different results here.
+  // Compare two texts that sort differently by UTF-16 units than by code points.
   's < t',
-  // 2^63 - 1 and 2^63 are the same double.
+  // Compare integers with a double that is equal to 2^63, which is also the double nearest to 2^63 - 1.
   'i in [dyn(9223372036854775808.0)]',
   'dyn(i) == 9223372036854775808.0',
-  // If one element of a list fails to evaluate, the whole `in` fails.
+  // Include lists with an element that fails to evaluate, which makes the whole `in` fail.
   "s in ['😀', t]",
   'b in [true, 1 / 0 == 1]',
   'i in []',
@@ -97,7 +97,8 @@ describe.each(TEST_SOURCES)('$name', (source) => {
   let events: Events;
   beforeAll(async () => {
     loaded = await source.load(tableFor(source));
-    // With fewer combinations, each may take more steps, so that ten filters fit into a question.
+    // Lower the maximum number of combinations. Each filter may then take more steps per combination, so that ten
+    // filters fit into one question.
     events = await openEvents({ ...loaded.where, maximumCombinations: 1000 });
   });
   afterAll(async () => {
@@ -128,11 +129,11 @@ describe.each(TEST_SOURCES)('$name', (source) => {
         filters.matching += new Set(expected.map((vid) => vid / BigInt(rows.length))).size;
         expect({ some, picked: await pickedBySource(events, some) }).toEqual({ some, picked: expected });
       }),
-      // Stress runs have 2,500 filters over 48 rows, which are 120,000 comparisons. RUNS and SEED allow a longer search
-      // by hand.
+      // Stress runs compare 2,500 filters on 48 rows each, which gives 120,000 comparisons. RUNS and SEED allow a
+      // longer search by hand.
       { numRuns: Number(process.env.RUNS ?? rounds(250, 5)), seed: Number(process.env.SEED ?? 1) },
     );
-    // The comparison is meaningful only if filters ran in SQL and in CEL, and selected rows.
+    // Check that the comparison was meaningful: enough filters ran in SQL, in both SQL and CEL, and selected rows.
     expect(filters.sql).toBeGreaterThan(filters.count * source.leastInSql);
     expect(filters.mixed).toBeGreaterThan(filters.count / 20);
     expect(filters.matching).toBeGreaterThan(filters.count / 4);

@@ -1,6 +1,6 @@
 /**
- * Faults of a PostgreSQL server and of its network. Each causes an error, never a smaller count, and the next count
- * succeeds.
+ * Tests faults of a PostgreSQL server and of its network. Each fault must cause an error, never a smaller count, and
+ * the next count must succeed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStress } from '@measurement-exchange/testkit/rounds';
@@ -49,7 +49,7 @@ afterAll(() => server.stop());
 const open = (table: string) =>
   openEvents({ source: { kind: 'postgres', url: server.proxied, user: 'reader', table } });
 
-/** Opens the view whose rows take a millisecond each. */
+/** Opens the view `ads.slow`, in which each row takes a millisecond. */
 async function openSlow(): Promise<Events> {
   await admin('REVOKE ALL ON ads.events FROM reader; GRANT SELECT ON ads.slow TO reader');
   return open('ads.slow');
@@ -126,7 +126,7 @@ describe('an error, and the whole count afterward,', () => {
       () => admin('DROP POLICY few ON ads.events; ALTER TABLE ads.events DISABLE ROW LEVEL SECURITY'),
     ],
   ];
-  /** The last two faults end only with a limit of ten seconds. */
+  /** More faults, for stress runs. The last two end only when a time limit of ten seconds is over. */
   const MORE_FAULTS: Fault[] = [
     ['nobody listens', () => whileTreated('CLOSE', count)],
     ['the connection ends in the greeting', () => whileTreated({ cutAfter: 30 }, count)],

@@ -1,4 +1,4 @@
-/** A PostgreSQL server behind a TCP proxy that a test can break. */
+/** Starts a PostgreSQL server behind a TCP proxy whose connections a test can break. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ export type Treatment = 'PASS' | 'CLOSE' | 'SILENCE' | { cutAfter: number } | { 
 
 export interface FaultyProxy {
   port: number;
-  /** The treatment of connections from now on. */
+  /** How the proxy handles connections from now on. */
   treatment: Treatment;
   /** The number of connections since the proxy was started. */
   connections: number;
@@ -25,7 +25,7 @@ export interface FaultyProxy {
   stop(): Promise<void>;
 }
 
-/** Starts the proxy. `url` returns the URL of the server, with a port or a socket folder. */
+/** Starts the proxy. `url` returns the server's URL, which contains a port or a socket folder. */
 export async function startProxy(url: () => string): Promise<FaultyProxy> {
   const open = new Set<Socket>();
   const server = createServer((client) => {

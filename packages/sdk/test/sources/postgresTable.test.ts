@@ -1,4 +1,7 @@
-/** PostgreSQL tables like those of publishers: types, views, partitions, accounts, and hostile filters. */
+/**
+ * Tests PostgreSQL tables like those of publishers, with various types, views, partitions, accounts, and hostile
+ * filters.
+ */
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -320,7 +323,7 @@ it('uses an index on reference and time', async () => {
     vidSampling: { start: 0, width: 1 },
   };
   expect(await using((events) => events.frequencies(query, 1))).toEqual([15n]);
-  // The server publishes its statistics after a connection has ended.
+  // Poll, because the server publishes its statistics some time after a connection has ended.
   const scans = async () => (await admin('SELECT idx_scan FROM pg_stat_user_indexes')).rows[0].idx_scan;
   await expect.poll(scans, { timeout: 20_000 }).toBe('1');
 });

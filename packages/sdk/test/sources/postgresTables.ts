@@ -10,7 +10,7 @@ export interface LoadedTable {
   remove(): Promise<void>;
 }
 
-/** Runs work on a connection of a superuser. `url` is the server's. */
+/** Runs `work` on a superuser's connection. `url` is the server's URL. */
 export async function onPostgres<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -53,7 +53,10 @@ export async function loadTable(url: string, table: TestTable): Promise<LoadedTa
   };
 }
 
-/** The time of an event has a time zone. A time attribute has none. */
+/**
+ * Returns the SQL type of a column. The `timestamp` column gets a type with a time zone, but a timestamp attribute gets
+ * a type without one.
+ */
 function typeOf({ name, type }: TestColumn): string {
   const types = {
     string: 'text',

@@ -9,7 +9,7 @@ const QUESTIONS: Question[] = [
   { groups: [] },
   { groups: [{ reference: 'g' }, { reference: 'h' }], sampling: { start: 0.25, width: 0.5 } },
   {
-    // This filter runs in SQL.
+    // Use a filter that runs in SQL.
     groups: [
       {
         reference: 'g',
@@ -21,7 +21,7 @@ const QUESTIONS: Question[] = [
     ],
   },
   {
-    // CEL evaluates this pattern for each combination of attributes.
+    // Use a pattern, which CEL evaluates for each combination of attributes.
     groups: [
       {
         reference: 'g',
@@ -31,7 +31,7 @@ const QUESTIONS: Question[] = [
     sampling: { start: 0.75, width: 0.5 },
   },
   {
-    // Two filters select the same event, which must count once.
+    // Select the same event with two filters. The event must count only once.
     groups: [
       {
         reference: 'g',
@@ -108,7 +108,7 @@ const QUESTIONS_ABOUT_PEOPLE: Question[] = [
     sampling: { start: 0.5, width: 0.75 },
   },
   {
-    // These conditions use both kinds of attributes, and CEL evaluates one of them.
+    // Use conditions with attributes of events and of people, one of which CEL evaluates.
     groups: [
       {
         reference: 'g',

@@ -1,4 +1,4 @@
-/** Random filters and random rows for comparing the SQL of a source with CEL. */
+/** Generates random filters and rows, for comparing the SQL of a source with CEL. */
 import fc from 'fast-check';
 import type { AttributeType, AttributeValue } from '../../src/filters/types.ts';
 import { compileFilter } from '../../src/provider/filter/index.ts';
@@ -123,7 +123,8 @@ const grammar = fc.letrec<Record<AttributeType, string>>((tie) => {
       tie('int').map((a) => `-(${a})`),
       tie('string').map((a) => `size(${a})`),
       fc.tuple(tie('timestamp'), fc.constantFrom(...TIME_PARTS)).map(([at, part]) => `(${at}).${part}()`),
-      // The sum avoids a constant, which would be rejected if it is too large.
+      // Add 0.0, so that the argument is never a constant. The filter would be rejected if a constant were too large
+      // for an int.
       tie('double').map((a) => `int(${a} + 0.0)`),
     ),
     uint: value('uint', infix('uint', '+', '-', '*', '/', '%')),

@@ -1,4 +1,4 @@
-/** All kinds of event stores. The suites of this folder run for each of them. */
+/** Lists all kinds of event stores. The test suites in this folder run for each of them. */
 import { clickHouse } from './clickhouse.ts';
 import { parquetFiles } from './files.ts';
 import { postgresTable } from './postgres.ts';

@@ -1,4 +1,4 @@
-/** A kind of event store. The suites of this folder fill and open it through this interface. */
+/** Defines the interface through which the test suites in this folder fill and open each kind of event store. */
 import type { AttributeType, AttributeValue } from '../../src/filters/types.ts';
 import type { EventsConfig } from '../../src/provider/events.ts';
 import type { DialectName } from '../../src/provider/filter/dialect.ts';

@@ -1,11 +1,11 @@
-/** A world: the rows of a table, its settings, and the expected answer to each question. */
+/** Defines a world: the rows of a table, the settings for opening it, and the expected answer to each question. */
 import { isSampled } from '@measurement-exchange/mpc/privacy/vidSampling';
 import type { AttributeValue } from '../../src/filters/types.ts';
 import type { EventGroupSelection, EventQuery, EventsConfig } from '../../src/provider/events.ts';
 import { openPopulation } from '../../src/provider/population.ts';
 import type { TestColumn, TestTable } from './testSource.ts';
 
-/** One row. Times are microseconds since 1970. */
+/** One row of the event table. Times are microseconds since 1970. */
 export interface Row {
   vid: bigint | null;
   /** The VID of another model line. Only the worlds with `vidColumns` have it. */
@@ -13,7 +13,7 @@ export interface Row {
   at: bigint;
   group: string | null;
   duration: number | null;
-  /** The number of events of the row. Only the worlds of daily counts have it. */
+  /** The number of events that the row stands for. Only the worlds of daily counts have this column. */
   count?: bigint | null;
   gender: string | null;
   age: bigint | null;
@@ -87,7 +87,10 @@ const column = (name: string, type: TestColumn['type'], value: (row: Row) => Att
   value,
 });
 
-/** VID ranges at the ends of 64 bits, a range of one VID, a gap, and people without one of the attributes. */
+/**
+ * A population with ranges at both ends of the 64-bit range, a range of one VID, a gap, and people who lack one of the
+ * attributes.
+ */
 export const POPULATION = openPopulation({
   subpopulations: [
     {

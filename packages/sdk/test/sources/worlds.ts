@@ -17,14 +17,14 @@ const row = (values: Partial<Row> = {}): Row => ({
   seen: NOON,
   ...values,
 });
-/** One row for each value of a column. Each row has a different person, unless the column is the VID. */
+/** Creates one row for each value of a column. Each row gets a different person, unless the column is the VID. */
 const each = <K extends keyof Row>(key: K, values: Row[K][], rest: Partial<Row> = {}): Row[] =>
   values.map((value, i) => row({ vid: BigInt(i + 1), ...rest, [key]: value }));
 const times = (count: number, make: (i: number) => Row): Row[] =>
   Array.from({ length: count }, (_, i) => make(i));
 const vids = (...values: (bigint | null)[]): Row[] => each('vid', values);
 
-/** A deterministic pseudorandom number below `n`. */
+/** Returns a deterministic pseudorandom number below `n`. */
 const some = (i: number, salt: number, n: number) => {
   const mixed = Math.imul(i + 1, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b);
   return (Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35) >>> 3) % n;

@@ -44,7 +44,10 @@ export class CompanionReports {
   /** Decrypted definitions, cached because the definition of a report never changes. */
   private readonly opened = new LRUCache<string, ReportDefinition>({ max: 1000 });
 
-  /** Aborting the signal ends all runs. Measurements that exist continue, and the next run waits for them. */
+  /**
+   * Aborting the signal ends all runs. Measurements that were already created continue, and the next run waits for
+   * them.
+   */
   constructor(consumer: Consumer, signal: AbortSignal | undefined) {
     this.reports = consumer.reports;
     this.signal = signal;

@@ -7,7 +7,10 @@ import { devRootFolder } from '../../connection/roots.ts';
 import { readOwnDevFile } from '../../files/devFile.ts';
 import { type InitOptions, type Plan, settingsOf } from './plan.ts';
 
-/** Returns the plan of a duchy that replaces the first demo duchy. It trusts the demo parties, and they trust its root. */
+/**
+ * Returns the plan of a duchy that replaces the first demo duchy. The new duchy trusts the demo parties, and they trust
+ * the new duchy's root.
+ */
 export async function developmentPlan(name: string, options: InitOptions): Promise<Plan> {
   if (options.url !== undefined)
     throw new Error('--url is not for --dev, which uses the exchange here: leave it out.');

@@ -65,7 +65,7 @@ it('has counts of people with intervals as lopsided as that of the reach', () =>
   const [often] = frequency!;
   expect(often!.count.value).toBe(30_000);
   const [low, high] = often!.count.interval;
-  // The interval is at least as wide as the uncertainty of the reach alone makes it.
+  // The interval must be wider than the interval that the uncertainty of the reach alone would cause.
   expect(low).toBeLessThan(0.75 * reach!.interval[0]);
   expect(high).toBeGreaterThan(0.75 * reach!.interval[1]);
   expect(high - 30_000).toBeGreaterThan(1.1 * (30_000 - low));

@@ -6,7 +6,7 @@ import type { Dependencies } from '../deps.ts';
 import { failureOf } from '../wait.ts';
 import { answerFor, openAnswers, requireAsked } from './answers.ts';
 
-/** A need's measurement and its outcome. */
+/** The state of a need, and the measurement that was made for it, if any. */
 export interface NeedState {
   key: string;
   /** The resource name of the measurement. Absent if nothing was asked. */

@@ -10,8 +10,8 @@ import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
 /**
- * The factor by which the backoff after a failed requisition or poll exceeds the backoff after a failed API call. The agent
- * waits at most 1 s after the first failure, and never more than 50 s.
+ * The agent multiplies the usual backoff of API calls by this factor. After a failed requisition or poll, it therefore
+ * waits at most 1 s at first, and never more than 50 s.
  */
 const BACKOFF_FACTOR = 5;
 /**

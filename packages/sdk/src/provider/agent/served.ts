@@ -23,7 +23,10 @@ export class NotServed extends Deferred {
   }
 }
 
-/** A confirmation takes effect immediately. */
+/**
+ * Returns a function that decides whether a reference is served. The function calls `isConfirmed` each time, so that a
+ * confirmation takes effect immediately.
+ */
 export function createIsServed(
   { references, served }: Pick<AgentOptions, 'references' | 'served'>,
   isConfirmed: (reference: string) => boolean,

@@ -1,4 +1,7 @@
-/** Everything that an event source needs to sample people. Sources use no other code of the privacy mathematics. */
+/**
+ * Exports everything that an event source needs to sample people. Sources import no other code of the privacy
+ * mathematics.
+ */
 import type { BucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 
 export { MAX_VID } from '@measurement-exchange/contract';

@@ -9,7 +9,7 @@ import type { EventSource } from './source.ts';
 /** A table on a server. */
 export type ServerSource = PostgresSource | ClickHouseSource;
 
-/** Where the events are. */
+/** The location of the events: files, or a table on a server. */
 export type SourceConfig = FilesSource | ServerSource;
 
 const OPEN: {

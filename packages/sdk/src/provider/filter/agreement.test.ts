@@ -1,6 +1,6 @@
 /**
- * A filter that passes the consumer's check also passes the provider's check. Both give the same reason for rejecting a
- * filter.
+ * Tests that the consumer's check and the provider's check accept the same filters, and give the same reason for
+ * rejecting a filter.
  */
 import { expect, it } from 'vitest';
 import { filterProblem, type PublishedAttribute } from '../../filters/index.ts';

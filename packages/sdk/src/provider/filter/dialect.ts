@@ -10,7 +10,7 @@ export type Comparison = '=' | '<' | '<=' | '>' | '>=';
  * the engine fail. A dialect leaves out operations whose results differ in its engine, so that CEL evaluates them.
  */
 export interface Dialect {
-  /** NULL as a boolean. */
+  /** SQL for NULL with the type boolean. It stands for an error in CEL. */
   readonly unknown: string;
   /** Whether the engine can represent a constant exactly. A timestamp is in microseconds since 1970. */
   canBind(value: string | bigint | number | boolean, type: AttributeType): boolean;

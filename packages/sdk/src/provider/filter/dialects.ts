@@ -1,4 +1,7 @@
-/** The dialects by name. The process that evaluates filters loads them, so they must not import an engine's client. */
+/**
+ * Maps the names of SQL dialects to their implementations. The process that evaluates filters loads this file, so the
+ * dialects must not import an engine's client.
+ */
 import { clickhouse } from '../events/clickhouse/dialect.ts';
 import { duckdb } from '../events/duckdb/dialect.ts';
 import { postgres } from '../events/postgres/dialect.ts';

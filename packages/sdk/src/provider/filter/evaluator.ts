@@ -15,7 +15,10 @@ import type { CompiledFilter, FilterText, Part, Request, Response } from './requ
  * time.
  */
 const RESPONSE_LIMIT_MS = 30_000;
-/** On an overloaded machine, a start can take half a minute. A process that cannot start ends immediately. */
+/**
+ * The time limit for starting the process. It is long, because a start can take half a minute on an overloaded machine.
+ * A process that cannot start at all exits immediately, so nobody waits that long for it.
+ */
 const START_LIMIT_MS = 180_000;
 /** The maximum number of steps in one request. This many steps take about a tenth of a second. */
 const STEPS_AT_ONCE = 100_000;

@@ -142,7 +142,7 @@ describe('a filter', () => {
     ['a pattern that explodes', "gender.matches('((a{100}){100}){100}')"],
     ['half a character', "gender == '\ud800'"],
   ])('is rejected when it is hostile: %s', (_title, filter) => {
-    // Without the limits, these filters take minutes or exhaust memory.
+    // Without the limits, these filters would take minutes or exhaust the memory.
     expect(refusal(filter)).toBeInstanceOf(FilterError);
   });
 

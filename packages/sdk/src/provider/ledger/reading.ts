@@ -34,7 +34,7 @@ export interface LedgerReader {
   close(): void;
   budget(): BudgetReport;
   responses(): ResponseCounts;
-  /** Newest first. */
+  /** Returns the latest `count` responses, newest first. */
   lastResponses(count: number): StoredResponse[];
   /** Returns the status that the agent last stored, or undefined if it has not stored one yet. */
   agentStatus(): AgentStatus | undefined;

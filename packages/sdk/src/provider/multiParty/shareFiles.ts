@@ -10,7 +10,7 @@ import { parseName } from '@measurement-exchange/contract';
 
 export type ShareFiles = ReturnType<typeof openShareFiles>;
 
-/** Other providers may use the same folder. */
+/** Opens the folder for this provider's shares and sketches. Other providers may use the same folder. */
 export function openShareFiles(folder: string, provider: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = (requisition: string) => join(folder, fileName(requisition));

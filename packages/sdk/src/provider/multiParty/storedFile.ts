@@ -5,11 +5,14 @@ import { dirname } from 'node:path';
 
 export interface StoredFile {
   sha256: Uint8Array;
-  /** In bytes. */
+  /** The length of the file in bytes. */
   length: number;
 }
 
-/** The writes are synchronous, because they run in a thread that has nothing else to do. */
+/**
+ * Writes the chunks to the file. All calls are synchronous, because they run in a worker thread that has nothing else
+ * to do.
+ */
 export function storeFile(file: string, chunks: Iterable<Uint8Array>): StoredFile {
   const hash = createHash('sha256');
   const part = `${file}.part`;

@@ -97,7 +97,7 @@ export interface VerifiedComputation extends AgreedTerms {
   fulfillingDuchy: string;
 }
 
-/** `requireAddressedTo` has checked that both specifications are present. */
+/** Returns the fingerprint of both specifications. `requireAddressedTo` has checked that they are present. */
 export function fingerprintIn({
   measurementSpec,
   encryptedRequisitionSpec,
@@ -106,8 +106,8 @@ export function fingerprintIn({
 }
 
 /**
- * Only the duchies know the computation's ID, so the ID is read from one duchy's key. The caller then checks every key
- * against these terms.
+ * Returns the terms that all keys must be bound to. Only the duchies know the computation's ID, so the caller takes
+ * `computation` from one duchy's key, and then checks every key against these terms.
  */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
@@ -152,7 +152,10 @@ export function requireNoise(
   throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
 }
 
-/** measurementSpecViolations has checked that the parameters are present. */
+/**
+ * Returns the privacy parameters of a measurement that duchies can compute. measurementSpecViolations has checked that
+ * the parameters are present.
+ */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
   const { measurementType } = spec;
   if (measurementType === 'REACH' || measurementType === 'REACH_AND_FREQUENCY') {

@@ -36,7 +36,10 @@ export async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys):
   return refuseOnConsentError('DECRYPTION_FAILED', 'encryptedRequisitionSpec', opened, isOwnKeyError);
 }
 
-/** The key must be the same in both specifications. If the keys differ, one specification is from another measurement. */
+/**
+ * Returns the result key, which must be the same in both specifications. If the keys differ, one specification is from
+ * another measurement.
+ */
 export async function sameResultKey(
   spec: PlainSpec,
   requisitionSpec: PlainRequisitionSpec,

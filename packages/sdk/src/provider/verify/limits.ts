@@ -13,7 +13,7 @@ export const LIMITS = {
   days: 10_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
-  /** In seconds. */
+  /** The maximum time per person, in seconds: 366 days. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
   /** The smallest accepted delta. A delta of 0 is also accepted. */
@@ -30,7 +30,7 @@ export function requireInRange(spec: PlainSpec): void {
 type Size = [field: string, value: number, least: number, most: number];
 
 function sizesOf(spec: PlainSpec): Size[] {
-  // A sample narrower than one hash bucket is empty.
+  // Require a width of at least one hash bucket, because a narrower sample can be empty.
   const width = spec.vidSamplingInterval?.width ?? 1;
   const sizes: Size[] = [['vidSamplingInterval.width', width, 1 / BUCKET_COUNT, 1]];
   // measurementSpecViolations has checked that the parameters are present.

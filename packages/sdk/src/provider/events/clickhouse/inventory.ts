@@ -49,7 +49,10 @@ export async function overview(
   };
 }
 
-/** Ranges do not overlap, so only the last range that begins at or before a VID can contain the VID. */
+/**
+ * Counts the distinct VIDs, and those outside of the population. Ranges do not overlap, so only the last range that
+ * begins at or before a VID can contain the VID.
+ */
 export async function countVids(
   server: Server,
   { from, columns }: Table,

@@ -65,7 +65,10 @@ export function readerOf(server: Server, table: Table, passes: number, watch: Wa
   };
 }
 
-/** Reads the combinations of attribute values that match the filters. Statements contain them. */
+/**
+ * Reads the combinations of attribute values that match each filter. The SQL statements then select events with these
+ * combinations.
+ */
 async function matchedOf({ selections }: SourceQuery, { columns }: Table): Promise<Matched> {
   const matched = new Map<Matching, MatchingRows>();
   for (const { matching } of selections) {

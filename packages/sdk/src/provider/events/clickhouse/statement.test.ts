@@ -1,4 +1,7 @@
-/** The text of the statements, for machines on which ClickHouse cannot run. */
+/**
+ * Tests the text of the SQL statements. Unlike tests with a server, these tests also run on machines without
+ * ClickHouse.
+ */
 import { expect, it } from 'vitest';
 import { DIALECTS } from '../../filter/dialects.ts';
 import { compileFilter } from '../../filter/index.ts';

@@ -75,7 +75,7 @@ export function resolveColumns(names: RoleNames, columns: Column[]): Columns {
   const roles = rolesOf(names, columns);
   const { vids, timestamp, eventGroup, duration, count, candidates, asked } = roles;
   return {
-    // A file does not say which columns have no NULLs.
+    // Treat every column as nullable, because a file does not say which columns have no NULLs.
     roles: sourceColumns(roles, () => true),
     vids: new Map(vids.map((vid) => [vid.name, vidSql(vid)])),
     eventGroup: eventGroupSql(eventGroup),

@@ -89,7 +89,8 @@ describe('files at a store', () => {
 it('does not quote the secret if the engine rejects it', async () => {
   const instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
   const connection = await instance.connect();
-  // The engine has no extension in this test, so it rejects the statement with the secret.
+  // Run only the statement that contains the secret. The engine rejects it, because the extension is not loaded in this
+  // test.
   const engine = {
     runAndReadAll: (sql: string) => connection.runAndReadAll(sql),
     run: async (sql: string) => (sql.startsWith('CREATE SECRET') ? connection.run(sql) : undefined),
@@ -136,7 +137,8 @@ it('confines the engine to the prefixes', async () => {
       () => 'it was read',
       (error: Error) => error.message,
     );
-  // With the extension, the engine would now connect to the store.
+  // These addresses are allowed. The engine fails only because the extension is missing, and would otherwise connect to
+  // the store.
   for (const file of [FILE, 's3://lakeside/2026/07/a.parquet']) {
     expect(await reasonOf(file)).toContain('requires the extension httpfs');
   }

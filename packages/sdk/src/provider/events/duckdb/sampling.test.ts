@@ -1,6 +1,6 @@
 /**
- * The bucket of a VID in JavaScript and in SQL, and the VIDs exactly at the bounds of a sample by the published rule in
- * 32-bit floats.
+ * Tests that JavaScript and SQL compute the same bucket for each VID, and that samples include exactly the right VIDs
+ * at their bounds. The published rule computes these bounds with 32-bit floats.
  */
 import { DuckDBInstance } from '@duckdb/node-api';
 import {
@@ -54,7 +54,8 @@ it.each<[string, boolean, (u: number, bucket: number) => { start: number; width:
 it(`gives ${MANY} VIDs of all 64 bits the agent's buckets`, async () => {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
-  // One third each: small VIDs, VIDs of all 64 bits, and VIDs at both ends of the range.
+  // Use three kinds of VIDs in equal numbers: small VIDs, VIDs from the whole 64-bit range, and VIDs at both ends of
+  // the range.
   const vid = `CASE i % 3 WHEN 0 THEN i WHEN 1 THEN CAST(hash(i)::HUGEINT - 9223372036854775808 AS BIGINT)
     ELSE CASE i % 2 WHEN 0 THEN 9223372036854775807 - i ELSE -9223372036854775808 + i END END`;
   const vids = `(SELECT ${vid} AS vid, 0 AS n FROM range(${MANY}) AS r(i))`;

@@ -1,4 +1,4 @@
-/** Opens events in Parquet or CSV files. */
+/** Opens a provider's events in Parquet or CSV files. */
 import { attributeTypes, type RoleNames } from '../columns.ts';
 import type { EventSource, Watch } from '../source.ts';
 import { resolveColumns } from './columns.ts';

@@ -23,7 +23,8 @@ export async function openPostgres(config: PostgresSource, names: RoleNames): Pr
   const options = { connect, timeoutMs, canCheckClient: false };
   const columns = await inSession(options, [], async (session) => {
     const [[version]] = (await session.rows('SELECT version()')) as [[string]];
-    // On other systems, an older server cannot check whether its client is still connected.
+    // Turn on the check for lost connections only if the server runs on Linux. Older versions of PostgreSQL do not
+    // support this check on other systems.
     options.canCheckClient = /linux/i.test(version);
     const found = await columnsOf(session, name);
     await selfTest(session, name);

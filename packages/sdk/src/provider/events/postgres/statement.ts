@@ -42,8 +42,8 @@ export async function selectedEvents({ name, columns }: Table, query: SourceQuer
 }
 
 /**
- * Joins the events with the matching combinations, each of which occurs once. The condition equates NULL with NULL. Unlike
- * IS NOT DISTINCT FROM, it allows a hash join.
+ * Joins the events with the matching combinations, each of which occurs once. The join condition treats two NULLs as
+ * equal. Unlike IS NOT DISTINCT FROM, the condition allows a hash join.
  */
 async function joinSql(
   { attributes, rows }: Matching,
