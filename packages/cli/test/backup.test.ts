@@ -201,7 +201,8 @@ describe('mex backup', () => {
       const acceptable = state === 'SUCCEEDED' ? [state] : [state, 'SUCCEEDED'];
       expect(acceptable, name).toContain(await stateOf(name));
     }
-    // This measurement was created after the backup, so its absence shows that the restored exchange responds.
+    // This measurement was created after the backup, so its absence shows that the restored exchange responds, not the
+    // original one.
     expect(await stateOf([...after.keys()].at(-1)!)).toBeUndefined();
   });
 });

@@ -25,7 +25,8 @@ let tarballs: string[];
 
 beforeAll(async () => {
   folder = realpathSync(await mkdtemp(join(tmpdir(), 'mex-pack-')));
-  // As root, PostgreSQL may run under another account, which must be able to reach its binaries in this folder.
+  // Let other accounts enter this folder. When the tests run as root, PostgreSQL may run under another account, which
+  // must reach its binaries here.
   await chmod(folder, 0o755);
   const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')]);
   tarballs = stdout.trim().split('\n');

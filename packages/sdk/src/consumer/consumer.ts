@@ -83,7 +83,10 @@ export interface Consumer {
    * metadata cannot be decrypted or decoded.
    */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
-  /** Reports. A report answers several questions about a campaign with few measurements, and its figures agree. */
+  /**
+   * Plans, runs, and checks reports. A report answers several questions about a campaign with few measurements, and its
+   * figures agree.
+   */
   readonly reports: Reports;
   /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
   listEventGroups(filters?: EventGroupFilters): AsyncIterable<DescribedEventGroup>;

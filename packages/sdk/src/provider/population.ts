@@ -105,7 +105,7 @@ interface Range extends Interval {
   at: string;
 }
 
-/** Returns the attributes as an object. The exchange has them as a list of names and values. */
+/** Returns the attributes as an object. In a population from the exchange, they are a list of names and values. */
 function readAttributes(
   { attributes = {} }: PopulationSpec['subpopulations'][number],
   i: number,

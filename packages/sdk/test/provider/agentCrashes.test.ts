@@ -17,8 +17,8 @@ import type { AgentJob } from './agentProcess.ts';
 /** The number of kills at random points. */
 const KILLS = rounds(20);
 /** The number of kills between charge and scan, and again between result and fulfillment. */
-// Keep twice this number below six. After six kills during the work on a requisition, an agent refuses it as the likely
-// cause.
+// Keep twice this number below five. After five crashes during the work on a requisition, an agent refuses it as the
+// likely cause.
 const KILLS_AT_EACH = rounds(2, 1);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
@@ -223,7 +223,7 @@ it.runIf(isStress)(
       agent.kill();
       await agent.ended;
       expect(agent.lines.filter((line) => line.includes('Error'))).toEqual([]);
-      // Finish all requisitions regularly, because an agent refuses a requisition after six kills during the work on
+      // Finish all requisitions regularly, because an agent refuses a requisition after five crashes during the work on
       // it.
       if (i % 4 === 3 && i < KILLS - 1) await finish(path, await Promise.all(asking));
     }

@@ -54,7 +54,7 @@ const isFulfilled = (measurement: Parameters<AgentWorld['stateOf']>[0]) =>
 
 it('answers a requisition as soon as it is there, without a poll', async () => {
   await whileRunning({ pollMs: NEVER_MS }, async () => {
-    // The agent polls at its start and when it begins to follow.
+    // Wait for the first two polls: one when the agent starts, and one when it begins to follow changes.
     await until(() => lists === 2);
     const measurement = await world.ask();
     await isFulfilled(measurement);

@@ -1,5 +1,6 @@
 /**
- * Requisitions of computations by duchies that can never be fulfilled, each with its fault and the expected refusal.
+ * Lists requisitions of share-shuffle computations that can never be fulfilled, each with its fault and the expected
+ * refusal.
  */
 import {
   type BindingFields,

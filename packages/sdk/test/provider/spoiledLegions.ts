@@ -1,5 +1,6 @@
 /**
- * Requisitions of computations on sketches that can never be fulfilled, each with its fault and the expected refusal.
+ * Lists requisitions of computations on sketches that can never be fulfilled, each with its fault and the expected
+ * refusal.
  */
 import { createSigner, packElGamalPublicKey, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import type { RefusalJustification } from '@measurement-exchange/contract';

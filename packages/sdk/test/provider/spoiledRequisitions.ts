@@ -1,4 +1,4 @@
-/** Requisitions that can never be fulfilled, each with its fault and the expected refusal. */
+/** Lists requisitions that can never be fulfilled, each with its fault and the expected refusal. */
 import type { SpoiledRow } from './requisitions.ts';
 import { SPOILED_CONSENT } from './spoiledConsent.ts';
 import { SPOILED_SELECTIONS } from './spoiledSelections.ts';

@@ -1,4 +1,4 @@
-/** The outcome of each need: its measurement, the state of the measurement, and the answer or the reason for its absence. */
+/** Keeps the outcome of each need: the measurement, its state, and the answer or the reason that there is none. */
 import { isTerminal, type Measurement } from '@measurement-exchange/contract';
 import type { Answer, Plan, PlannedNeed } from '@measurement-exchange/reports';
 import { Fault } from '../../verification/fault.ts';

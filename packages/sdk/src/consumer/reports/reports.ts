@@ -57,7 +57,7 @@ export interface ReportCheck {
 }
 
 export interface RunOptions {
-  /** Called at the start, and whenever a measurement of the report changes its state. */
+  /** Called at the start, and whenever a measurement in the report changes its state. */
   onProgress?: (progress: ReportProgress) => void;
   /** Names of measurements that no report contains yet. If one of them answers a need, the need is not measured again. */
   measurements?: readonly string[];

@@ -149,8 +149,8 @@ export interface SourceSelection {
 export interface Matching {
   attributes: readonly string[];
   /**
-   * Read all rows once, before starting the statement that needs them, because they come from `combinations` of the same
-   * reader. Pass on errors unchanged.
+   * The consumer must read all rows once, before it starts the statement that needs them, because the rows come from
+   * `combinations` of the same reader. It must pass on errors unchanged.
    */
   rows: AsyncIterable<AttributeValue[][]>;
 }

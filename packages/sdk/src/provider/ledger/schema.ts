@@ -61,7 +61,7 @@ export function openLedgerForReading(path: string): DatabaseSync {
  */
 function describeFault(error: unknown, path: string): unknown {
   const { errcode, message } = error as Error & { errcode?: number };
-  // The low byte is the code. The other bytes say more about it.
+  // The low byte of `errcode` is the primary code. The other bytes contain details.
   if (errcode === undefined || !SQLITE_FAULTS.includes(errcode & 0xff)) return error;
   return new Error(
     `${path} is not a ledger, or is damaged (${message}): give the file that the agent created.`,

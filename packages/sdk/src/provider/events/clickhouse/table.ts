@@ -39,7 +39,10 @@ export async function tableColumns(server: Server, name: TableName): Promise<Col
   return (rows as [string, string][]).map(([column, type]) => ({ name: column, type: typeOf(type) }));
 }
 
-/** Engines whose rows do not change after they are inserted. Views are allowed: only the operator can check them. */
+/**
+ * Engines whose rows do not change after they are inserted. Views are allowed too, because only the operator can check
+ * the tables behind a view.
+ */
 const FINAL = /^(?:(?:Replicated|Shared)?MergeTree|Memory|Log|StripeLog|TinyLog|View)$/;
 /** Engines in which later rows replace or cancel earlier ones. A query with FINAL leaves out the earlier ones. */
 const REPLACED = /^(?:Replicated|Shared)?(?:Replacing|Collapsing|VersionedCollapsing|Coalescing)MergeTree$/;
