@@ -1,4 +1,6 @@
-/** Keeps the outcome of each need: the measurement, its state, and the answer or the reason that there is none. */
+/**
+ * Keeps the outcome of each need: the measurement, its state, and the answer or the reason why the answer is missing.
+ */
 import { isTerminal, type Measurement } from '@measurement-exchange/contract';
 import type { Answer, Plan, PlannedNeed } from '@measurement-exchange/reports';
 import { Fault } from '../../verification/fault.ts';
