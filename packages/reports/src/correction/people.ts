@@ -11,6 +11,8 @@ export type Column = readonly number[];
 
 /** A kind of people, and the sum of the rewards of its rows. */
 export interface Kind {
+  /** Identifies the column. */
+  id: string;
   column: Column;
   reward: number;
 }
@@ -77,12 +79,16 @@ export class People {
 
   private best(needs: readonly NeedRows[], rewards: ArrayLike<number>, least: number): Kind[] {
     const found = new Map<string, Kind>();
-    const bestRow = (rows: readonly number[]) =>
-      rows.reduce((best, row) => (rewards[row]! > rewards[best]! ? row : best), rows[0]!);
-    for (const history of this.timeline.best(this.tables(needs, (need) => rewards[bestRow(need.rows)]!))) {
-      for (const column of columnsOf(history, needs, bestRow)) {
-        const reward = column.reduce((sum, row) => sum + rewards[row]!, 0);
-        if (column.length > 0 && reward > least) found.set(column.join(), { column, reward });
+    const best = needs.map(({ rows }) =>
+      rows.reduce((one, row) => (rewards[row]! > rewards[one]! ? row : one), rows[0]!),
+    );
+    for (const history of this.timeline.best(this.tables(needs, best, rewards))) {
+      for (const column of columnsOf(history, needs, best)) {
+        let reward = 0;
+        for (const row of column) reward += rewards[row]!;
+        if (column.length === 0 || reward <= least) continue;
+        const id = column.join();
+        found.set(id, { id, column, reward });
       }
     }
     return [...found.values()];
@@ -106,12 +112,16 @@ export class People {
     return this.cells.filter((cell) => includes(group, cell)).length;
   }
 
-  private tables(needs: readonly NeedRows[], rewardOf: (need: NeedRows) => number): Float64Array[] {
+  private tables(
+    needs: readonly NeedRows[],
+    best: readonly number[],
+    rewards: ArrayLike<number>,
+  ): Float64Array[] {
     const tables = Array.from({ length: this.periods }, () => new Float64Array(this.atoms));
-    for (const need of needs) {
-      const reward = rewardOf(need);
-      const table = tables[need.period]!;
-      for (let atom = 1; atom < this.atoms; atom++) if (atom & need.union) table[atom]! += reward;
+    for (const [i, { union, period }] of needs.entries()) {
+      const reward = rewards[best[i]!]!;
+      const table = tables[period]!;
+      for (let atom = 1; atom < this.atoms; atom++) if (atom & union) table[atom]! += reward;
     }
     return tables;
   }
@@ -124,18 +134,18 @@ function idOf({ union, period, rows }: NeedRows): string {
 
 /**
  * Returns the column with the best frequency in each distribution. Each further column replaces one of these frequencies.
+ * `best` lists the best row of each need. Rows are sorted by need, so columns are sorted.
  */
-function columnsOf(
-  { atoms }: History,
-  needs: readonly NeedRows[],
-  bestRow: (rows: readonly number[]) => number,
-): Column[] {
-  const hit = needs.filter(({ union, period }) => atoms[period]! & union);
-  const best = hit.map(({ rows }) => bestRow(rows));
-  const others = hit.flatMap(({ rows }, i) =>
-    rows.length === 1 ? [] : rows.filter((row) => row !== best[i]).map((row) => best.with(i, row)),
-  );
-  return [best, ...others].map((column) => [...column].sort((a, b) => a - b));
+function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonly number[]): Column[] {
+  const column: number[] = [];
+  const others: [at: number, row: number][] = [];
+  for (let i = 0; i < needs.length; i++) {
+    const { union, period, rows } = needs[i]!;
+    if ((atoms[period]! & union) === 0) continue;
+    if (rows.length > 1) for (const row of rows) if (row !== best[i]) others.push([column.length, row]);
+    column.push(best[i]!);
+  }
+  return [column, ...others.map(([at, row]) => column.with(at, row))];
 }
 
 /** Merges segments that belong to the same unions, because no row tells them apart. */

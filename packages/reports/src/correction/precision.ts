@@ -6,8 +6,8 @@ import { backward, cholesky, forward } from './matrix.ts';
 
 /** A vector that is 0 except in these rows. */
 export interface Sparse {
-  readonly rows: readonly number[];
-  readonly values: readonly number[];
+  readonly rows: Int32Array;
+  readonly values: Float64Array;
 }
 
 interface Block {

@@ -12,7 +12,7 @@ import type { System, Unknown } from './system.ts';
 const TOLERANCE = 1e-9;
 const RELATIVE_TOLERANCE = 1e-12;
 /** The maximum number of unknowns to add at once, and the minimum gain of each one as a fraction of the largest gain. */
-const [BATCH, BATCH_GAIN] = [32, 0.25];
+const [BATCH, BATCH_GAIN] = [8, 0.5];
 
 export class Search {
   readonly squares: LeastSquares<Unknown>;
@@ -48,12 +48,14 @@ export class Search {
       if (addBest(squares, gainsIn(pool, squares, least))) continue;
       const { rewards, price } = system.rewards(squares.rewards);
       const added = this.best(rewards, price)
-        .filter(({ column }) => !known.has(column.join()))
-        .map(({ column }) => system.person(column))
-        .filter((one) => gainOf(one, squares.rewards) > least);
+        .filter(({ id }) => !known.has(id))
+        .map(({ id, column }) => ({ id, one: system.person(column) }))
+        .filter(({ one }) => gainOf(one, squares.rewards) > least);
       if (added.length === 0) return;
-      for (const one of added) known.add(one.column.join());
-      pool.push(...added);
+      for (const { id, one } of added) {
+        known.add(id);
+        pool.push(one);
+      }
     }
     throw new SolveError(`The correction does not end after ${most} steps.`);
   }

@@ -26,7 +26,11 @@ function randomProblem(next: () => number, segments: number): Problem & { atoms:
   const values = unions.map((union) => 20 * Math.sqrt(union) * next());
   const best: PeopleGroup['best'] = (rewards, least) =>
     atoms
-      .map((column) => ({ column, reward: column.reduce((sum, row) => sum + rewards[row]!, 0) }))
+      .map((column) => ({
+        id: column.join(),
+        column,
+        reward: column.reduce((sum, row) => sum + rewards[row]!, 0),
+      }))
       .filter(({ reward }) => reward > least);
   return {
     ...{ values, covariance, atoms, counts: [], constraints: [], population: undefined },
@@ -60,7 +64,11 @@ function randomGroups(next: () => number, groups: number, segments: number): Pro
     groups: kinds.map((columns) => ({
       best: (rewards, least) =>
         columns
-          .map((column) => ({ column, reward: column.reduce((sum, row) => sum + rewards[row]!, 0) }))
+          .map((column) => ({
+            id: column.join(),
+            column,
+            reward: column.reduce((sum, row) => sum + rewards[row]!, 0),
+          }))
           .filter(({ reward }) => reward > least),
       partOf: (values) => values.map((value, row) => (needs[row]!.group === groups ? value / groups : value)),
     })),

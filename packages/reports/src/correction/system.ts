@@ -41,8 +41,8 @@ export class System {
       for (const [row, weight] of constraint) this.weights[row]!.push([c, weight]);
     const slack = (row: number, sign: number) => ({
       column: [],
-      rows: [row],
-      values: [sign],
+      rows: Int32Array.of(row),
+      values: Float64Array.of(sign),
       square: tightness,
     });
     this.always = [
@@ -69,16 +69,18 @@ export class System {
   }
 
   private unknown(column: Column, limits: readonly number[]): Unknown {
-    const ones = column.map(() => 1);
+    const people = { rows: Int32Array.from(column), values: new Float64Array(column.length).fill(1) };
     const constrained = new Map<number, number>();
     for (const row of column)
       for (const [c, weight] of this.weights[row]!) constrained.set(c, (constrained.get(c) ?? 0) + weight);
     const extra = [...constrained].filter(([, weight]) => weight !== 0);
+    const square = this.precision.square(people);
+    if (extra.length + limits.length === 0) return { column, ...people, square };
     return {
       column,
-      rows: [...column, ...extra.map(([c]) => this.problem.values.length + c), ...limits],
-      values: [...ones, ...extra.map(([, weight]) => weight), ...limits.map(() => 1)],
-      square: this.precision.square({ rows: column, values: ones }),
+      rows: Int32Array.of(...column, ...extra.map(([c]) => this.problem.values.length + c), ...limits),
+      values: Float64Array.of(...people.values, ...extra.map(([, weight]) => weight), ...limits.map(() => 1)),
+      square,
     };
   }
 }
