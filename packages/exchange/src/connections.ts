@@ -12,7 +12,7 @@ export interface Connections {
   embedded: boolean;
 }
 
-/** The role that serves requests. It is not the schema's owner, so it cannot rewrite the logs. */
+/** The role that serves requests. This role does not own the schema, so it cannot rewrite the logs. */
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**

@@ -7,7 +7,7 @@ import { AcceptedCredentials, RECHECK_MS, unacceptable, type Verified, type Veri
 
 export type ApiKeyVerifier = ReturnType<typeof createApiKeyVerifier>;
 
-/** The issuer of a caller with an API key. Its subject is the name of the key. */
+/** The issuer that `verify` returns for an API key. The subject is the name of the key. */
 const ISSUER = 'api-key';
 
 export function createApiKeyVerifier(options: {

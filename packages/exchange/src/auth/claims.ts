@@ -34,7 +34,7 @@ const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
 const SKEW_SECONDS = 60;
 /** The maximum length of `sub`, from OpenID Connect Core, section 2. */
 const MAX_SUBJECT_LENGTH = 255;
-/** The accepted token types. They exclude access tokens (`at+jwt`, RFC 9068) and logout tokens (`logout+jwt`). */
+/** The accepted token types. Access tokens (`at+jwt`, RFC 9068) and logout tokens (`logout+jwt`) are rejected. */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
 /** Returns why the header is rejected, or undefined. Keys in the header (`jku`, `x5u`, `jwk`, `x5c`) are never used. */

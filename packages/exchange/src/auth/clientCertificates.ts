@@ -43,7 +43,7 @@ export interface Claims {
   registeredFor: string[];
 }
 
-/** The issuer of a caller with a client certificate. Its subject is the certificate's SHA-256 fingerprint. */
+/** The issuer that `verify` returns for a client certificate. The subject is the certificate's SHA-256 fingerprint. */
 const ISSUER = 'client-certificate';
 
 export function createClientCertificateVerifier(options: {

@@ -61,7 +61,7 @@ export class AcceptedCredentials {
     return hash('sha256', credentials, 'base64');
   }
 
-  /** Always returns the same object until the credentials must be checked again. */
+  /** Returns the cached result, which is the same object until the credentials must be checked again. */
   recall(key: string): Verified | undefined {
     const entry = this.entries.get(key);
     return entry !== undefined && this.clock() < entry.checkAt ? entry.verified : undefined;

@@ -1,4 +1,4 @@
-/** The entry point of the thread that `ComputeThread` starts. It runs jobs one at a time. */
+/** The entry point of the thread that `ComputeThread` starts. The thread runs jobs one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { type Input, type JobName, jobs, type Output } from './jobs.ts';
 import { stopwatch } from './stopwatch.ts';

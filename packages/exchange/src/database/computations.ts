@@ -87,7 +87,10 @@ const SIZE = `
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
      FROM requisitions s WHERE s.measurement = m.id)`;
 
-/** The statement reads at most one page of the index per state. Its cost does not grow with the number of computations. */
+/**
+ * Lists a duchy's computations. The statement reads at most one page of the index per state, so its cost does not grow
+ * with the number of computations.
+ */
 function listStatement(direction: 'ascending' | 'descending') {
   const [after, sorted] =
     direction === 'descending' ? ['<', 'position DESC, id DESC'] : ['>', 'position, id'];

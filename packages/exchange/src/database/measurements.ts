@@ -91,7 +91,7 @@ interface MeasurementListQuery {
   maxBytes: number;
 }
 
-/** Both bounds are exclusive. */
+/** A range of times. Both bounds are exclusive. */
 interface Bounds {
   after: Timestamp | '-infinity';
   before: Timestamp | 'infinity';
@@ -204,7 +204,7 @@ export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-/** Also finds the requests of a removed measurement, because tombstones keep request IDs. */
+/** Finds measurements by request ID, including removed measurements, whose tombstones keep their request IDs. */
 export const findByRequestIds = read.byKey(
   ({ requestId }: { requestId: string; id: string; hash: Uint8Array }) => requestId,
   (consumer: string, requestIds: string[]) => [consumer, requestIds],

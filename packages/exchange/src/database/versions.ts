@@ -83,7 +83,10 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
   };
 }
 
-/** Returns a function that saves the next version. It fails if the row no longer has the previous version. */
+/**
+ * Returns a function that saves the next version of a record. The function fails if the row no longer has the previous
+ * version.
+ */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,
   of: Table<R>,

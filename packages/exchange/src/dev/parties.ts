@@ -83,7 +83,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
-/** A party in dev.json. Its client certificate is missing if an earlier version of the exchange wrote the file. */
+/** A party in dev.json. The client certificate is missing if an earlier version of the exchange wrote the file. */
 type StoredParty = Omit<DemoParty, keyof ClientIdentity> & Partial<ClientIdentity>;
 type ClientIdentity = Pick<DemoParty, 'clientCertificatePem' | 'clientPrivateKeyPem'>;
 

@@ -55,7 +55,7 @@ describe('a caller', () => {
     expect(may(acme, row, { measurementConsumer: 'acme' })).toBe(true);
     expect(may(acme, row, { measurementConsumer: 'acme', measurement: 'm' })).toBe(true);
     expect(may(acme, row, { measurementConsumer: 'globex' })).toBe(false);
-    // Only the first ID in the path decides about ownership.
+    // A path belongs to the party that its first ID names. Later IDs do not matter.
     expect(may(acme, row, { measurementConsumer: 'globex', measurement: 'acme' })).toBe(false);
     expect(may(acme, row, { measurementConsumer: '-' })).toBe(false);
   });

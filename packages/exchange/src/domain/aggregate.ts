@@ -77,7 +77,7 @@ export interface RequisitionOutline {
   fulfillingDuchy: string | undefined;
   state: RequisitionState;
   refusal: Refusal | undefined;
-  /** The latest deferral. It is kept after the requisition is closed. */
+  /** The latest deferral, which stays after the requisition is closed. */
   deferral: Deferral | undefined;
   fulfillment: Fulfillment<ResultOutline> | undefined;
   version: number;
@@ -122,7 +122,7 @@ export interface ParticipantRecord {
   state: ParticipantState;
   parameters: DuchyParameters | undefined;
   version: number;
-  /** The time of the computation's last change. It is the same for all participants. */
+  /** The time of the computation's last change, which is the same for all participants. */
   updateTime: Timestamp;
 }
 

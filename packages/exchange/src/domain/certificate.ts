@@ -52,8 +52,8 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
 }
 
 /**
- * Throws if the measurement depends on a revoked certificate. Such a measurement will fail soon, so it accepts no more
- * data.
+ * Throws if the measurement depends on a revoked certificate. The measurement accepts no more data, because it will
+ * soon fail.
  */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;

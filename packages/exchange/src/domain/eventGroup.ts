@@ -189,8 +189,8 @@ export function replace(
 }
 
 /**
- * Deletes an event group. Its metadata, key, attributes, event templates, model lines, brand, campaign, and the ID of its
- * entity are removed. Other fields stay readable.
+ * Deletes an event group. Removes the metadata, key, attributes, event templates, model lines, brand, campaign, and
+ * entity ID. Other fields stay readable.
  */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {

@@ -39,7 +39,7 @@ function fresh(
   ).after;
 }
 
-/** Returns an aggregate in the given states. Its other content does not matter here. */
+/** Returns an aggregate in the given states. All other content is arbitrary. */
 function inStates(measurement: MeasurementState, requisitions: RequisitionState[]): Aggregate {
   const base = fresh(requisitions.map((_, i) => 'abc'[i]!));
   return {

@@ -139,7 +139,10 @@ export function refuse<A extends Outline>(
 }
 
 const MAX_DEFERRAL_DAYS = 30;
-/** Only this many deferrals create a new version of a requisition. Later deferrals only replace the stored deferral. */
+/**
+ * The maximum number of deferrals that create a new version of a requisition. Later deferrals only replace the stored
+ * deferral.
+ */
 const MAX_LOGGED_DEFERRALS = 10;
 /** The minimum time between two deferrals of a requisition that was already deferred MAX_LOGGED_DEFERRALS times. */
 const DEFERRAL_INTERVAL_SECONDS = 60;

@@ -36,7 +36,10 @@ export class EventStreams {
     return this.pass(response, stream);
   }
 
-  /** This is a separate function, so that the headers can be garbage-collected while the stream is open. */
+  /**
+   * Passes events on until the stream ends. Kept separate from `serve`, so that the headers can be garbage-collected
+   * while the stream is open.
+   */
   private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
     response.once('close', () => stream.end());
     this.add(response);

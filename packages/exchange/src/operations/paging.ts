@@ -1,6 +1,6 @@
 /**
- * Creates and reads page tokens. A token is authenticated, and valid only for the list that returned it. It does not
- * grant access to the list.
+ * Creates and reads page tokens. A token is authenticated and valid only for the list that returned it, but grants no
+ * access to that list.
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';

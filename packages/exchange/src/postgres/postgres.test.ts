@@ -172,7 +172,10 @@ describe('the first start', () => {
     expect(ways).toEqual(['local']);
   });
 
-  /** This also covers a cluster that an earlier version created with more permissive rules. */
+  /**
+   * An earlier version of the exchange created clusters with more permissive rules, so each start must replace the
+   * rules.
+   */
   it('and every later one lists the socket alone as a way in', async () => {
     startedEarlier();
     const tcp = 'local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all ::1/128 trust\n';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** A cluster's directory. Its inode identifies the server even after the directory is moved. */
+/** A cluster's directory. The inode identifies the server even after the directory is moved. */
 export type Cluster = { path: string; dev: bigint; ino: bigint };
 
 export async function openCluster(path: string): Promise<Cluster> {

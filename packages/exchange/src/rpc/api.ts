@@ -88,8 +88,8 @@ interface CallRequest extends NativeRequest {
   /** The path of `body` in the request message. */
   within?: string;
   /**
-   * Members of the body that the REST schemas do not allow. They overwrite the members of `body` after the schema
-   * check.
+   * Members of the body that the REST schemas do not allow. After the schema check, these members overwrite those of
+   * `body`.
    */
   unchecked?: object | undefined;
 }
@@ -201,7 +201,9 @@ export function mismatch(pattern: string, name: string, field: string): Exchange
   });
 }
 
-/** Returns the response of a batch. Throws RESPONSE_TOO_LARGE if gRPC clients would reject the response by default. */
+/**
+ * Returns the response of a batch. Throws RESPONSE_TOO_LARGE if the response exceeds the default limit of gRPC clients.
+ */
 export function withinLimit<Batch>(batch: Batch): Batch {
   if (sizeBound(batch) <= MAX_PAGE_BYTES) return batch;
   throw responseTooLarge('The response would be above 4 MiB: request fewer names.');

@@ -14,7 +14,7 @@ import { fromInterval, toInterval } from './intervals.ts';
 import { getParty, toParty } from './parties.ts';
 import { given } from './values.ts';
 
-/** The capabilities that the public API has no fields for. */
+/** Capabilities without a field in the public API. A replacement leaves these capabilities unchanged. */
 const OLDER_PROTOCOLS = [
   'capabilities.liquidLegionsV2Supported',
   'capabilities.reachOnlyLiquidLegionsV2Supported',

@@ -60,7 +60,9 @@ function entityMetadataIn(metadata: JsonObject | undefined, field: string): Nati
   throw invalid([{ field, description: 'must have only finite numbers, and texts without NUL' }]);
 }
 
-/** Returns whether REST accepts the value. JSON has no numbers that are NaN or infinite, and REST rejects NUL in texts. */
+/**
+ * Returns whether REST accepts the value. JSON has no NaN or infinite numbers, and REST rejects texts that contain NUL.
+ */
 function isJson(value: JsonValue): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value === 'string') return !value.includes('\0');

@@ -23,7 +23,10 @@ import { shortPage } from './pages.ts';
 import { unsupported } from './unsupported.ts';
 import { enumName, enumNames, fromTimestamp, given } from './values.ts';
 
-/** The fields of an event group that its protobuf message cannot express. An update keeps them. */
+/**
+ * The fields of an event group that the protobuf message cannot express. An update keeps these fields, except that new
+ * encrypted metadata replaces readable metadata.
+ */
 const INEXPRESSIBLE = ['attributes', 'encryptedMetadata.metadata'];
 
 export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> {

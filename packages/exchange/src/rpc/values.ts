@@ -103,8 +103,8 @@ export function toSignedSpec(spec: SignedMessage | undefined, name: string): spe
 }
 
 /**
- * Translates an encrypted message. Its plaintext is a SignedMessage, and gRPC clients use the type URL of
- * SignedMessage. REST uses the type URL of the message inside the SignedMessage, which is `typeUrl`.
+ * Translates an encrypted message whose plaintext is a SignedMessage. gRPC clients use the type URL of SignedMessage.
+ * REST uses `typeUrl`, which is the type of the message inside the SignedMessage.
  */
 export function fromEncrypted(
   encrypted: specs.EncryptedMessage | undefined,
@@ -150,7 +150,10 @@ function readKey({ typeUrl, value }: Any, field: string): specs.EncryptionPublic
   }
 }
 
-/** Always sets the format of the keyset, because providers compare the whole key with their own key. */
+/**
+ * Translates a public key. Always sets the format of the keyset, because providers compare the whole key with their own
+ * key.
+ */
 export function toPublicKey(key: EncryptionPublicKey | undefined): Any | undefined {
   if (key === undefined) return undefined;
   const format = specs.EncryptionPublicKey_Format[key.format ?? 'TINK_KEYSET'];

@@ -11,8 +11,8 @@
 import { WaitingQueue } from './waitingQueue.ts';
 
 /**
- * The number of requests that run at the same time. It equals the size of the database pool, because more requests would
- * only wait for a connection.
+ * The number of requests that run at the same time. This number equals the size of the database pool, because more
+ * requests would only wait for a connection.
  */
 const SLOTS = 16;
 /**
@@ -123,7 +123,7 @@ export class Admission {
       this.backlog.delete(flow);
       if (!flow.queue.admitFirst()) continue;
       this.change(flow, 1);
-      // This adds the flow at the end of the set, so the loop reaches the flow again.
+      // Add the flow at the end of the set, so that the loop reaches the flow again.
       if (flow.queue.length > 0) this.backlog.add(flow);
     }
   }

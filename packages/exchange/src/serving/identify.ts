@@ -32,7 +32,7 @@ export interface IdentifierOptions {
 const BAD: Rate = { perSecond: 50, burst: 200 };
 const FORGED: Rate = { perSecond: 50, burst: 200 };
 const FORGED_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
-/** These errors do not tell whether the caller is authorized. */
+/** Codes of errors that leave open whether the caller is authorized. */
 const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 const TOO_MANY_BAD = 'Too many bad credentials from this address';
 

@@ -69,7 +69,7 @@ class Authorized {
   }
 }
 
-// Only the types are exported, so that no other module can create these objects.
+// Export only the types, so that no other module can create these objects.
 export type { Authenticated, Authorized };
 
 export interface Transfer {
@@ -97,7 +97,7 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  /** For lists that a face puts together from several operations. */
+  /** Creates page tokens for lists that the gRPC server assembles from several operations. */
   get pageTokens(): Exchange['pageTokens'] {
     return this.options.exchange.pageTokens;
   }

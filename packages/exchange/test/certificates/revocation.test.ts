@@ -158,7 +158,7 @@ describe('a revoked certificate', () => {
       await createMeasurement(exchange, owner, [streamly]),
     ];
     const requisition = await requisitionIn(second, owner, streamly);
-    // This lock stops the cascade at the first measurement.
+    // Lock this measurement, so that the cascade stops at it.
     const holder = new pg.Client({ connectionString: exchange.database.url });
     await holder.connect();
     await holder.query('BEGIN');
@@ -253,7 +253,7 @@ it('does not wait for those who come after it', async () => {
     }
   });
   for (let round = 0; round < rounds(8, 4); round++) {
-    // The revocation must not wait until no share lock is left. It would then be rejected after 2 s.
+    // The revocation must not wait until no share lock is left, because after 2 s of waiting it would be rejected.
     await ok(revoke(owner, 'HOLD'));
     await cascaded();
     await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));

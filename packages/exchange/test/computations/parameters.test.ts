@@ -179,7 +179,8 @@ describe('the requisitions', () => {
       );
       found.push(...requisitions.map(({ fulfillingDuchy }: Json) => fulfillingDuchy));
     }
-    // Each of 24 draws chooses one of two workers. Fewer than 3 draws of one worker happen once in about 50,000 runs.
+    // Each of 24 draws chooses one of two workers. A correct exchange chooses a given worker fewer than 3 times in
+    // about one of 50,000 runs.
     for (const { name } of [world.duchies.firstWorker, world.duchies.secondWorker]) {
       expect(found.filter((duchy) => duchy === name).length).toBeGreaterThan(2);
     }

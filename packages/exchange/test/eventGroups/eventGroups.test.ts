@@ -248,7 +248,7 @@ describe('a requestId', () => {
     expect(metadata(other)).toEqual({ requestId: 'r1', existing: created.name });
     const title = { ...body, ...readable({ title: 'b', rating: 1.5 }), requestId: 'r1' };
     expect(errorOf(await steps.send(title))).toBe('409 ALREADY_EXISTS REQUEST_ID_REUSED');
-    // Each provider has its own request IDs.
+    // Another provider can use the same request ID, because each provider has its own request IDs.
     const elsewhere = await ok(steps.send({ measurementConsumer: acme.name, requestId: 'r1' }, '', chirper));
     expect(elsewhere.name).toContain(chirper.name);
   });

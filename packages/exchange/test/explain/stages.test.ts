@@ -1,6 +1,6 @@
 /**
- * Tests explanations of a computation in which one duchy is down. They must name only this duchy, its missing step, and
- * the time since when it has been missing.
+ * Tests the explanation of a computation in which one duchy is down. The explanation must name only this duchy, its
+ * missing step, and the time since when the step has been missing.
  */
 import {
   act,
@@ -156,8 +156,8 @@ describe('share-shuffle', () => {
     ['aggregator', 'AGGREGATION_PHASE'],
   ];
   it.each(STEPS.map((step, i) => [...step, i] as const))('%s, in its %s', async (role, stage, i) => {
-    // Both workers shuffle at the same time. If the first worker is down, the second worker's shuffle must therefore be
-    // done already.
+    // Both workers shuffle at the same time. To make only the first worker late, report the second worker's shuffle as
+    // done.
     const isFirst = role === 'firstWorker' && stage === 'SHUFFLE_PHASE';
     const steps = isFirst ? [...STEPS.slice(0, 2), STEPS[3]!, STEPS[2]!] : STEPS;
     await checkDown(await atStep(steps, isFirst ? 3 : i));

@@ -1,6 +1,6 @@
 /**
- * Tests the explanations that a provider and a duchy get of the same situations. They may contain only facts that this
- * party can also read elsewhere.
+ * Tests how the exchange explains the same situations to a provider and to a duchy. An explanation may contain only
+ * facts that the party can also read elsewhere.
  */
 import type { Explanation } from '@measurement-exchange/contract';
 import { act, computationOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';

@@ -48,7 +48,7 @@ describe('tokens', () => {
     const claims = claimsOf(acme.name);
     const whoAmI = (authorization: string) =>
       send(exchange.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
-    // This token is valid. Each of the other tokens differs from it in one thing.
+    // Accept this valid token. Each of the tokens below differs from it in one thing.
     expect((await whoAmI(`Bearer ${jws(key, claims)}`)).status).toBe(200);
 
     const but = (changes: object) => jws(key, { ...claims, ...changes });

@@ -117,7 +117,7 @@ describe('what is printed', () => {
 
   it('pages of descriptors end at 8 MiB of JSON, and batches at their limit', async () => {
     const names: string[] = [];
-    // Each set has 7 kB and becomes 3 MB of JSON.
+    // Each of these sets has 7 kB and becomes 3 MB of JSON, so they do not fit into one page.
     for (let i = 0; i < 4; i++) names.push(await register(streamly, expandingOption(6_000, 500, `p${i}`)));
     const pages = await pagesOf(acme, parentOf(streamly));
     expect(pages.flatMap(({ items }) => items.map(({ name }) => name))).toEqual(names);

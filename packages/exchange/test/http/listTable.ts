@@ -152,8 +152,8 @@ export const LISTS: Record<string, List> = {
       'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
     },
   },
-  // These are the requisitions of a measurement that a provider refused. It was created at 20 microseconds and updated
-  // at 28.
+  // The requisitions of a measurement that a provider refused. The measurement was created at 20 microseconds and
+  // updated at 28.
   'GET measurementConsumers/*/measurements/*/requisitions': {
     paths: [200, 100].map((n) => `${ACME}/measurements/${nth(n)}/requisitions`) as [string, string],
     table: 'requisitions',

@@ -17,7 +17,7 @@ function tree(spans: CollectedSpan[], parentId: string, indent = ''): string[] {
     .flatMap(({ name, spanId }) => [`${indent}${name}`, ...tree(spans, spanId, `${indent}  `)]);
 }
 
-/** Waits for the span of a request. It arrives after its child spans, because it ends last. */
+/** Waits for the span of a request, which arrives after its child spans because it ends last. */
 function spanOf(reply: Reply): Promise<CollectedSpan> {
   const requestId = reply.headers.get('x-request-id');
   return vi.waitFor(() => {

@@ -44,7 +44,7 @@ it('a consumer at its limit is told so, may validate and repeat, and goes on whe
   expect(errorOf(await create(acme))).toBe(TOO_MANY);
   expect((await ok(create(acme, '?requestId=first', request))).name).toBe(first.name);
   await ok(create(acme, '?validateOnly=true'));
-  // Each consumer has its own limit.
+  // Another consumer can still create measurements, because each consumer has its own limit.
   await ok(create(exchange.dev.measurementConsumers[1]!));
 
   await ok(post(exchange, acme, `${first.name}:cancel`));

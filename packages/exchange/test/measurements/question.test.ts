@@ -87,7 +87,7 @@ it('counts as a part of a page', async () => {
   const { acme } = world;
   const question = questionOf(64 * 1024);
   const { createTime } = await ok(send(question));
-  // Each question has 87 KB in base64, and a page has 8 MiB.
+  // Create more questions than fit into a page: each has 87 KB in base64, and a page has 8 MiB.
   for (let i = 0; i < 96; i++) await ok(send(question));
   const query = `pageSize=1000&filter.createdAfter=${createTime}`;
   const { measurements, nextPageToken } = await get(exchange, acme, `${acme.name}/measurements?${query}`);

@@ -1,4 +1,4 @@
-/** Tests that an update by gRPC keeps what a concurrent request wrote to fields that its message cannot express. */
+/** Tests that a gRPC update keeps concurrent changes to fields that the update's message cannot express. */
 import { DataProviders, EventGroups } from '@measurement-exchange/contract/rpc';
 import { useExchange } from '@measurement-exchange/testkit/exchange';
 import { clientOf } from '@measurement-exchange/testkit/rpc';

@@ -1,4 +1,7 @@
-/** Tests that a text with NUL is rejected everywhere, because PostgreSQL cannot store it. REST rejects it in any JSON. */
+/**
+ * Tests that every API rejects text with NUL characters, because PostgreSQL cannot store them. REST rejects NUL
+ * anywhere in JSON.
+ */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   ApiKeys,

@@ -45,7 +45,8 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
   for (let i = 0; i < 10; i++) {
     expect(errorOf(await redeliver(streamly, webhook))).toBe(`${LIMIT} from`);
   }
-  // This redelivery is accepted, because it does not count or deliver changes that the filter excludes.
+  // A redelivery with a filter is accepted, because the exchange neither counts nor delivers changes that the filter
+  // excludes.
   const filtered = await addWebhook(exchange, streamly, receiver, { filter: { kinds: ['CERTIFICATE'] } });
   await ok(redeliver(streamly, filtered));
   expect(receiver.received).toEqual([]);

@@ -112,8 +112,8 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// Rights with which the role could rewrite the logs. They include rights on single columns, and rights of other roles
-// that the role could assume with SET ROLE.
+// Selects the rights with which the role could rewrite the logs. Includes rights on single columns, and rights of other
+// roles that the role could assume with SET ROLE.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))

@@ -4,7 +4,10 @@ import { savePopulation } from '../../database/populations.ts';
 import { noLongerDefault, type PopulationRecord, populationName } from '../../domain/population.ts';
 import type { Version } from '../mutate.ts';
 
-/** Only one population can be the default. Returns the write that takes this role from the current default population. */
+/**
+ * Returns the write that makes the current default population an ordinary one, because only one population can be the
+ * default.
+ */
 export function takeDefault(
   population: PopulationRecord,
   current: PopulationRecord | undefined,

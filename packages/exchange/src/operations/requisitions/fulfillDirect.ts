@@ -30,7 +30,7 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
-      // These certificates are not locked: a revocation that commits after this query counts as later than the
+      // Do not lock these certificates: a revocation that commits after this query counts as later than the
       // fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),

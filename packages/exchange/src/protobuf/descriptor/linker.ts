@@ -17,7 +17,10 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/** Skips well-known files that are not part of the set. They have no path and are trusted. */
+/**
+ * Checks the files of the set. Skips well-known files that are not part of the set, because they have no path and are
+ * trusted.
+ */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);

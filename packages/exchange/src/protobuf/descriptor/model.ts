@@ -34,7 +34,7 @@ export interface RangeProto {
   end?: number;
 }
 
-/** The path of an element in a descriptor set. It is converted to text only if a violation is reported. */
+/** The path of an element in a descriptor set. The path is converted to text only if a violation is reported. */
 export class Path {
   private readonly step: string;
   private readonly index: number;

@@ -31,12 +31,12 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
 interface Node {
   name: string;
   targets: Node[];
-  /** The node's position in the order of the search, starting at 1. It is 0 until the search reaches the node. */
+  /** The node's position in the order of the search, starting at 1, or 0 until the search reaches the node. */
   index: number;
   /** Tarjan's low link: the lowest index of an open node that this node is known to lead to. */
   low: number;
   next: number;
-  /** The length of the longest chain that starts in this node's cycle. It is 0 until the cycle is complete. */
+  /** The length of the longest chain that starts in this node's cycle, or 0 until the cycle is complete. */
   length: number;
 }
 

@@ -112,7 +112,7 @@ class JsonReader {
     const pairs = () =>
       type.values.flatMap((v) => [v.name, v.jsonName, v.number].map((key) => [key, v.number] as const));
     const values = cached(this.enums, type, () => new Map(pairs()));
-    // In JSON, null is the only value of google.protobuf.NullValue. Its number is 0.
+    // Replace null by 0, which is the number of NullValue's only value.
     const known = json === null ? 0 : values.get(json as string | number);
     const isNumber = typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 31;
     if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import { INTEGERS } from '../descriptor/fields.ts';
 
-/** An error that is returned, not thrown. Its message says why the value is invalid. */
+/** An error that is returned, not thrown. The message says why the value is invalid. */
 export class Fault extends Error {}
 
 /**
