@@ -239,7 +239,8 @@ describe('a bad token', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (let i = 0; i < token.length; i++) {
       if (token[i] === '.') continue;
-      // The changed character differs in the lowest bit, which can be an unused bit in the last character of a part.
+      // Flip the lowest bit of the character. In the last character of a part, this bit may be unused, and the token
+      // must still be rejected.
       const other = alphabet[alphabet.indexOf(token[i]!) ^ 1];
       const changed = token.slice(0, i) + other + token.slice(i + 1);
       await expect(verifier.verify(changed), `at ${i}`).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });

@@ -68,7 +68,7 @@ export function createTokenVerifier(options: {
 
       // First make the checks that need no key, so that a junk token never causes a fetch of keys.
       const { header, claims } = decode(token);
-      // The signature is not verified yet. `iss` only selects the keys.
+      // Use `iss` only to select the keys, because the signature is not verified yet.
       const issuer = trusted.get(claims.iss as string);
       if (issuer === undefined) throw unacceptable('iss is not a configured issuer');
       const { config, keys } = issuer;

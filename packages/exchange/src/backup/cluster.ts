@@ -35,7 +35,7 @@ export async function copyCluster(connection: pg.ClientConfig, into: string, onP
   await client.connect();
   try {
     const facts = await readFacts(client);
-    // The slot makes PostgreSQL keep all WAL that is written during this session.
+    // Create a replication slot, which makes PostgreSQL keep all WAL that is written during this session.
     await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [
       `mex_backup_${randomBytes(6).toString('hex')}`,
     ]);

@@ -44,7 +44,8 @@ export class ComputeThread {
     const worker = new Worker(THREAD, { resourceLimits: LIMITS });
     await once(worker, 'message');
     worker.on('message', (done: Done) => this.settle(done));
-    // A thread that runs out of memory emits an error and then exits. The `exit` handler below handles both.
+    // Ignore the error of a thread that runs out of memory. The thread then exits, and the `exit` handler below handles
+    // this.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.worker = undefined;

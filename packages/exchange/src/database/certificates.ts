@@ -124,7 +124,7 @@ export const updateCertificate = saveVersion(
   'certificate_update',
   certificates,
   ['party', 'id'],
-  // These are the only fields of a certificate that can change.
+  // Write only these fields, because all other fields of a certificate never change.
   only(certificates, 'revocationState', 'version'),
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );

@@ -56,7 +56,7 @@ const GET = lookup(
   rowReader(COMPUTATION),
 );
 
-/** Returns undefined if the duchy does not participate in the computation. */
+/** Reads a computation. Returns undefined if the duchy does not participate in it. */
 export async function getComputation(
   db: Queryable,
   duchy: string,

@@ -46,7 +46,7 @@ const INSERT = sql(
     WHERE d.id = $1 ON CONFLICT DO NOTHING`,
 );
 
-/** The descriptor's row must already exist. */
+/** Stores the types that a descriptor defines. The descriptor's row must already exist. */
 export const insertTypes = inTransaction.last(
   (descriptor: string, types: string[]) => [descriptor, types],
   INSERT,

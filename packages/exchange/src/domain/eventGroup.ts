@@ -30,7 +30,7 @@ export interface EventGroupContent {
   availability: Interval | undefined;
   /** Attributes that filters can use. Undefined if the provider listed no attributes. */
   attributes: EventGroupAttribute[] | undefined;
-  /** The names of the protobuf messages of its events. */
+  /** The names of the protobuf messages that describe the events of the group. */
   eventTemplates: string[];
   vidModelLines: string[];
   entityKey: { entityType: string; entityId?: string | undefined } | undefined;

@@ -247,7 +247,10 @@ function requireEtag(requisition: RequisitionOutline, etag: string): void {
   );
 }
 
-/** Checks the etag before the state, so that a stale etag gives ABORTED even for a closed requisition. */
+/**
+ * Returns a requisition that can still be changed. Checks the etag before the state, so that a stale etag gives ABORTED
+ * even for a closed requisition.
+ */
 function openRequisition(aggregate: Outline, id: string, etag: string): RequisitionOutline {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);

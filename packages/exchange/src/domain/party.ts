@@ -134,7 +134,7 @@ function requireModelLines(intervals: ModelLineAvailability[] = []): void {
  */
 function readEndpoint(endpoint: string, rules: EndpointRules): string {
   const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
-  // The URL parser alone would also accept spaces, backslashes, and credentials.
+  // Check the form first, because the URL parser alone would also accept spaces, backslashes, and credentials.
   const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(endpoint) ? URL.parse(endpoint) : null;
   if (url === null) {
     throw reject('must be a URL such as https://duchy.example.com:8443, without path, query or credentials');

@@ -96,7 +96,7 @@ export function candidateOf(
   if (wish === 'direct') return { spec, options: [], findings: [] };
   const options = optionsOf(enabled)
     .filter(({ protocol }) => computes(protocol, spec))
-    // The requested protocol comes first. The other protocols keep their order.
+    // Sort the requested protocol first. The other protocols keep their order.
     .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
   if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
   const reason = computes(wish, spec)

@@ -117,7 +117,7 @@ const FORBIDDEN = [
   'https://example.com/\r\nhost: 127.0.0.1',
   ' https://example.com/',
   'https://',
-  // Ports of other services.
+  // Ports that belong to other services than https.
   'https://example.com:22/',
   'https://example.com:25/',
   'https://example.com:80/',

@@ -106,7 +106,7 @@ function readUrl(text: string, isDevelopment: boolean): string {
  * change.
  */
 export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
-  // The URL parser alone would also accept spaces, backslashes, and control characters.
+  // Check the form first, because the URL parser alone would also accept spaces, backslashes, and control characters.
   const url = /^https?:\/\/(?!\/)[\x21-\x5b\x5d-\x7e]+$/i.test(text) ? URL.parse(text) : null;
   if (url === null) return 'must be an https URL such as https://example.com/webhooks';
   if (url.protocol !== 'https:' && !isDevelopment) return 'must be https';

@@ -34,7 +34,7 @@ export function readBody(
       const needed = size + chunk.length;
       if (needed > limit) return refuse(tooLarge());
       try {
-        // Most bodies arrive in one chunk, which needs no copy.
+        // Use the chunk itself if it is the whole body. Most bodies arrive in one chunk, which then needs no copy.
         if (chunk.length === announced) {
           hold(needed);
           bytes = chunk;

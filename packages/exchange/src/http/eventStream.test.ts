@@ -117,7 +117,7 @@ it('cuts a reader that does not read, and keeps little for it', async () => {
   const { over, isClosed } = await serve({ next }, { slowMs: 50 }, { isRead: false });
   await over;
   expect(isClosed()).toBe(true);
-  // The exchange stops reading pages once the socket buffers of both sides are full.
+  // The exchange must stop reading pages when the socket buffers of both sides are full.
   expect(made).toBeLessThan(5_000);
 });
 

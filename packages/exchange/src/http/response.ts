@@ -13,7 +13,7 @@ const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
 export type ResponseBody = string | Buffer | Readable;
 
-/** If the body is long, later parts are generated only when they are about to be written. */
+/** Builds a response body. If the body is long, later parts are generated only when they are about to be written. */
 export function bodyOf(parts: Iterable<string>): ResponseBody {
   const taken: string[] = [];
   let length = 0;

@@ -20,7 +20,7 @@ export interface ServerOptions extends ApiOptions {
 const LIMITS = {
   // The limit leaves room for a token of 8 KiB and a URL with 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
-  // A request for a page of changes may wait up to MAX_WAIT_SECONDS.
+  // The time must be longer than MAX_WAIT_SECONDS, for which a request for a page of changes may wait.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
   // This length leaves room for 50 names. Requests with more names send them in the body.
   maxUrl: 16 * 1024,

@@ -192,7 +192,7 @@ describe('a root', () => {
     expect(await found(fromCommon, [own, common])).toMatch(STRANGER);
     expect(await found(leaf, [own, common], { party: GLOBEX })).toMatch(/does not vouch for/);
     expect(await found(fromCommon, [own, common], { party: GLOBEX })).toBe('');
-    // A party's own root still replaces the general roots after it has expired.
+    // A party's own root replaces the general roots even after the party's root has expired.
     const expired = await rootOf(good, { party: ACME, notAfter: '2030-05-01' });
     expect(await found(fromCommon, [expired, common])).toMatch(STRANGER);
   });

@@ -232,7 +232,7 @@ describe('a later start', () => {
     expect(await isPostmaster(first.pid, cluster)).toBe(true);
     await Promise.all([first.stop(), first.stop()]);
     expect(await isPostmaster(first.pid, cluster)).toBe(false);
-    // The parent process may take a moment to reap the process.
+    // Retry, because the parent process may take a moment to reap the process.
     await vi.waitFor(() => expect(() => process.kill(first.pid, 0)).toThrow('ESRCH'), 30_000);
     const log = readFileSync(join(dataDir, 'postgres.log'), 'utf8');
     expect(log).toMatch(/fast shutdown request.*database system is shut down\n$/s);

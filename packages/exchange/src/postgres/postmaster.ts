@@ -54,7 +54,8 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 /** Returns false for a zombie, and for another process that has the same pid. */
 export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if (process.platform === 'linux') {
-    // The server's working directory is the cluster's directory.
+    // Compare the process's working directory with the cluster's directory, because every PostgreSQL server runs in the
+    // directory of its cluster.
     const cwd = await stat(`/proc/${pid}/cwd`, { bigint: true }).catch(() => undefined);
     return cwd?.dev === cluster.dev && cwd.ino === cluster.ino;
   }

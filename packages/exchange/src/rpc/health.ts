@@ -12,7 +12,7 @@ export class HealthService {
   /** `services` are the full names of all services. */
   constructor(isReady: () => Promise<boolean>, services: Iterable<string>) {
     this.isReady = isReady;
-    // The empty name stands for the whole server.
+    // Add the empty name, which stands for the whole server.
     this.services = new Set(['', ...services]);
   }
 

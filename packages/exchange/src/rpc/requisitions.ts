@@ -185,8 +185,8 @@ interface DuchyKeys {
 }
 
 /**
- * Returns the name that starts with the data provider, which gRPC clients use even if they are consumers. A tombstone
- * has no data provider, so it keeps the name in the request.
+ * Returns the name that starts with the data provider. gRPC clients use this name even if they are consumers. A
+ * tombstone has no data provider, so the result is the name in the request.
  */
 function canonicalName({ name, dataProvider }: Requisition): string {
   return dataProvider === undefined ? name! : `${dataProvider}/requisitions/${name!.split('/').at(-1)}`;

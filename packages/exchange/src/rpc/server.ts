@@ -107,7 +107,7 @@ function createHandlers({ pipeline, isReady, maxMessageBytes, direct }: RpcServe
   addServices(router, api, direct);
   const served = [...new Set(router.handlers.map(({ service }) => service))];
   const all = [...served, Health, ServerReflection];
-  // Connect's JSON needs the types of all messages that an Any can hold.
+  // Register the types of all messages that an Any can hold, because Connect's JSON needs these types.
   jsonOptions.registry = createRegistry(...filesOf(all.map(({ file }) => file)));
   const health = new HealthService(
     isReady,

@@ -88,7 +88,7 @@ it('checks few more in the name of a known subject', async () => {
 });
 
 it('checks a new token of a known subject while its address sends forged ones', async () => {
-  // Fake timers keep the rates from recovering on a slow machine.
+  // Use fake timers, so that the rate limits do not recover on a slow machine.
   vi.useFakeTimers({ toFake: ['performance'] });
   const { outcome, flood } = setUp();
   await outcome('acme.good');

@@ -106,7 +106,7 @@ it('rejects bad credentials, what the caller may not do, and too many requests',
   const { authorize } = face();
   await expect(authorize(WHO_AM_I, 'bad')).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
   await expect(authorize(OTHERS)).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
-  // Rejected requests did not use up the rate limit.
+  // The rejected requests above must not have used up the rate limit.
   for (let i = 0; i < 2; i++) await authorize(WHO_AM_I);
   await expect(authorize(WHO_AM_I)).rejects.toMatchObject({ reason: 'RATE_LIMITED' });
 });
@@ -131,7 +131,7 @@ it('gives a request 9.5 s unless told otherwise', async () => {
         isOver = true;
       });
     ended.catch(() => {});
-    // The time that authentication took is subtracted from the deadline.
+    // Stay well below 9.5 s here, because the time that authentication took is subtracted from the deadline.
     vi.advanceTimersByTime(9_000);
     await new Promise(setImmediate);
     expect(isOver).toBe(false);

@@ -28,7 +28,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { Destinations } from './destinations.ts';
 import { type Outcome, send } from './send.ts';
 
-/** After this time, a round starts no more deliveries. */
+/** The time after which a round starts no more deliveries. */
 export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint. Each connection serves a different resource. */
 const MAX_CONNECTIONS = 8;

@@ -113,7 +113,7 @@ describe('an exchange that is killed in the middle of a cascade', () => {
     try {
       await loadMeasurements(database, { consumer: acme, providers: [streamly, chirper], count: BULK });
       const pending = await count(database, isPending);
-      // A lock on a measurement in the middle of the third step keeps every exchange from getting past it.
+      // Lock a measurement in the middle of the third step, so that no exchange can get past it.
       await holder.connect();
       await holder.query('BEGIN');
       await holder.query(

@@ -246,7 +246,7 @@ describe('pages of changes', () => {
     );
     expect(errorOf(expired)).toBe('400 FAILED_PRECONDITION CHANGE_TOKEN_EXPIRED');
     expect(last.length).toBeGreaterThanOrEqual(2);
-    // A reader that had read everything loses nothing when old changes are removed.
+    // Removing old changes must not affect a reader that has already read all of them.
     expect((await page(exchange, globex, `pageToken=${end}`)).nextPageToken).toBe(end);
     expect((await page(exchange, globex, 'from=OLDEST')).nextPageToken).toBe(end);
     await patch();

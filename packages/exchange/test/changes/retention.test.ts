@@ -44,7 +44,7 @@ it('removes what is older, of every party, and what was read before that is told
   expect(await versions(other)).toEqual([1]);
   expect(await versions('dataProviders/c')).toEqual([]);
   expect(await readChanges(db, one, first, 10)).toBeUndefined();
-  // A reader that had already read the removed changes has missed nothing.
+  // This reader has already read the removed changes, so it can continue.
   expect((await readChanges(db, one, second, 10))!.changes).toHaveLength(2);
   expect(await removeOldChanges({ db, clock }, 7)).toBe(false);
 });

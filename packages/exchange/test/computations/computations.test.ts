@@ -171,7 +171,7 @@ describe('the list of computations', () => {
     expect(await names(`${later}&filter.states=PENDING_FULFILLMENT`)).toEqual([idOf(first)]);
     const { nextPageToken } = await list(`${later}&pageSize=1`);
     expect(await names(`${later}&pageSize=1&pageToken=${nextPageToken}`)).toEqual([idOf(first)]);
-    // A computation that changes after its page was read moves to a later page and appears again.
+    // Change a computation whose page was already read. It moves to a later page and appears again.
     await ok(post(exchange, world.acme, `${second.name}:cancel`));
     expect(await names(`${later}&pageSize=2&pageToken=${nextPageToken}`)).toEqual([
       idOf(first),

@@ -49,7 +49,7 @@ describe('setParameters', () => {
     );
     expect(errorOf(await act(exchange, firstWorker, measurement, 'setParameters', other))).toBe(ILLEGAL);
     expect(await stored(exchange)).toEqual(before);
-    // A repetition succeeds even after the measurement has ended.
+    // Repeating the same request succeeds even after the measurement has ended.
     await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
     const late = await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
     expect(late.state).toBe('CANCELLED');

@@ -90,7 +90,7 @@ describe('setResult', () => {
     for (const _ of 'twice') {
       expect((await ok(act(exchange, aggregator, measurement, 'setResult', result))).state).toBe('SUCCEEDED');
     }
-    // A different result is too late, regardless of its etag.
+    // A different result is rejected, regardless of its etag, because the measurement already has a result.
     const late = { ...resultOf(aggregator), etag };
     expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', late))).toBe(ILLEGAL);
     expect(errorOf(await act(exchange, aggregator, measurement, 'setResult', resultOf(aggregator)))).toBe(

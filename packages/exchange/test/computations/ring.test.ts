@@ -197,7 +197,7 @@ describe('setParameters of a ring', () => {
       `${INVALID} liquidLegionsV2`,
     );
     expect(await stored(exchange)).toEqual(before);
-    // A repetition returns the same response, and different parameters are too late.
+    // Repeating the request returns the same response. Different parameters are rejected.
     await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
     await ok(act(exchange, firstWorker, measurement, 'setParameters', { ...body, etag: 'old' }));
     expect(await set(ringParametersOf(firstWorker).body)).toBe(ILLEGAL);
@@ -223,7 +223,8 @@ describe('confirm', () => {
     const before = await stored(exchange);
     expect(await ok(act(exchange, firstWorker, measurement, 'confirm', { etag }))).toEqual(first);
     expect(await stored(exchange)).toEqual(before);
-    // A repetition succeeds even after the measurement has ended, but a confirmation of another duchy is then too late.
+    // Repeating the confirmation succeeds even after the measurement has ended. The first confirmation of another duchy
+    // is then rejected.
     await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
     expect((await ok(act(exchange, firstWorker, measurement, 'confirm', { etag }))).state).toBe('CANCELLED');
     expect(errorOf(await act(exchange, secondWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);

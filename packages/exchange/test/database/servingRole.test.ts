@@ -28,7 +28,7 @@ it('the serving role has the rights that every statement needs', async () => {
     const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
     const values = count === 0 ? '' : `(${Array(count).fill('NULL').join(', ')})`;
     await client.query(`PREPARE ${pg.escapeIdentifier(name)} AS ${text}`);
-    // PostgreSQL checks table privileges when it explains a statement.
+    // Explain the statement without running it, because PostgreSQL checks table privileges for EXPLAIN, too.
     await client.query(`EXPLAIN EXECUTE ${pg.escapeIdentifier(name)}${values}`).catch(({ message }) => {
       denied.push(`${name}: ${message}`);
     });

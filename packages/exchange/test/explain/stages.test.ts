@@ -189,7 +189,8 @@ describe('a ring of sketches', () => {
     await checkDown({ measurement, down, since, owes: 'has not confirmed that it has all data' });
   });
 
-  // The workers begin together. Then each phase goes around the ring, starting after the aggregator.
+  // Both workers begin at the same time. Then the duchies compute each phase one after another, in the order of the
+  // ring after the aggregator.
   const STEPS: [Role, string][] = [
     ['firstWorker', 'SETUP_PHASE'],
     ['secondWorker', 'SETUP_PHASE'],

@@ -285,7 +285,7 @@ describe('a watch at one exchange', () => {
     expect(first.lines).toEqual(made);
     made.push(await create(0), await create(1));
     await seen(first, 6);
-    // Page tokens are valid at both servers.
+    // Resume at the other server, because a page token of one server must be valid at the other.
     const second = await watch(at(1), `${kind}&pageToken=${first.lastId}`, {}, servers[1]!.url);
     first.response.destroy();
     made.push(await create(0), await create(1));

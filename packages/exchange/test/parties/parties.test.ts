@@ -141,7 +141,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
       expect(after.updateTime > made.createTime).toBe(true);
       expect(await read(name)).toEqual(expected);
     }
-    // A resource that was read can be sent back.
+    // A client may send back a party that it read, including output-only fields.
     const again = await ok(
       operator('PATCH', name, { ...expected, state: 'SUSPENDED', createTime: 'ignored?' }),
     );

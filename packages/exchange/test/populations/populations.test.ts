@@ -76,7 +76,7 @@ describe('a population', () => {
       expect(after.updateTime > made.createTime).toBe(true);
       expect(await read('updated')).toEqual(expected);
     }
-    // A resource that was read can be sent back.
+    // A client may send back a population that it read, including output-only fields.
     const again = await ok(change('updated', expected));
     expect(again).toEqual({ ...expected, updateTime: again.updateTime });
     expect(errorOf(await change('updated', { vidRanges: ranges([1, 101]) }))).toBe(

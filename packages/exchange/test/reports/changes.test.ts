@@ -61,7 +61,7 @@ it('have a new version only when the state is another one, whatever the number o
   for (let i = 0; i < 6; i++) measurements.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);
   await createReport(exchange, acme, measurements);
-  // The measurements end in reverse order, so the report must wait for another measurement each time.
+  // End the measurements in reverse order, so that the report must wait for another measurement each time.
   for (const measurement of measurements.toReversed()) {
     await end(exchange, streamly, measurement);
     await settled();

@@ -96,7 +96,7 @@ describe('the retention', () => {
       const [consumer, providers] = [dev.measurementConsumers[0]!, dev.dataProviders];
       await loadMeasurements(database, { consumer, providers, count: 300 });
     }
-    // A revocation wakes the jobs, which otherwise run again only a minute later.
+    // Wake the jobs with a revocation, because they otherwise run again only a minute later.
     const wake = async (exchange: TestExchange) => {
       const party = exchange.dev.dataProviders[0]!;
       const { x509Der } = await newCertificate();

@@ -65,7 +65,7 @@ describe('what is said about a database', () => {
 
 describe('what is read from a server', () => {
   const server = inject('serverUrl');
-  // Roles belong to the whole server, so their names must differ from those of other test runs.
+  // Use random names, because roles belong to the whole server, and other test runs create roles, too.
   const suffix = randomBytes(4).toString('hex');
   const [own, app, group] = [`mex_own_${suffix}`, `mex_app_${suffix}`, `mex_group_${suffix}`];
   const password = randomBytes(16).toString('hex');

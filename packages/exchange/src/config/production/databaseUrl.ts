@@ -21,7 +21,7 @@ export function databaseUrlProblems(
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
     return [`${setting} must be a URL: postgres://role:password@host/database?sslmode=verify-full`];
   }
-  // The last value of a repeated parameter wins, as in the driver.
+  // Use the last value of a repeated parameter, as the database driver does.
   const parameters: Record<string, string> = Object.fromEntries(url.searchParams);
   const host = parameters.host || decode(url.hostname).replace(/^\[(.*)\]$/, '$1');
   const role = decode(url.username);

@@ -51,7 +51,7 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
     // Quotes and backslashes only escape spaces, so they are removed before flags are compared.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
-    // Node accepts underscores instead of dashes.
+    // Convert underscores to dashes, because Node accepts both in a flag's name.
     const names = flags.map((flag) => flag.split('=')[0]!.replaceAll('_', '-'));
     const unsafe = names.filter(
       (name) => UNSAFE_FLAGS.some((flag) => name.startsWith(flag)) || UNSAFE_SHORT_FLAGS.includes(name),

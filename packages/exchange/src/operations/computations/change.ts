@@ -45,7 +45,8 @@ export function changeComputation<Prepared>(
     const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // A repeated request changes nothing, and its findings were enforced the first time.
+    // Skip the findings of a repeated request, because they were enforced the first time. A repeated request changes
+    // nothing.
     if (change.steps.length === 0) return { view };
     return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });

@@ -14,7 +14,7 @@ export const cancelMeasurement: Handler<'cancelMeasurement'> = async (exchange, 
     const { measurement: id } = request.params;
     const before = await lockMeasurement(tx, consumer, id);
     if (before === undefined) {
-      // A removed measurement has a tombstone with its final state.
+      // If the measurement was removed, report the final state from its tombstone.
       const tombstone = (await getTombstones(tx, consumer, [id])).get(id);
       throw measurementClosed(requireFound(tombstone, 'MEASUREMENT_NOT_FOUND', request.path));
     }

@@ -96,7 +96,7 @@ it('a key that is sent is the one that the provider publishes now, where it publ
   expect(await consent({ sent: Uint8Array.of(1, 2, 4) })).toEqual([
     `PUBLIC_KEY_NOT_CURRENT dataProviders[${TV}].dataProviderPublicKey.data`,
   ]);
-  // The field expects the keyset, so the whole EncryptionPublicKey message is rejected.
+  // A whole EncryptionPublicKey message does not match the published key, because the field expects only the keyset.
   expect(await consent({ sent: published(keyset).message })).toHaveLength(1);
   expect(await consent({ sent: Uint8Array.of(9), registered: null })).toEqual([]);
 });

@@ -25,8 +25,8 @@ export const listMeasurementRequisitions: Handler<'listMeasurementRequisitions'>
   const parent = { consumer, measurement: params.measurement };
   const unfiltered: ListScope = ['listMeasurementRequisitions', `${consumer}/${params.measurement}`];
   const response = await listOf(exchange, 'measurementConsumer', unfiltered, parent, query);
-  // Every measurement has requisitions. So an empty list means that the filter excludes all of them, or that the
-  // measurement does not exist. In the second case, this call throws.
+  // Every measurement has requisitions. If the list is empty, either the filter excludes all requisitions, or the
+  // measurement does not exist. This call throws if the measurement does not exist.
   if (response.requisitions.length === 0) await readMeasurement(exchange.db, consumer, params.measurement);
   return response;
 };

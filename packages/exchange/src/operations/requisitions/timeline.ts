@@ -14,7 +14,8 @@ export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   const provider = partyName('dataProvider', dataProvider);
   const page = timelinePage(exchange, 'getRequisitionTimeline', name, query);
   const rows = await transitionsOfRequisition(exchange.db, provider, id, page.after, page.size);
-  // A removed requisition has no transitions. This call throws if the requisition has no tombstone either.
+  // If there are no transitions, the requisition was removed or does not exist. This call throws if the requisition has
+  // no tombstone.
   if (rows.items.length === 0) await viewTombstone(exchange, name, { provider }, id);
   const isRival = (actor: string) => actor.startsWith('dataProviders/') && actor !== provider;
   return {

@@ -127,7 +127,7 @@ class Declaring {
     const name = this.type(proto, at);
     if (name === undefined) return;
     this.symbols.types.set(name, { kind: 'enum', proto, name, file: at.file, path: at.path });
-    // As in C++, enum values belong to the scope that contains the enum.
+    // Declare enum values in the scope that contains the enum, as in C++.
     for (const [i, value] of (proto.value ?? []).entries()) {
       this.name(at.scope, value.name, at.path, 'value', i);
     }

@@ -17,7 +17,7 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
   for (const { kind, name, proto } of types.values()) {
     if (kind === 'message') for (const field of proto.field ?? []) add(name, field);
   }
-  // An extension counts as a field of the message that it extends.
+  // Add each extension as a field of the message that it extends.
   for (const { proto } of extensions) add(proto.extendee!.slice(1), proto);
   const start = chains.tooLong();
   if (start === undefined) return;

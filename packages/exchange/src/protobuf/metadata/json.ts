@@ -158,7 +158,7 @@ class JsonReader {
         return plain;
       }
     } catch {
-      // The runtime rejects some other values, such as a duration of a million years.
+      // The runtime itself rejects some values, such as a duration of a million years. Report them below.
     }
     return this.fault(at, `is not the JSON of a ${type.typeName}`);
   }

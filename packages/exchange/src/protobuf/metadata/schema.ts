@@ -104,7 +104,7 @@ class Linker {
         refuseUnknown: true,
       },
       isClosed: ({ typeName }) => this.closedEnums.has(typeName),
-      // An extension has a JSON name such as `[my.pkg.extension]`.
+      // Use the JSON name for an extension, such as `[my.pkg.extension]`.
       nameOf: ({ proto, jsonName }) =>
         proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
     };

@@ -47,7 +47,8 @@ export type Presence = 'implicit' | 'explicit' | 'required';
 /** Returns the presence of a field that is not `repeated`. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
-  // In proto3, an `optional` field is in a oneof of its own.
+  // A field in a oneof has explicit presence. In proto3, the compiler puts each `optional` field into a oneof of its
+  // own.
   const always = isMessageType(field.type) || field.oneofIndex !== undefined || field.extendee !== undefined;
   return always || fieldPresence === FieldPresence.EXPLICIT ? 'explicit' : 'implicit';
 }

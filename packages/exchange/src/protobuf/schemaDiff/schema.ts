@@ -119,7 +119,7 @@ export function readSchema(files: FileProto[]): Schema {
   }
 
   function readMessage(proto: MessageProto, name: string, at: Declared, outer: Features): void {
-    // Map entries are compared as part of the map field.
+    // Skip map entries, because they are compared as part of the map field.
     if (proto.options?.mapEntry) return;
     const features = inherit(outer, proto.options);
     const entries = new Map(
