@@ -37,7 +37,8 @@ FROM base AS mex
 # A container's loopback cannot be reached from outside, so the settings must have tls, or behindTlsProxy with
 # trustedProxies. Mount them as a file that only the user node (1000) can read, and name it in MEX_CONFIG.
 ENV HOST=0.0.0.0 PORT=8080 MEX_DATA_DIR=/var/lib/mex
-EXPOSE 8080
+# 8081 is for gRPC, which the setting grpcPort turns on.
+EXPOSE 8080 8081
 
 # Whether the process lives, not whether its database does: a restart would not help that. With tls in the
 # settings this plain request fails: use --no-healthcheck, or a check of your own.

@@ -49,6 +49,7 @@ done
 cat > state/exchange/config.json <<JSON
 {
   "host": "0.0.0.0",
+  "grpcPort": 8081,
   "tls": { "certFile": "/etc/mex/tls.pem", "keyFile": "/etc/mex/tls.key" },
   "databaseUrl": "$(database mex_app mex)",
   "databaseAppRole": "mex_app",

@@ -41,14 +41,17 @@ interface Service {
 interface Container {
   name: string;
   command: string[];
-  env?: { name: string }[];
+  env?: { name: string; value?: string }[];
   ports?: { name: string; containerPort: number }[];
   volumeMounts: { name: string }[];
   [probe: `${string}Probe`]: { httpGet: { path: string; port: string } };
 }
 interface Manifest {
   kind: string;
-  spec: { template?: { metadata?: { annotations?: Record<string, string> }; spec: PodSpec } };
+  spec: {
+    template?: { metadata?: { annotations?: Record<string, string> }; spec: PodSpec };
+    ports?: { name: string; targetPort: string }[];
+  };
 }
 interface PodSpec {
   containers: Container[];
@@ -146,6 +149,20 @@ describe('Kubernetes', () => {
     }
   });
 
+  it('opens the ports that the exchange listens on, and each Service leads to one', () => {
+    const exchange = containers.find(({ name }) => name === 'exchange')!;
+    const listens = exchange
+      .env!.filter(({ name }) => name.endsWith('PORT'))
+      .map(({ value }) => Number(value));
+    expect(listens).toHaveLength(2);
+    expect(exchange.ports!.map(({ containerPort }) => containerPort)).toEqual(listens);
+    const opened = new Set(containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)));
+    const services = manifests.filter(({ kind }) => kind === 'Service');
+    const targets = services.flatMap(({ spec }) => spec.ports!.map(({ targetPort }) => targetPort));
+    expect(targets).toEqual(expect.arrayContaining(['https', 'grpc']));
+    expect(targets.filter((name) => !opened.has(name))).toEqual([]);
+  });
+
   it('mounts volumes that the pod has', () => {
     for (const { spec } of pods) {
       const names = [...spec.volumes.map(({ name }) => name), 'ledger'];
@@ -197,7 +214,7 @@ describe('Compose, after prepare.sh', () => {
     ) as typeof config;
     const ordinary = Object.assign(Object.create(process), { env: {}, execArgv: [], geteuid: () => 1000 });
     expect(() => requireProductionConfig(inside, ordinary)).not.toThrow();
-    expect(inside.port).toBe(8080);
+    expect([inside.port, inside.grpcPort]).toEqual([8080, 8081]);
   });
 
   it.each(['alpha', 'beta', 'gamma'])('production mode accepts the settings of duchies/%s', (duchy) => {
@@ -213,7 +230,12 @@ describe('Compose, after prepare.sh', () => {
   });
 
   it('mounts files and folders that exist, and publishes ports that the programs listen on', () => {
-    const listens: Record<string, number[]> = { exchange: [8080], prometheus: [9090], grafana: [3000] };
+    const { port, grpcPort } = loadConfig({ MEX_CONFIG: stateOf('exchange/config.json') });
+    const listens: Record<string, (number | undefined)[]> = {
+      exchange: [port, grpcPort],
+      prometheus: [9090],
+      grafana: [3000],
+    };
     for (const duchy of ['alpha', 'beta', 'gamma']) {
       const { listen, operations } = duchyConfigOf(duchy);
       listens[duchy] = [listen.port, operations.port];
@@ -223,7 +245,9 @@ describe('Compose, after prepare.sh', () => {
         if (source.startsWith('.')) expect(existsSync(resolve(folder, 'compose', source)), source).toBe(true);
         else expect(Object.keys(compose.volumes)).toContain(source);
       }
-      for (const port of ports) expect(listens[name], name).toContain(Number(port.split(':').at(-1)));
+      const published = ports.map((port) => Number(port.split(':').at(-1)));
+      for (const port of published) expect(listens[name], name).toContain(port);
+      if (name === 'exchange') expect(published).toEqual(listens[name]);
       expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(Object.keys(depends_on)));
     }
   });
