@@ -1,21 +1,22 @@
 /**
- * A client like those of the public reference system: grpc-js over mutual TLS, with services and messages from a
- * descriptor set. It shares no code with the exchange: protobufjs encodes and decodes, with the field names of the
- * .proto files.
+ * Clients like those of the public reference system, over mutual TLS: grpc-js with services and messages from a
+ * descriptor set, or generated clients of Connect. Callers use one form of messages for both: protobufjs encodes and
+ * decodes, with the field names of the .proto files.
  */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
+import { createClient } from '@connectrpc/connect';
 import * as grpc from '@grpc/grpc-js';
-import { ServerReflection } from '@measurement-exchange/contract/rpc';
+import * as rpc from '@measurement-exchange/contract/rpc';
 import { issueLeaf, type Root } from '@measurement-exchange/sdk/identity';
 import protobuf from 'protobufjs';
 import 'protobufjs/ext/descriptor/index.js';
 import type { DevJson } from './requests.ts';
-import { clientOf } from './rpc.ts';
+import { clientOf, transportTo } from './rpc.ts';
 
 const PACKAGE = 'wfa.measurement.api.v2alpha';
 
@@ -38,6 +39,8 @@ export interface StockOptions {
   retries?: boolean;
   /** The largest message that the client accepts. The default is 4 MiB. */
   maxReceiveBytes?: number;
+  /** Uses generated clients of Connect, which have none of the options above except the credentials. */
+  isGenerated?: boolean;
 }
 
 export interface StockClient {
@@ -90,10 +93,14 @@ export async function openStock(dev: DevJson): Promise<Stock> {
       decode: (bytes) => decode(found.resolvedResponseType!, bytes),
     };
   };
+  const codec = {
+    encode: (type: string, message: Message) => encode(typeOf(type), message),
+    decode: (type: string, bytes: Uint8Array) => decode(typeOf(type), bytes),
+  };
   return {
-    connect: (options) => connect(dev, methodOf, options),
-    encode: (type, message) => encode(typeOf(type), message),
-    decode: (type, bytes) => decode(typeOf(type), bytes),
+    ...codec,
+    connect: (options) =>
+      options?.isGenerated ? connectGenerated(dev, codec, options) : connect(dev, methodOf, options),
   };
 }
 
@@ -140,8 +147,35 @@ function connect(
   };
 }
 
+const GENERATED = new Map<string, DescMethod>(
+  Object.values(rpc).flatMap((one) =>
+    'kind' in one && one.kind === 'service' ? one.methods.map((m) => [`${one.name}/${m.name}`, m]) : [],
+  ),
+);
+
+/** Converts messages through their bytes, so that the same steps work with generated messages. */
+function connectGenerated(
+  dev: DevJson,
+  { encode, decode }: Pick<Stock, 'encode' | 'decode'>,
+  { identity, headers = {} }: StockOptions,
+): StockClient {
+  const transport = transportTo(dev, { identity, headers });
+  const nameOf = ({ typeName }: DescMessage) => typeName.slice(PACKAGE.length + 1);
+  return {
+    async call(method, request, more = {}) {
+      const { parent, localName, input, output } = GENERATED.get(method)!;
+      const client = createClient(parent, transport) as Record<string, Message>;
+      const message = fromBinary(input, encode(nameOf(input), request));
+      const response = await client[localName](message, { headers: more });
+      // With a Buffer, protobufjs returns bytes as Buffers.
+      return decode(nameOf(output), Buffer.from(toBinary(output, response)));
+    },
+    close: () => {},
+  };
+}
+
 async function descriptorSet(dev: DevJson): Promise<Buffer> {
-  const reflection = clientOf(dev, ServerReflection);
+  const reflection = clientOf(dev, rpc.ServerReflection);
   const ask = async (...symbols: string[]) => {
     async function* questions() {
       if (symbols.length === 0) yield { messageRequest: { case: 'listServices', value: '' } } as const;
@@ -170,7 +204,7 @@ export async function tlsIdentity(root: Root, party: string): Promise<TlsIdentit
   return { cert: leaf.certificatePem, key: leaf.privateKeyPem };
 }
 
-/** Returns the code name of a grpc-js error. */
+/** Returns the code name of an error of either client. Both number the codes as gRPC does. */
 export async function codeOf(call: Promise<unknown>): Promise<string> {
   const error = await call.then(
     () => undefined,

@@ -1,84 +1,22 @@
 /**
  * A measurement consumer and a data provider that behave like those of the public reference system: the same calls in
- * the same order, the same comparisons, the same encryption. The only code that they share with the exchange and the
- * SDK is hybrid encryption.
+ * the same order, the same comparisons, the same encryption.
  */
-import { createHash, randomBytes, randomUUID, sign, verify, X509Certificate } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decrypt, encrypt } from '@measurement-exchange/consent';
 import type { Message, Stock, StockClient } from './stock.ts';
-
-const URL_OF = (type: string) => `type.googleapis.com/wfa.measurement.api.v2alpha.${type}`;
-const SIGNED = URL_OF('SignedMessage');
-const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
-
-/** A party with its registered certificate and its keys. */
-export interface StockParty {
-  name: string;
-  certificate: string;
-  privateKeyPem: string;
-  /** The encryption keys as Tink keysets. */
-  encryptionPublicKey: Uint8Array;
-  encryptionPrivateKey: Uint8Array;
-}
-
-/** Signs a serialized message. The message is written twice: in the Any, and in `data` for older readers. */
-function signed(stock: Stock, type: string, message: Message, { privateKeyPem }: StockParty): Message {
-  const value = stock.encode(type, message);
-  return {
-    message: { type_url: URL_OF(type), value },
-    data: value,
-    signature: sign('sha256', value, privateKeyPem),
-    signature_algorithm_oid: ECDSA_WITH_SHA256,
-  };
-}
-
-/** Returns the message if the certificate's key made the signature. */
-function verified(stock: Stock, type: string, message: Message, x509Der: Uint8Array): Message {
-  const { type_url: typeUrl, value } = message.message;
-  if (typeUrl !== URL_OF(type)) throw new Error(`${typeUrl} instead of ${URL_OF(type)}`);
-  if (!same(value, message.data)) throw new Error(`${type}: data differs from message`);
-  if (message.signature_algorithm_oid !== ECDSA_WITH_SHA256) {
-    throw new Error(`${type}: the algorithm is ${message.signature_algorithm_oid}`);
-  }
-  const { publicKey } = new X509Certificate(x509Der);
-  if (!verify('sha256', value, publicKey, message.signature)) throw new Error(`${type}: bad signature`);
-  return stock.decode(type, value);
-}
-
-/** Encrypts a signed message for the owner of a public key. */
-async function sealed(stock: Stock, message: Message, key: Message): Promise<Message> {
-  const ciphertext = await encrypt(key.data, stock.encode('SignedMessage', message));
-  return { ciphertext: Buffer.from(ciphertext), type_url: SIGNED };
-}
-
-async function opened(stock: Stock, message: Message, { encryptionPrivateKey }: StockParty) {
-  if (message.type_url !== SIGNED) throw new Error(`The type of what is encrypted is ${message.type_url}`);
-  return stock.decode('SignedMessage', await decrypt(encryptionPrivateKey, message.ciphertext));
-}
-
-const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
-
-function unpacked(stock: Stock, type: string, any: Message): Message {
-  if (any.type_url !== URL_OF(type)) throw new Error(`${any.type_url} instead of ${URL_OF(type)}`);
-  return stock.decode(type, any.value);
-}
-
-function packed(stock: Stock, type: string, message: Message): Message {
-  return { type_url: URL_OF(type), value: stock.encode(type, message) };
-}
-
-/** SHA-256 of the nonce as 8 bytes, most significant first. */
-function hashOf(nonce: bigint | string): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(nonce));
-  return createHash('sha256').update(bytes).digest();
-}
-
-const keyOf = ({ encryptionPublicKey: data }: StockParty) => ({
-  format: 'TINK_KEYSET',
-  data: Buffer.from(data),
-});
+import {
+  hashOf,
+  keyOf,
+  opened,
+  packed,
+  type StockParty,
+  same,
+  sealed,
+  signed,
+  unpacked,
+  verified,
+} from './stockMessages.ts';
 
 export interface StockQuestion {
   /** Fields of the MeasurementSpec. The key, the nonce hashes and the sample are added to them. */
@@ -100,8 +38,12 @@ export class StockConsumer {
     this.party = party;
   }
 
-  /** Reads the consumer and each data provider from the exchange, then creates the measurement. */
-  async create({ measurementType, vidSamplingInterval, dataProviders, requestId }: StockQuestion) {
+  async create(question: StockQuestion): Promise<Message> {
+    return this.client.call('Measurements/CreateMeasurement', await this.request(question));
+  }
+
+  /** Reads the consumer and each data provider from the exchange, and returns a request to create the measurement. */
+  async request({ measurementType, vidSamplingInterval, dataProviders, requestId }: StockQuestion) {
     const { stock, client, party } = this;
     const { name: parent } = party;
     const self = await client.call('MeasurementConsumers/GetMeasurementConsumer', { name: parent });
@@ -139,8 +81,7 @@ export class StockConsumer {
       data_providers: entries,
       measurement_reference_id: 'stock',
     };
-    const request = { parent, measurement, request_id: requestId ?? randomUUID() };
-    return client.call('Measurements/CreateMeasurement', request);
+    return { parent, measurement, request_id: requestId ?? randomUUID() };
   }
 
   /** Polls until the measurement has ended. */
