@@ -31,10 +31,10 @@ type Protocol = NonNullable<
 function protocolOf(config: ProtocolConfig, direct: DirectProtocol): Protocol {
   const { liquidLegionsV2, reachOnlyLiquidLegionsV2, honestMajorityShareShuffle } = config;
   if (liquidLegionsV2) {
-    const { samplingIndicatorSize } = liquidLegionsV2;
+    const { samplingIndicatorSize, maximumFrequency } = liquidLegionsV2;
     const { sketchParams, ...rest } = sketchOf(liquidLegionsV2);
     const params = { ...sketchParams, samplingIndicatorSize: BigInt(samplingIndicatorSize) };
-    return { case: 'liquidLegionsV2', value: { ...rest, sketchParams: params } };
+    return { case: 'liquidLegionsV2', value: { ...rest, sketchParams: params, maximumFrequency } };
   }
   if (reachOnlyLiquidLegionsV2) {
     return { case: 'reachOnlyLiquidLegionsV2', value: sketchOf(reachOnlyLiquidLegionsV2) };

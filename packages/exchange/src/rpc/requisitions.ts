@@ -156,6 +156,8 @@ function toRequisition(r: Requisition, direct: DirectProtocol): ProtoRequisition
     dataProviderCertificate: r.dataProviderCertificate,
     dataProviderPublicKey: toPublicKey(r.dataProviderPublicKey),
     encryptedRequisitionSpec: toEncrypted(r.encryptedRequisitionSpec, TYPE_URLS.RequisitionSpec),
+    // Older clients read only this field.
+    encryptedRequisitionSpecCiphertext: r.encryptedRequisitionSpec?.ciphertext,
     duchies: Object.entries(r.duchies ?? {}).map(([key, entry]) => ({ key, value: toDuchy(entry) })),
     state: Requisition_State[r.state],
     nonce: r.nonce,

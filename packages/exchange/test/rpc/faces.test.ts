@@ -1,11 +1,5 @@
-/**
- * Tests that REST and gRPC show the same data: every resource is equal field by field. The comparison prints protobuf
- * messages as proto3 JSON, which shares no code with the translators, and lists each field that only one of the two
- * interfaces has.
- */
-import { createRegistry, type DescMessage, type MessageShape, toJson } from '@bufbuild/protobuf';
-import { file_google_protobuf_struct } from '@bufbuild/protobuf/wkt';
-import { SIGNATURE_ALGORITHMS, specs, TYPE_URLS } from '@measurement-exchange/contract';
+/** Tests that REST and gRPC show the same data: every resource is equal field by field. */
+import { specs, TYPE_URLS } from '@measurement-exchange/contract';
 import * as rpc from '@measurement-exchange/contract/rpc';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { completeSet, leanSet } from '@measurement-exchange/testkit/metadataSets';
@@ -22,82 +16,19 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import { expect, it } from 'vitest';
-
-// biome-ignore lint/suspicious/noExplicitAny: the JSON of any resource
-type Json = Record<string, any>;
+import * as faces from './faces.ts';
+import {
+  byRest,
+  expectEqual,
+  inOneForm,
+  type Json,
+  measurementOf,
+  ONLY_OF_REQUISITIONS,
+  plain,
+  printed,
+} from './faces.ts';
 
 const exchange = useExchange({ rate: UNLIMITED });
-const registry = createRegistry(specs.EncryptionPublicKeySchema.file, file_google_protobuf_struct);
-
-/** Reads a resource over REST. All numbers become text, because JSON.parse would round large numbers. */
-async function byRest(party: { token: string }, name: string): Promise<Json> {
-  const { status, text } = await exchange.call(party.token, 'GET', `/v2alpha/${name}`);
-  expect(status).toBe(200);
-  return JSON.parse(text, ((_key: string, value: unknown, { source }: { source: string }) =>
-    typeof value === 'number' ? source : value) as never);
-}
-
-function printed<S extends DescMessage>(schema: S, message: MessageShape<S>): Json {
-  return toJson(schema, message, { registry }) as Json;
-}
-
-const OIDS: Record<string, string> = Object.fromEntries(
-  Object.entries(SIGNATURE_ALGORITHMS).map(([name, { oid }]) => [name, oid]),
-);
-
-/**
- * Converts both interfaces to one form: without protobuf's default values, and with maps instead of lists of entries.
- */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const isMap = value.length > 0 && value.every((one) => Object.keys(one as Json).join() === 'key,value');
-    if (isMap) return plain(Object.fromEntries((value as Json[]).map((one) => [one.key, one.value])));
-    return value.map(plain);
-  }
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) {
-    const [second, fraction = ''] = value.slice(0, -1).split('.');
-    return `${second}.${fraction.padEnd(6, '0').slice(0, 6)}Z`;
-  }
-  if (typeof value === 'number') return String(value);
-  if (typeof value !== 'object' || value === null) return value;
-  const isKey = (value as Json)['@type'] === TYPE_URLS.EncryptionPublicKey;
-  // Add the format of a key, because gRPC always shows it.
-  const given = isKey ? { format: 'TINK_KEYSET', ...value } : signedForm(value as Json);
-  const members = Object.entries(given).map(([key, inner]) => [key, plain(inner)] as const);
-  return Object.fromEntries(members.filter(([, inner]) => !isDefault(inner)));
-}
-
-function isDefault(value: unknown): boolean {
-  if (value === undefined || value === false || value === '') return true;
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-}
-
-/**
- * Converts a SignedMessage to one form. In protobuf, the bytes are in `data` and the algorithm is an OID. If no
- * algorithm is set, the form contains the algorithm of the test keys.
- */
-function signedForm(value: Json): Json {
-  if (!('signature' in value)) return value;
-  const { message, data, signature, signatureAlgorithm: name, signatureAlgorithmOid } = value;
-  return {
-    message: data ?? message,
-    signature,
-    signatureAlgorithm: signatureAlgorithmOid ?? OIDS[name ?? 'ECDSA_P256_SHA256'] ?? name,
-  };
-}
-
-const without = (value: Json, fields: string[]): Json =>
-  Object.fromEntries(Object.entries(value).filter(([key]) => !fields.includes(key)));
-
-/** The fields that only one of the two interfaces has. */
-interface Only {
-  rest?: string[];
-  grpc?: string[];
-}
-
-function expectEqual(rest: Json, grpc: Json, only: Only = {}): void {
-  expect(plain(without(grpc, only.grpc ?? []))).toEqual(plain(without(rest, only.rest ?? [])));
-}
 
 /** Returns a random generator. The name of the failing test contains its seed. */
 function randomOf(seed: number) {
@@ -152,50 +83,13 @@ it.each(Array.from({ length: 12 }, (_, seed) => seed))('event groups are equal (
     if (isDeleted) await ok(exchange.call(streamly.token, 'DELETE', `/v2alpha/${name}`));
     for (const { token } of [streamly, acme]) {
       const read = await clientOf(exchange.dev, rpc.EventGroups, { token }).getEventGroup({ name });
-      expectEqual(await byRest(streamly, name), printed(rpc.EventGroupSchema, read), only);
+      expectEqual(await byRest(exchange, streamly, name), printed(rpc.EventGroupSchema, read), only);
     }
     // Compare the consumer's view, too, which differs only in the name.
     const own = `${acme.name}/eventGroups/${name.split('/').at(-1)}`;
-    expect({ ...(await byRest(acme, own)), name }).toEqual(await byRest(streamly, name));
+    expect({ ...(await byRest(exchange, acme, own)), name }).toEqual(await byRest(exchange, streamly, name));
   }
 });
-
-/**
- * Returns the protocol in one form. REST has it as a member. gRPC has it as the only entry of a list, with more details
- * for direct measurements.
- */
-function protocolOf(config: Json | undefined): Json | undefined {
-  if (config === undefined) return undefined;
-  const { measurementType, protocols, ...members } = config;
-  const protocol = protocols === undefined ? members : protocols[0];
-  return { measurementType, protocol: Object.keys(protocol)[0] };
-}
-
-/** Replaces the gRPC type of encrypted data by the REST type. */
-const retyped = (encrypted: Json | undefined, typeUrl: string) =>
-  encrypted && {
-    ...encrypted,
-    typeUrl: encrypted.typeUrl === TYPE_URLS.SignedMessage ? typeUrl : 'not translated',
-  };
-
-function measurementOf(printedMeasurement: Json): Json {
-  const entries = Object.values(printedMeasurement.dataProviders as Json[]).map(({ key, value }) => [
-    key,
-    {
-      ...value,
-      encryptedRequisitionSpec: retyped(value.encryptedRequisitionSpec, TYPE_URLS.RequisitionSpec),
-    },
-  ]);
-  return {
-    ...printedMeasurement,
-    dataProviders: Object.fromEntries(entries),
-    protocolConfig: protocolOf(printedMeasurement.protocolConfig),
-    results: printedMeasurement.results?.map((one: Json) => ({
-      ...one,
-      encryptedResult: retyped(one.encryptedResult, TYPE_URLS.MeasurementResult),
-    })),
-  };
-}
 
 it('measurements and requisitions are equal in every state, with nonces of 64 bits', async () => {
   const { acme, streamly, chirper } = castOf(exchange);
@@ -214,12 +108,10 @@ it('measurements and requisitions are equal in every state, with nonces of 64 bi
   const consumer = clientOf(exchange.dev, rpc.Measurements, { token: acme.token });
   const states = new Set<string>();
   for (const name of measurements) {
-    const rest = await byRest(acme, name);
+    const rest = await byRest(exchange, acme, name);
     states.add(rest.state);
     const grpc = measurementOf(printed(specs.MeasurementSchema, await consumer.getMeasurement({ name })));
-    expectEqual({ ...rest, protocolConfig: protocolOf(rest.protocolConfig) }, grpc, {
-      rest: ['traceparent'],
-    });
+    expectEqual(inOneForm(rest), grpc, { rest: ['traceparent'] });
   }
   expect([...states].sort()).toEqual([
     'AWAITING_REQUISITION_FULFILLMENT',
@@ -233,15 +125,9 @@ it('measurements and requisitions are equal in every state, with nonces of 64 bi
     const { requisitions } = await client.listRequisitions({ parent: provider.name, pageSize: 500 });
     expect(requisitions).toHaveLength(measurements.length);
     for (const requisition of requisitions) {
-      const rest = await byRest(provider, requisition.name);
-      const message = printed(rpc.RequisitionSchema, requisition);
-      const grpc = {
-        ...message,
-        protocolConfig: protocolOf(message.protocolConfig),
-        encryptedRequisitionSpec: retyped(message.encryptedRequisitionSpec, TYPE_URLS.RequisitionSpec),
-      };
-      const only = { rest: ['dataProvider', 'nonceHash', 'traceparent', 'createTime'] };
-      expectEqual({ ...rest, protocolConfig: protocolOf(rest.protocolConfig) }, grpc, only);
+      const rest = await byRest(exchange, provider, requisition.name);
+      const grpc = faces.requisitionOf(printed(rpc.RequisitionSchema, requisition));
+      expectEqual(inOneForm(rest), grpc, ONLY_OF_REQUISITIONS);
     }
   }
 });
@@ -255,7 +141,7 @@ it('certificates are equal in every state', async () => {
   }
   for (const name of names) {
     const grpc = printed(rpc.CertificateSchema, await client.getCertificate({ name }));
-    expectEqual(await byRest(acme, name), grpc, { rest: ['notBefore', 'notAfter'] });
+    expectEqual(await byRest(exchange, acme, name), grpc, { rest: ['notBefore', 'notAfter'] });
   }
 });
 
@@ -267,7 +153,7 @@ it('descriptors are equal', async () => {
     const path = `${streamly.name}/eventGroupMetadataDescriptors`;
     const { name } = await ok(post(exchange, streamly, path, body));
     const read = await client.getEventGroupMetadataDescriptor({ name });
-    expectEqual(await byRest(acme, name), printed(rpc.EventGroupMetadataDescriptorSchema, read));
+    expectEqual(await byRest(exchange, acme, name), printed(rpc.EventGroupMetadataDescriptorSchema, read));
   }
 });
 
@@ -286,7 +172,7 @@ it('parties are equal, and so are intervals and capabilities', async () => {
   const only = { rest: ['state', 'createTime', 'updateTime'], grpc: ['certificateDer'] };
   const providers = clientOf(exchange.dev, rpc.DataProviders, { token: acme.token });
   for (const { name } of [streamly, chirper]) {
-    const rest = await byRest(acme, name);
+    const rest = await byRest(exchange, acme, name);
     const lines = (rest.dataAvailabilityIntervals ?? []) as { modelLine: string; interval: Json }[];
     const byLine = Object.fromEntries(lines.map((line) => [line.modelLine, line.interval]));
     const grpc = printed(rpc.DataProviderSchema, await providers.getDataProvider({ name }));
@@ -297,7 +183,7 @@ it('parties are equal, and so are intervals and capabilities', async () => {
     rpc.MeasurementConsumerSchema,
     await consumers.getMeasurementConsumer({ name: acme.name }),
   );
-  expectEqual(await byRest(streamly, acme.name), grpc, only);
+  expectEqual(await byRest(exchange, streamly, acme.name), grpc, only);
 });
 
 it('populations have the same people with the same attributes', async () => {
@@ -329,7 +215,7 @@ it('populations have the same people with the same attributes', async () => {
   const { name } = await ok(asOperator(exchange, 'POST', 'populations', body));
   const client = clientOf(exchange.dev, rpc.Populations, { token: acme.token });
   const population = printed(rpc.PopulationSchema, await client.getPopulation({ name }));
-  const rest = await byRest(acme, name);
+  const rest = await byRest(exchange, acme, name);
   expect(plain(population.createTime)).toBe(plain(rest.createTime));
   expect(population.description).toBe(rest.displayName);
   const people = (ranges: { start: string; end: string }[]) =>
