@@ -36,7 +36,7 @@ const PROGRAMS = [
   'packages/cli/test/**/*.test.ts',
   'packages/console/test/**/*.test.ts',
   'packages/exchange/src/postgres/**/*.test.ts',
-  'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptorWork}.test.ts',
+  'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptorWork,rpcStreams}.test.ts',
   'packages/exchange/test/production/**/*.test.ts',
   'packages/sdk/test/provider/**/*.test.ts',
   'rig/**/*.test.ts',

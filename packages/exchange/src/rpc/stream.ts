@@ -11,6 +11,7 @@ import {
 } from 'node:http2';
 import { Code, createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
+import { ExchangeError } from '@measurement-exchange/contract';
 import { connectErrorOf, INCOMING, type Incoming } from './api.ts';
 import { type BodyLimits, messageIn, readBody, requireReadable } from './body.ts';
 
@@ -35,7 +36,7 @@ export async function serveStream(
 ): Promise<void> {
   const header = webHeaders(headers);
   const isStreamed = handler.method.methodKind === 'bidi_streaming';
-  const body = isStreamed ? streamed(stream) : message(stream, header, handler, incoming, limits);
+  const body = isStreamed ? streamed(stream, incoming) : message(stream, header, handler, incoming, limits);
   const response = await handler({
     httpVersion: '2.0',
     method: headers[HTTP2_HEADER_METHOD] as string,
@@ -87,11 +88,15 @@ async function* message(
   }
 }
 
-async function* streamed(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array> {
+async function* streamed(stream: ServerHttp2Stream, { progress }: Incoming): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  // Leaving the loop must not destroy the stream, because the trailers are still to be sent.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
-    if (size > MAX_STREAMED_BYTES) return;
+    if (size > MAX_STREAMED_BYTES) {
+      const message = `The messages of a stream may have at most ${MAX_STREAMED_BYTES} bytes together.`;
+      throw connectErrorOf(new ExchangeError('BODY_TOO_LARGE', message), progress);
+    }
     yield chunk;
   }
 }

@@ -1,0 +1,233 @@
+/** Tests the gRPC server of an exchange in its own process against streams that are endless, slow or reset at once. */
+import { readFileSync } from 'node:fs';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { setImmediate as tick } from 'node:timers/promises';
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  ListMeasurementsRequestSchema,
+  Measurements,
+  Requisitions,
+  ServerReflection,
+} from '@measurement-exchange/contract/rpc';
+import {
+  createDatabase,
+  type Database,
+  type DevParty,
+  UNLIMITED,
+} from '@measurement-exchange/testkit/exchange';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
+import { clientOf, createMeasurementRequest } from '@measurement-exchange/testkit/rpc';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const LIST = `/${Measurements.typeName}/ListMeasurements`;
+const INVALID_ARGUMENT = '3';
+const UNAVAILABLE = '14';
+/** The memory that an attack may cost: the limits of bodies and of a session's buffers, and as much for garbage. */
+const MAX_GROWTH_MIB = 400;
+
+let database: Database;
+let exchange: ExchangeProcess;
+let acme: DevParty;
+let sessions: ClientHttp2Session[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  exchange = await startExchangeProcess({ databaseUrl: database.url, config: { rate: UNLIMITED } });
+  acme = exchange.dev.measurementConsumers[0]!;
+});
+afterEach(() => {
+  for (const session of sessions) session.destroy();
+  sessions = [];
+});
+afterAll(async () => {
+  expect(await exchange.kill()).toBe(0);
+  expect(exchange.output()).not.toMatch(/"level":60|"code":"(INTERNAL|UNKNOWN)"/);
+  await exchange.remove();
+  await database.drop();
+});
+
+function newSession(settings: object = {}): ClientHttp2Session {
+  const { address, rootPem } = exchange.dev.grpc;
+  const session = connect(`https://localhost:${address.split(':')[1]}`, {
+    ca: rootPem,
+    settings,
+    maxSessionMemory: 1_000,
+  });
+  session.on('error', () => {});
+  sessions.push(session);
+  return session;
+}
+
+function open(session: ClientHttp2Session, path = LIST): ClientHttp2Stream {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    authorization: `Bearer ${acme.token}`,
+  });
+  return stream.on('error', () => {});
+}
+
+/** Resolves to the gRPC status, as soon as there is one, or undefined if the stream closes without one. */
+function statusOf(stream: ClientHttp2Stream): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const see = (headers: Record<string, unknown>) => {
+      const status = headers['grpc-status'];
+      if (status !== undefined) resolve(status as string);
+    };
+    stream
+      .on('response', see)
+      .on('trailers', see)
+      .on('close', () => resolve(undefined))
+      .resume();
+  });
+}
+
+const closed = (stream: ClientHttp2Stream) =>
+  new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
+
+/** The first bytes of a message that says it has this length. */
+function head(length: number): Buffer {
+  const bytes = Buffer.alloc(5);
+  bytes.writeUInt32BE(length, 1);
+  return bytes;
+}
+
+const envelope = (message: Uint8Array) => Buffer.concat([head(message.length), message]);
+
+/** Writes until the stream closes, as fast as the exchange reads. */
+function writeForever(stream: ClientHttp2Stream, chunk: Buffer): void {
+  const write = () => {
+    while (!stream.destroyed && stream.write(chunk));
+  };
+  stream.on('drain', write);
+  write();
+}
+
+/** Returns the peak of the exchange's memory in MiB. Linux can forget earlier peaks. */
+const peak = () =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${exchange.pid}/status`, 'utf8'))![1]) / KIB;
+
+/** Runs an attack while another party works, which must not notice it. */
+async function attacked(attack: () => Promise<void>): Promise<void> {
+  const isMeasured = process.platform === 'linux';
+  const before = isMeasured ? peak() : 0;
+  const streamly = exchange.dev.dataProviders[0]!;
+  const client = clientOf(exchange.dev, Requisitions, { token: streamly.token });
+  const attacking = attack();
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  attacking.then(over, over);
+  let calls = 0;
+  do {
+    await client.listRequisitions({ parent: streamly.name });
+    calls++;
+  } while (!isOver || calls < 5);
+  await attacking;
+  if (isMeasured) expect(peak() - before).toBeLessThan(MAX_GROWTH_MIB);
+}
+
+describe('a caller', () => {
+  it('that never ends its message is rejected and cut off', async () => {
+    await attacked(async () => {
+      const session = newSession();
+      const streams = Array.from({ length: 8 }, (_, i) => {
+        const stream = open(session);
+        // Half of the messages say that they are short.
+        stream.write(head(i % 2 === 0 ? 10 : 4_000_000_000));
+        writeForever(stream, Buffer.alloc(64 * KIB));
+        return stream;
+      });
+      expect(new Set(await Promise.all(streams.map(statusOf)))).toEqual(new Set([INVALID_ARGUMENT]));
+      await Promise.all(streams.map(closed));
+    });
+  });
+
+  it('that begins many messages holds a limited amount of memory, and gives it back', async () => {
+    const big = Buffer.alloc(3 * MIB);
+    await attacked(async () => {
+      const session = newSession();
+      const streams = Array.from({ length: 40 }, () => open(session));
+      const statuses = streams.map(statusOf);
+      for (const stream of streams) stream.write(Buffer.concat([head(4_000_000), big]));
+      // The first messages stay in memory, and those above the limit are rejected.
+      const first = await Promise.race(statuses);
+      expect(first).toBe(UNAVAILABLE);
+      for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
+      const ended = (await Promise.all(statuses)).filter((status) => status !== undefined);
+      expect(new Set(ended)).toEqual(new Set([UNAVAILABLE]));
+    });
+    const again = open(newSession());
+    again.end(envelope(big));
+    expect(await statusOf(again)).toBe(INVALID_ARGUMENT);
+  });
+
+  it('that opens streams and resets them at once', async () => {
+    await attacked(async () => {
+      let session = newSession();
+      for (let i = 0; i < rounds(20_000, 3_000); i++) {
+        // The exchange may close the connection of such a client.
+        if (session.closed || session.destroyed) session = newSession();
+        const stream = open(session);
+        if (i % 2 === 0) stream.end(envelope(new Uint8Array()));
+        stream.close(constants.NGHTTP2_CANCEL);
+        if (i % 100 === 0) await tick();
+      }
+    });
+  });
+
+  it('that does not read its pages', async () => {
+    const client = clientOf(exchange.dev, Measurements, { token: acme.token });
+    const request = createMeasurementRequest(acme, exchange.dev.dataProviders.slice(0, 1));
+    request.measurement!.dataProviders[0]!.value!.encryptedRequisitionSpec!.ciphertext = Buffer.alloc(
+      1.2 * MIB,
+    );
+    for (let i = 0; i < 3; i++) await client.createMeasurement(request);
+    const page = toBinary(
+      ListMeasurementsRequestSchema,
+      create(ListMeasurementsRequestSchema, { parent: acme.name }),
+    );
+    const streams: ClientHttp2Stream[] = [];
+    await attacked(async () => {
+      const session = newSession({ initialWindowSize: 0 });
+      for (let i = 0; i < rounds(100, 30); i++) {
+        const stream = open(session);
+        stream.end(envelope(page));
+        streams.push(stream);
+      }
+      const began = (stream: ClientHttp2Stream) =>
+        new Promise((resolve) => stream.once('response', resolve).once('close', resolve));
+      await Promise.all(streams.map(began));
+    });
+    // The exchange closes such streams after 30 seconds.
+    if (isStress) await Promise.all(streams.map(closed));
+  });
+
+  it.runIf(isStress)('that sends its message slowly is told so after 15 seconds', async () => {
+    const stream = open(newSession());
+    stream.write(head(100));
+    const timer = setInterval(() => stream.write(Buffer.alloc(1)), 500);
+    const status = await statusOf(stream);
+    clearInterval(timer);
+    expect(status).toBe('4');
+  });
+
+  it('that asks reflection without end', async () => {
+    await attacked(async () => {
+      const stream = open(newSession(), `/${ServerReflection.typeName}/ServerReflectionInfo`);
+      // Each message has an empty `list_services`.
+      writeForever(
+        stream,
+        Buffer.concat(Array.from({ length: 100 }, () => envelope(Buffer.from([0x3a, 0])))),
+      );
+      expect(await statusOf(stream)).toBe(INVALID_ARGUMENT);
+      await closed(stream);
+    });
+  });
+});
