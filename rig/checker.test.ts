@@ -14,7 +14,7 @@ function happened(random: Random, length: number, requisitions: number): Operati
     const input = anyInput(random, requisitions);
     const [call, end] = [moment - random.int(80) / 10 - 0.1, moment + random.int(80) / 10 + 0.1];
     if (random.chance(0.1)) {
-      // The outcome is unknown to the client. Half of these operations took effect.
+      // Some outcomes are unknown to the client. Half of these operations took effect.
       if (random.chance(0.5)) state = apply(state, input)[0];
       operations.push({ input, output: undefined, call, return: end });
       continue;
@@ -146,7 +146,7 @@ describe('the checker', () => {
       let rejected = 0;
       for (let seed = 0; rejected < HISTORIES / 5; seed++) {
         const random = new Random(1_000_000 + seed);
-        // At least two requisitions are needed for a cascade that is half done.
+        // Use at least two requisitions, because one mutation leaves a cascade half done.
         const requisitions = 2 + random.int(2);
         const mutated = mutate(happened(random, 5 + random.int(40), requisitions), random, requisitions);
         if (mutated === undefined) continue;
@@ -161,7 +161,7 @@ describe('the checker', () => {
     for (let seed = 0; seed < 3_000; seed++) {
       const random = new Random(2_000_000 + seed);
       const operations = happened(random, 2 + random.int(5), 2);
-      // Some responses are replaced by those of other operations, and some calls are later.
+      // Replace some responses with those of other operations, and move some calls to a later time.
       for (const operation of operations) {
         if (known(operation) && random.chance(0.1))
           operation.output = random.pick(operations.filter(known)).output;

@@ -15,11 +15,11 @@ import type { Counted } from './world.ts';
 
 const KILLS = { slice: 2, short: 12, long: 300 };
 const KILLS_OF_RINGS = { slice: 2, short: 6, long: 100 };
-/** A time limit, so that the harness ends even on a slow machine. */
+/** The maximum duration, so that the harness ends even on a slow machine. */
 const SECONDS = { slice: 60, short: 900, long: 2 * 3600 };
 /**
- * How many stages, and how many pairs of process kind and stage (cells), may remain without a kill. 14 stages and 84
- * cells are all of them; for rings, 27 and 162.
+ * How many stages, and how many cells (pairs of process kind and stage), may remain without a kill. The share shuffle
+ * protocol has 14 stages and 84 cells, and the rings have 27 stages and 162 cells.
  */
 const MISSING = {
   slice: { stages: 14, cells: 84 },

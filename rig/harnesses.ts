@@ -1,6 +1,6 @@
 /**
- * Every harness in the order of their start, two in parallel: the longest first, and one that computes beside one that
- * waits.
+ * All harnesses in the order in which they start. Two run in parallel, so the longest come first, and a harness that
+ * needs the processor comes next to one that mostly waits.
  */
 import { h16 } from './callers/canaries.ts';
 import { h13 } from './callers/fuzz.ts';

@@ -6,7 +6,7 @@ import type { PostgresVictim } from './world/postgres.ts';
 import { withWorld } from './world.ts';
 
 const VICTIMS: PostgresVictim[] = ['group', 'backend', 'postmaster'];
-/** Long enough for traffic between two crashes. */
+/** The range of the random pause between two crashes, which leaves time for some traffic. */
 const MOMENT_MS = 1_500;
 
 export const h6: Harness = {
@@ -22,7 +22,7 @@ export const h6: Harness = {
         kills: { slice: 2, short: 10, long: 150 },
         momentMs: () => 300 + random.int(MOMENT_MS),
         async crash(n) {
-          // The victims come in turn, so that even two kills are of two kinds.
+          // Take the victims in turn, so that even two kills are of two kinds.
           const victim = VICTIMS[n % VICTIMS.length]!;
           const started = performance.now();
           world.postgres.kill(victim, (pids) => random.pick(pids));

@@ -1,4 +1,4 @@
-/** Runs a slice of one harness as a test. The other harnesses take too long here. */
+/** Runs one harness as a test, at the smallest scale (a slice). The other harnesses would take too long here. */
 import { describe, expect, it } from 'vitest';
 import { HARNESSES } from './harnesses.ts';
 import { Random } from './random.ts';

@@ -98,7 +98,7 @@ describe('docs/architecture.md', () => {
     );
     const between = [...new Set(imports)].filter((edge) => {
       const [from, to] = edge.split(' → ');
-      // The picture shows the imports of tests only in a summary: they use every package.
+      // Skip the imports of testkit. The picture only summarizes them, because testkit imports every package.
       return from !== to && from !== 'testkit';
     });
     expect(drawn.filter((edge) => !/testkit|rig/.test(edge)).sort()).toEqual(between.sort());

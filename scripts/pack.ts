@@ -109,7 +109,10 @@ function withoutInternals(exports: Record<string, string>): Record<string, strin
   return Object.fromEntries(Object.entries(exports).filter(([key]) => !key.startsWith('./internal/')));
 }
 
-/** The packages must depend on exactly each other's version, because the wire format may differ between versions. */
+/**
+ * Returns problems with dependencies between our packages. Each must name the exact current version, because the wire
+ * format may differ between versions.
+ */
 export function versionProblems(manifest: Manifest, ours: Manifest[]): string[] {
   return ours
     .filter(({ name, version }) => {

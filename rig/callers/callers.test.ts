@@ -1,4 +1,4 @@
-/** Tests of the harnesses' own instruments: an error that an instrument misses, the harnesses miss too. */
+/** Tests the instruments that the harnesses use. If an instrument misses an error, the harnesses miss it too. */
 import { openApiDocument } from '@measurement-exchange/contract';
 import { makeKey } from '@measurement-exchange/testkit/issuer';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * H16: puts a mark into every secret, sends much traffic, and then searches for the marks in all places where they must
- * not be.
+ * H16: puts a mark into every secret, sends many kinds of requests, and then searches for the marks in all places where
+ * they must not be.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
   await learnKeys(world, secrets);
   const story = await tellStory(world, secrets, random);
   const listener = (sent: Sent, response: Reply) => story.listen(sent, response);
-  // The other harnesses run as slices at any scale, because more of their traffic does not reveal more leaks.
+  // Run the other harnesses at the smallest scale (a slice), because more of their traffic would not reveal more leaks.
   const slice: Context = { ...context, scale: 'slice' };
   const parts = [
     await tryTokens(slice, world, { canary: secrets.make('a claim of a token', random), listener }),
@@ -70,7 +70,8 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
       listener,
     }),
   ];
-  // The matrix runs last, because it writes rows to the tables that the exchange itself would not write.
+  // Run the matrix of all callers and operations last, because its setup writes rows that the exchange itself would not
+  // write.
   await untilCascadesEnd(world);
   parts.push(await askEverybody(slice, world, listener));
   story.report(world.violations);
@@ -214,7 +215,8 @@ async function search(world: World, secrets: Secrets, outputs: string[]): Promis
       look(`the file ${file.slice(dataDir.length + 1)}`, readFileSync(file, 'latin1'));
     if (process.platform === 'linux') look('a command line', readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
   }
-  // PostgreSQL's log file is beside its data directory. pg_stat_activity shows the last query to every role.
+  // Search PostgreSQL's log file, which is beside its data directory, and pg_stat_activity, which contains the last
+  // query of each connection.
   const home = join(world.exchanges[0]!.dataDir, '..', 'database');
   for (const file of filesIn(home))
     look(`the file ${file.slice(home.length + 1)}`, readFileSync(file, 'latin1'));

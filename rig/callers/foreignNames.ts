@@ -1,5 +1,6 @@
 /**
- * Z4 and Z5: requests for children through another parent, and names of other parties inside bodies and page tokens.
+ * Sends requests for children through another parent, and requests with names of other parties in bodies and page
+ * tokens.
  */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { World as Cast } from '@measurement-exchange/testkit/callers/world';

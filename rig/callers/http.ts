@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 import { toJson } from '@measurement-exchange/testkit/requests';
 
-/** Every request ends within this time. */
+/** The time limit for a request. */
 const LONGEST_MS = 30_000;
 
 export interface Sent {
@@ -75,7 +75,7 @@ export class Line {
         failed(sending.reusedSocket && isReset(error) ? new Error(RESET) : error);
       });
       sending.on('response', (response) => {
-        // An event stream has no end.
+        // Return after the headers, because an event stream has no end.
         if (response.headers['content-type'] === 'text/event-stream') {
           clearTimeout(timer);
           resolve(responseOf(response.statusCode!, response.rawHeaders, ''));

@@ -51,7 +51,7 @@ export async function askEverybody(context: Context, world: World, listener?: Li
   const before = await stored(cast.exchange);
   const matrix = new Matrix(cast, line, world, context.random);
   const routes = ROUTES as readonly Route[];
-  // Other tests cover every operation. In a slice, a few routes show that the harness works.
+  // In a slice, try only a few routes to show that the harness works. Other tests cover every operation.
   const few = atScale(context, { slice: 6, short: routes.length, long: routes.length });
   const chosen = routes.filter((_, i) => i % Math.ceil(routes.length / few) === 0);
   const cells = chosen.flatMap((route) => cellsOf(route, cast));
@@ -130,7 +130,7 @@ class Matrix {
       const variant = { ...sent, ...this.otherBody(cell), headers: elsewhere() };
       this.judge(cell, variant, wanted, await this.send(variant));
     } else if (wanted === '200') {
-      // A name in the body must agree with the path.
+      // Also send a name in the body that differs from the path. The exchange must reject it.
       const field = route.body.form === 'message' ? route.body.also : route.body.create ? 'parent' : 'name';
       const variant = { ...sent, body: { ...(knock.body ?? {}), [field]: 'dataProviders/elsewhere' } };
       this.judge(cell, variant, '400 INVALID_FIELD_VALUE', await this.send(variant));
@@ -163,7 +163,7 @@ class Matrix {
     this.denials.set(key, (this.denials.get(key) ?? new Set()).add(fingerprint(response)));
   }
 
-  /** Z3: a denial must not reveal whether the target exists or whether the body was wrong. */
+  /** Checks that a denial does not reveal whether the target exists or whether the body was wrong. */
   compareDenials(): void {
     for (const [key, responses] of this.denials) {
       if (responses.size > 1) {

@@ -1,6 +1,6 @@
 /**
- * The healthy client of H14. It runs in a separate thread, so that the work of the nuisance clients in this process
- * does not delay it.
+ * The healthy client of H14. It runs in a separate thread, so that the hostile clients in the main thread do not delay
+ * it.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,7 +46,7 @@ export class Probe {
 async function probe({ url, target, token }: Errand): Promise<void> {
   const line = new Line(url, 1);
   let probed: Probed = { times: [], failures: [] };
-  // The first request only opens the connection, so it is not measured.
+  // Open the connection with a request that is not measured.
   await line.send({ method: 'GET', target, token });
   parentPort!.on('message', () => {
     parentPort!.postMessage(probed);

@@ -1,4 +1,4 @@
-/** Secrets, and all encodings in which a secret may appear in a text. */
+/** Stores secrets, and finds them in texts in every encoding in which they may appear. */
 import type { Random } from '../random.ts';
 
 export class Secrets {
@@ -38,7 +38,7 @@ export class Secrets {
     this.seen.add(String(nonce));
     this.titles.set(String(nonce), title);
     this.titles.set(nonce.toString(16), title);
-    // A rounded nonce would also be a leak.
+    // Search for the rounded nonce, too, because JSON.parse would round a leaked nonce.
     this.titles.set(String(Number(nonce)), title);
     const bytes = Buffer.alloc(8);
     bytes.writeBigUInt64BE(nonce);

@@ -1,5 +1,6 @@
 /**
- * H14: slow clients, giant requests and hostile descriptor sets, beside a healthy client that they must hardly delay.
+ * H14: slow clients, giant requests and hostile descriptor sets. They must hardly delay a healthy client that sends
+ * requests at the same time.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -16,8 +17,8 @@ import { SMUGGLED, smuggle } from './smuggling.ts';
 export const h14: Harness = {
   id: 'H14',
   title: 'slow and giant clients and descriptor sets beside a healthy client',
-  // `packages/exchange/test/hostile` tests each nuisance alone. Here the default limits apply, because they protect the
-  // healthy client.
+  // Use the default rate limits, because they protect the healthy client. `packages/exchange/test/hostile` tests each
+  // nuisance alone.
   run: (context) =>
     withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>
       bother(context, world),
@@ -26,7 +27,7 @@ export const h14: Harness = {
 
 const WHO = '/v2alpha/whoami';
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** A longer response time of the healthy client is a violation. A shorter time is only reported. */
+/** The limit for the healthy client's response time. Response times below it are only reported. */
 const UNBEARABLE_MS = 10_000;
 
 interface Sizes {
@@ -300,7 +301,7 @@ async function descriptorSets(world: World, { seconds }: Sizes): Promise<number>
     count++;
     const reply = await world.call(0, who, method, path, descriptorSet && { descriptorSet });
     if (reply.kind !== 'response') world.violations.add(`${method} ${path}: ${reply.why}`);
-    // On a busy machine, a request may wait too long and get a 503.
+    // Accept a 503, because a request may wait too long on a busy machine.
     else if (![...wanted, 429, 503].includes(reply.status)) {
       world.violations.add(`${method} ${path} got ${reply.status} ${reply.reason}`);
     } else if (Buffer.byteLength(reply.text) > MAX_PAGE_BYTES) {

@@ -2,7 +2,10 @@
 import type { Random } from '../random.ts';
 import { nameOf, type Place } from './places.ts';
 
-/** The kind `duchy` kills the face and all mills of a duchy together. */
+/**
+ * The kinds of processes to kill. `face` is a duchy's process with the HTTP server, and `duchy` is this process
+ * together with all mills.
+ */
 export const DUCHY_KINDS = ['face', 'mill', 'duchy'] as const;
 export const OTHER_KINDS = ['exchange', 'postmaster', 'backend'] as const;
 const KINDS = [...DUCHY_KINDS, ...OTHER_KINDS];

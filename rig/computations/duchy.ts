@@ -1,4 +1,7 @@
-/** One duchy: a process with its face and herald, and processes with only mills, on a database of their own. */
+/**
+ * One duchy: a process with the HTTP server and the herald, and processes that run only mills. They share the duchy's
+ * own database.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuchyRole } from '@measurement-exchange/contract';
@@ -52,7 +55,7 @@ export class Duchy {
 
   async start(): Promise<void> {
     await this.configure();
-    // The first process to start creates the tables.
+    // Start all processes in parallel. The first one to reach the database creates the tables.
     await Promise.all(this.processes.map((each) => each.start()));
     this.opened = new Database({
       connection: this.connection,

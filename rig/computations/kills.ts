@@ -1,4 +1,4 @@
-/** kill -9 at a random moment, or when a computation has reached a certain stage. */
+/** Kills processes with kill -9, at a random moment or when a computation has reached a certain stage. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.ts';
 import { Coverage, type Kind } from './coverage.ts';
@@ -6,11 +6,11 @@ import type { Duchy, DuchyProcess } from './duchy.ts';
 import type { Place } from './places.ts';
 import type { ComputationWorld } from './world.ts';
 
-/** The maximum pause between the last recovery and the next kill, or the search for its target. */
+/** The maximum pause after a recovery. After the pause, the next kill happens at once or waits for its target. */
 const MOMENT_MS = 800;
-/** Some computation reaches every stage within this time, unless the machine is very busy. */
+/** The maximum wait for a computation at the target stage. Every stage is normally reached within this time. */
 const AIM_MS = 30_000;
-/** Another duchy has a message for a process that is down within this time. */
+/** The maximum wait for another duchy to have a message for the duchy that is down. */
 const OWED_MS = 30_000;
 /**
  * The poll interval while looking for a target. It is short, because a stage may last only some hundredths of a second.
@@ -74,7 +74,8 @@ export class Kills {
         return () => world.postgres.restart();
       case 'face': {
         const restart = this.restarting([duchy.face]);
-        // Every other time, keep the face down until another duchy has a message for it, so that the sender must retry.
+        // Every other time, keep the HTTP server down until another duchy has a message for it, so that the sender must
+        // retry.
         const isLong = this.coverage.killed('face') % 2 === 0;
         return () => (isLong ? this.untilOwed(duchy) : Promise.resolve()).then(restart);
       }

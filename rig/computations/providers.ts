@@ -59,7 +59,8 @@ export async function startProviders(
           world.violations.add(`${event.requisition} was refused: ${event.justification}, ${event.message}`);
         },
       });
-      // A consumer can ask only providers that are known to take part, so wait for the first round of each agent.
+      // Wait for the first round of each agent, because a consumer can ask only providers that the exchange knows to
+      // take part.
       await agent.once();
       running.push(agent.run(stopping.signal));
       return { name, eventGroup: created.name!, audience };

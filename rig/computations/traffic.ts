@@ -64,7 +64,7 @@ export class ComputationTraffic {
     const asked = this.providers.filter((_, i) => i !== leftOut);
     const request = requestOf(asked, random);
     const started = performance.now();
-    // A repeated request after an outage returns the same measurement.
+    // Repeat the request after an outage. The exchange returns the same measurement each time.
     const created = await this.insist(() => world.consumer.create(request));
     if (created === undefined) return;
     const measurement = await this.insist(async () => {
@@ -111,7 +111,8 @@ export class ComputationTraffic {
     const config = measurement.protocolConfig ?? {};
     const sketch = liquidLegionsOf(config)?.config;
     const isExact = (sketch ?? config.honestMajorityShareShuffle)?.noiseMechanism === 'NONE';
-    // Without noise, the result of a sketch protocol is the exact estimate from the sketches, not the true count.
+    // Without noise, compare the result of a sketch protocol with the exact estimate from the sketches, which is not
+    // the true count.
     const truth = isExact && sketch ? sketchTruthOf(sketch, audiences) : truthOf(audiences);
     if (isExact) this.exact++;
     const opened = await this.insist(() => world.consumer.open(measurement, { request }));

@@ -22,7 +22,7 @@ import {
 import type { ComputationWorld } from './world.ts';
 
 const PAUSE_MS = 500;
-/** If two looks are further apart, the disk or the processors were not available. */
+/** If two looks are further apart, the machine was stalled, because its disk or processors were busy. */
 const STALL_MS = 5_000;
 /** A mill whose database was down for long may look for work again only after half a minute. */
 const TAKEN_WITHIN_MS = 35_000;
@@ -75,7 +75,7 @@ export class Witness {
         await this.look();
         failures = 0;
       } catch (error) {
-        // The databases cannot be read while the server is down or starting.
+        // Ignore errors while the server is down or starting, because the databases cannot be read then.
         const isDisturbed = crashes !== this.world.postgres.crashes || this.world.postgres.isDown;
         failures = isDisturbed ? 0 : failures + 1;
         if (failures === MAX_FAILURES) {
@@ -89,7 +89,7 @@ export class Witness {
   private async look(): Promise<void> {
     const { postgres, duchies } = this.world;
     const except = [...this.concluded];
-    // The exchange's rows are read first, because the uploads that they mention must be in rows that are read later.
+    // Read the exchange's rows first. Uploads that they mention must already be stored when the duchies' rows are read.
     const fulfilled = await fulfilledFacts(postgres, except);
     const read = await Promise.all(
       duchies.map(async (duchy) => [duchy, await duchyFacts(duchy, except)] as const),
@@ -103,7 +103,7 @@ export class Witness {
     const quietMs = Math.min(sinceMs(this.crashes.time), sinceMs(this.stallTime));
     for (const [duchy, { stored, computations }] of look.facts) {
       for (const fact of stored) this.requireUnchanged(duchy, fact);
-      // The time that at least one mill has been running.
+      // How long at least one mill has been running.
       const millMs = Math.max(...duchy.mills.map(({ readySince }) => sinceMs(readySince)));
       const couldTakeForMs = Math.min(quietMs, millMs);
       for (const { id, isTooLong, abandonedMs } of computations) {
@@ -113,8 +113,8 @@ export class Witness {
       }
     }
     this.requireUploads(fulfilled, look.facts);
-    // The duchies are read at about the same time, so a message of the last look must have its counterpart in this
-    // look.
+    // All duchies are read at about the same time, but not atomically. A message found in the last look must therefore
+    // have its counterpart in this look.
     if (this.before !== undefined) this.requireCounterparts(this.before.facts, look.facts);
     this.before = look;
     this.looks++;

@@ -39,13 +39,14 @@ export const h20: Harness = {
 
 async function watch(context: Context, world: World, pair: Pair): Promise<Counted> {
   const { random } = context;
-  // A planted bug usually shows quickly. The traffic continues until it does.
+  // Use the smallest plan for a planted bug, because such a bug usually shows quickly. The traffic continues until it
+  // does.
   const isPlanted = context.planted !== undefined;
   const plan = isPlanted ? PLANS.slice : atScale(context, PLANS);
   const deadline = Date.now() + atScale(context, SECONDS) * 1000;
   const parties = [...world.consumers, ...world.providers].map(({ name }) => name);
   const watchers = Array.from({ length: plan.watchers }, (_, n) => {
-    // Each party has watchers that read pages and watchers that read a stream.
+    // Give each party a pair of watchers: one that reads pages and one that reads a stream.
     const party = parties[Math.floor(n / 2) % parties.length]!;
     return new Watcher(world, random.fork(`watcher ${n}`), party, n);
   });

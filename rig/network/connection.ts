@@ -127,7 +127,7 @@ export class Connection {
 
 function reset(socket: Socket): void {
   if (socket.destroyed) return;
-  // A Unix socket has no reset.
+  // Destroy a Unix socket normally, because it has no reset.
   if (socket.remoteAddress === undefined) socket.destroy();
   else socket.resetAndDestroy();
 }

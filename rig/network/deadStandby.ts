@@ -8,7 +8,10 @@ import type { Reply } from '../world/client.ts';
 import type { World } from '../world.ts';
 import type { Pair } from './standby.ts';
 
-/** B5: the limit is 10 s; two seconds are added because the test machine has only two cores. */
+/**
+ * The time limit for a write. The exchange must end it within 10 s. Two more seconds are allowed, because the test
+ * machine has only two cores.
+ */
 const LONGEST_MS = 12_000;
 const CANARY_WRITES = 5;
 

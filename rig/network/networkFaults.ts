@@ -25,7 +25,7 @@ const PLANS = {
   long: { replicas: 3, windows: 42, windowMs: 4_000, calmMs: 1_500 },
 };
 
-/** When a fault has lasted this long, no request may fail any more. */
+/** The time after which a lasting fault must no longer make requests fail. */
 const QUIET_AFTER_MS = 10_000;
 const QUIET_MS = 3_000;
 

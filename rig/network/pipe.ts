@@ -88,7 +88,7 @@ export class Pipe {
       const slice = bytes.subarray(at, at + Math.min(sliceBytes(current), this.connection.allowance()));
       at += slice.length;
       this.held -= slice.length;
-      // Wait for a receiver that does not read, unless it closes.
+      // If the receiver does not read, wait until it reads or closes.
       if (slice.length > 0 && !this.to.destroyed && !this.to.write(slice)) {
         await Promise.race([once(this.to, 'drain'), once(this.to, 'close')]).catch(() => {});
       }

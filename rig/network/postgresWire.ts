@@ -19,7 +19,7 @@ const GSS_REQUEST = 80877104;
 
 /** Returns the parsers of both directions of one connection. */
 export function readPostgres(): { toServer: Reader; toClient: Reader } {
-  // Encrypted bytes are not parsed.
+  // Set when the bytes are encrypted and cannot be parsed.
   let opaque = false;
   let started = false;
   const names = new CommitNames();

@@ -36,13 +36,13 @@ export class Pair {
 
   static async make(primary: Postgres, database: ChaosProxy, replication: ChaosProxy): Promise<Pair> {
     const pair = new Pair(primary, database, replication, await mkdtemp(join(tmpdir(), 'mex-rig-')));
-    // The standby can fall behind by this much WAL and still catch up.
+    // Keep 512 MB of WAL, so that the standby can fall behind by this much and still catch up.
     await primary.query("ALTER SYSTEM SET wal_keep_size = '512MB'");
     await pair.addStandby();
     return pair;
   }
 
-  /** Adds a standby that copies and follows the primary. From then on a COMMIT waits for it. */
+  /** Adds a standby that copies and follows the primary. Afterward, each COMMIT waits for this standby. */
   async addStandby(): Promise<void> {
     this.replication.target = targetOf(this.primary.url);
     const dataDir = this.folder(this.made++);
@@ -70,12 +70,12 @@ export class Pair {
     await this.standby.query('SELECT pg_promote(true, 60)');
     this.database.target = targetOf(this.standby.url);
     this.primary.become(this.standby);
-    // Remove the files of killed servers, which would fill the disk in a long run. The world removes those of the first
-    // server.
+    // Remove the files of killed servers, which would fill the disk in a long run. The world removes the files of the
+    // first server.
     if (this.made >= 2) await rm(this.folder(this.made - 2), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** From then on a COMMIT does not wait for a standby. */
+  /** Turns off synchronous replication, so that COMMITs no longer wait for a standby. */
   async desynchronize(): Promise<void> {
     await this.primary.query('ALTER SYSTEM RESET synchronous_standby_names');
     await this.primary.query('SELECT pg_reload_conf()');
@@ -108,7 +108,7 @@ export class Pair {
   }
 
   async stop(): Promise<void> {
-    // The world stops the server that currently serves.
+    // Stop only the standby. The world stops the server that currently serves.
     if (this.standby.url !== this.primary.url) await this.standby.stop();
   }
 
@@ -126,7 +126,7 @@ export class Pair {
     await this.primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${NAME}'`);
     await this.primary.query('SELECT pg_reload_conf()');
     await this.caughtUp();
-    // Other server processes apply the new setting with a delay. A COMMIT that waits proves that they have applied it.
+    // Wait until a COMMIT waits for the standby, because the server's processes apply the new setting with a delay.
     await until('COMMITs wait for the standby', async () => {
       await this.replication.impose({ kind: 'blackHole' });
       const commit = this.primary.query(COMMIT_SOMETHING);

@@ -21,7 +21,7 @@ const MILD: ((random: Random) => Fault)[] = [
   (random) => ({ kind: 'reset', ms: random.int(300) }),
   () => ({ kind: 'down' }),
   () => ({ kind: 'blackHole' }),
-  // On the callers' link only the caller disappears. The exchange does not notice that its caller is gone.
+  // Only the caller disappears on the callers' link. The exchange does not notice that its caller is gone.
   () => ({ kind: 'halfOpen', gone: 'client' }),
 ];
 

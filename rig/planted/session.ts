@@ -54,7 +54,7 @@ const vitest = await createVitest(
       {
         name: 'planted-bug',
         enforce: 'pre',
-        // A source with a bug is not cached, because other runs must not use it.
+        // Do not cache a source with a bug, because other runs must not use it.
         configureVitest: ({ defineCacheKeyGenerator }) =>
           defineCacheKeyGenerator(({ id }) => (edited(id) === undefined ? undefined : false)),
         transform(code, id) {
@@ -69,7 +69,7 @@ const vitest = await createVitest(
   },
 );
 await vitest.standalone();
-// Run no tests, so that the database is started without a bug.
+// Run no tests yet. This run only starts the database without a bug.
 await vitest.runTestSpecifications([]);
 
 async function run(name: string): Promise<Report> {

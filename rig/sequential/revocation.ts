@@ -1,4 +1,4 @@
-/** A certificate is revoked, and the measurement that depends on it must fail within 10 s. */
+/** Revokes a certificate. The measurement that depends on it must fail within 10 s. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRoot, issueLeaf } from '@measurement-exchange/sdk/identity';
 import type fc from 'fast-check';

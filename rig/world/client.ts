@@ -14,7 +14,10 @@ export interface HttpResponse {
   json: any;
 }
 
-/** Under any single fault, every request must get a response or be closed within 30 s. */
+/**
+ * The time limit for a request. Under any single fault, every request must get a response or be closed within this
+ * time.
+ */
 const LONGEST_MS = 30_000;
 
 export class Client {

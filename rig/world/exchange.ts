@@ -16,7 +16,7 @@ export class ExchangeProcess {
   private readonly options: ExchangeOptions;
   private readonly process: MexProcess;
   private config: Partial<Config>;
-  /** The system chooses the port at the first start. Later starts use the same port. */
+  /** The port. The system chooses it at the first start, and later starts use the same port. */
   private port = 0;
   url = '';
   dev!: DevJson;

@@ -58,8 +58,8 @@ const SHAPES: Record<'DISCRETE_GAUSSIAN' | 'GEOMETRIC', (count: Count) => Shape>
     return {
       offset: Math.ceil((sensitivity / epsilon) * Math.log(tail)),
       variance: (2 * ratio) / (1 - ratio) ** 2 / DUCHIES,
-      // The kurtosis of a two-sided geometric draw is close to 6, like a Laplace draw. A third of a draw has three
-      // times the excess.
+      // The kurtosis of a two-sided geometric draw is close to 6, as for a Laplace draw, so its excess is about 3. One
+      // of three equal parts has three times this excess.
       kurtosis: 3 + 3.2 * DUCHIES,
     };
   },
@@ -131,7 +131,7 @@ function drawRegisters(protocol: Protocol, mechanism: Mechanism): { drawn: Drawn
     for (let k = 1; k <= PROVIDERS; k++) {
       drawn.add(`histogram of ${k}`, groups.filter(([, times]) => times === k).length);
     }
-    // The number of each reach register is unique. The reported count is the number of groups.
+    // Each reach register must have a unique number. The reported count must be the number of histogram groups.
     expect([...copies].filter(([name]) => name.startsWith('reach')).every(([, times]) => times === 1)).toBe(
       true,
     );

@@ -139,7 +139,8 @@ describe('complaints', () => {
       answersOf(plan, ({ union }) => (union === 3 ? 2000 : 1001)),
     );
     const [all, both] = report.figures;
-    // The overlap is a sum of three noisy numbers. The union is a single noisy number.
+    // The overlap has √3 times the standard deviation of the union, because it is a sum of three noisy numbers and the
+    // union is a single one.
     expect(both!.standardDeviation! / all!.standardDeviation!).toBeCloseTo(Math.sqrt(3), 3);
     for (const { value, interval } of report.figures) {
       expect(interval![0]).toBeLessThanOrEqual(value!);
@@ -167,7 +168,7 @@ describe('complaints', () => {
       ],
     });
     const plan = await planReport(definition, surroundings);
-    // The plan measures the frequency of the union, so it does not measure the reach of the union again.
+    // The plan measures the union's frequencies, so it must not measure the union's reach again.
     expect(plan.needs.map(({ need }) => need.type).sort()).toEqual([
       ...['IMPRESSION', 'IMPRESSION', 'REACH', 'REACH'],
       ...new Array(5).fill('REACH_AND_FREQUENCY'),

@@ -45,7 +45,10 @@ export interface Run {
   sketch?: { masks: Uint32Array; alone: number[] };
 }
 
-/** Cached estimates, by noise, width and registers. An estimate takes milliseconds, and many worlds share it. */
+/**
+ * Caches estimates by noise, width and number of registers. An estimate takes milliseconds, and many worlds need the
+ * same ones.
+ */
 const ESTIMATES = new Map<string, number>();
 
 /** Draws worlds, and answers the needs of a plan. Values that are the same for every draw are computed once. */

@@ -70,7 +70,7 @@ function figuresIn(report: Report): Set<string> {
   for (const of of new Set(figures.map(({ figure }) => figure.of))) {
     for (const [i, { reach, added }] of reachCurve(report, of).entries())
       if (i > 0) add('added', setOf(of), reach.figure, added!.value);
-    // The groups of one attribute, in a breakdown by two attributes.
+    // Also count the groups of each single attribute, which the report derives from a breakdown by two attributes.
     const { age = [], sex = [] } = surroundings.attributes ?? {};
     for (const group of [...age.map((value) => ({ age: value })), ...sex.map((value) => ({ sex: value }))]) {
       const { period } = figures[0]!.figure;

@@ -20,7 +20,7 @@ const ATTRIBUTES = { age: ['young', 'old'], sex: ['f', 'm'] };
 const below = (random: Random, n: number) => Math.floor(random.next() * n);
 
 function randomFigures(random: Random, segments: number): FigureRequest[] {
-  // Some reports have groups without a total.
+  // Give some reports groups without a total.
   if (random.next() < 0.15) return [{ metric: 'reach', of: ['all'], groups: 'both' }];
   const sets = ['all', 'common', 'rest', ...NAMES.slice(0, segments)];
   const periods = random.next() < 0.5 ? 'weekly(MONDAY)' : 'weekly(THURSDAY)';
@@ -44,7 +44,7 @@ async function randomPlan(random: Random): Promise<Plan> {
     sets: { all: names.join(' | '), common: names.join(' & '), rest: `a - (${names.slice(1).join(' | ')})` },
     groups: { age: { by: ['age'] }, both: { by: ['age', 'sex'] } },
     figures: randomFigures(random, segments),
-    // A budget in ε makes planning fast. A budget in ρ would need a search for the noise of each part.
+    // Use a budget in ε, because planning is then fast. A budget in ρ would need a search for the noise of each part.
     budget: { epsilon: 2, delta: 1e-6 },
   });
   const surroundings = surroundingsOf('honestMajorityShareShuffle', {

@@ -36,7 +36,7 @@ it('wakes every job that shares the waker from its pause', async () => {
 it('loses no wake-up that comes while a job finds nothing to do', async () => {
   const waker = new Waker();
   const job = start(waker, async (count) => {
-    // The wake-up comes after the job has looked for work and before the job ends.
+    // Wake the job after it has looked for work and before it ends. This wake-up must not be lost.
     await sleep(1);
     if (count < 20) waker.wake();
     return false;

@@ -12,8 +12,8 @@ export const NOBODY = 65534;
  */
 export function ordinaryAccount(): Account | undefined {
   if (process.geteuid!() !== 0) return { prefix: [], identity: {} };
-  // In a user namespace the process is not root but can still read the checkout, even inside a folder that only root
-  // may enter.
+  // Prefer a user namespace. The process is then not root, but can still read the checkout, even inside a folder that
+  // only root may enter.
   const namespace = ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
   if (spawnSync(namespace[0]!, [...namespace.slice(1), 'true']).status === 0) {
     return { prefix: namespace, identity: {} };

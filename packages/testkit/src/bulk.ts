@@ -1,4 +1,4 @@
-/** Writes thousands of resources per second with SQL. The rows equal those that the exchange would have written. */
+/** Writes thousands of resources per second with SQL. The rows have the form in which the exchange writes them. */
 
 import { type Trigger, target } from '@measurement-exchange/exchange/internal/domain/aggregate';
 import { messageTypesOf } from '@measurement-exchange/exchange/internal/protobuf/descriptor/descriptorSet';
@@ -12,8 +12,8 @@ export interface BulkParty {
 }
 
 /**
- * The createTime of the first resource. Ten resources share each createTime, and the next ten are one microsecond
- * later.
+ * The createTime of the first resource. Ten resources share each createTime, and the next ten are created one
+ * microsecond later.
  */
 export const BULK_START = '2026-01-01T00:00:00.000000Z';
 const CREATED = `('${BULK_START}'::timestamptz + i / 10 * interval '1 microsecond')`;
@@ -54,9 +54,9 @@ function steps(): string {
 }
 
 /**
- * Writes measurements numbered from `first` (default 0). In each ten, six await their requisitions, two succeeded, one
- * failed and one was cancelled. Every hundredth measurement has a requisition of each provider, the others only one of
- * the first provider. The nonce is the number.
+ * Writes measurements numbered from `first` (default 0). Six of every ten await their requisitions, two succeeded, one
+ * failed and one was cancelled. Every hundredth measurement has a requisition for each provider, and the others have
+ * only one for the first provider. The nonce of a measurement is its number.
  */
 export async function loadMeasurements(
   database: Database,
@@ -64,8 +64,8 @@ export async function loadMeasurements(
 ): Promise<void> {
   const { consumer, providers, count, first = 0 } = bulk;
   const parts = providers.map((p, ordinal) => `(${ordinal}, ${quote(p.name)}, ${certificateId(p)})`);
-  // A query text without parameters runs as one transaction. Measurements and their requisitions must be written
-  // together.
+  // Send all statements as one query without parameters, because PostgreSQL runs such a query as one transaction.
+  // Measurements and their requisitions must be written together.
   await database.query(`
     CREATE TEMPORARY TABLE bulk ON COMMIT DROP AS
     SELECT i, 'm' || md5(i::text) AS id, state, first_state, other_state, version, ${CREATED} AS created,
@@ -115,7 +115,7 @@ export async function loadMeasurements(
 }
 
 /**
- * Changes a pending measurement with the nonces 1, 2, 3 … as if its protocol needed duchies: all requisitions are
+ * Changes a pending measurement with the nonces 1, 2, 3 … as if duchies had to compute it: all requisitions are
  * fulfilled one microsecond after its creation, and nothing is computed yet.
  */
 export async function makeComputing(database: Database, id: string): Promise<void> {
@@ -135,7 +135,7 @@ export async function makeComputing(database: Database, id: string): Promise<voi
     COMMIT`);
 }
 
-/** Appends to the log of changes every transition of these measurements after their creation. */
+/** Returns SQL that adds the transitions of these measurements, except their creation, to the log of changes. */
 export function logChanges(those: string): string {
   return `
     INSERT INTO changes (party, name, kind, state, version, time)

@@ -22,8 +22,8 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.
  */
 const OPTIONS = {
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  // Playwright's signal handlers would remain after the test and end a process in which another test sends itself a
-  // signal.
+  // Turn off Playwright's signal handlers. They would remain after the test, and end the process when a later test
+  // sends a signal to its own process.
   handleSIGINT: false,
   handleSIGTERM: false,
   handleSIGHUP: false,
@@ -49,14 +49,14 @@ export async function launchChromium(): Promise<Browser> {
   const directory = await unpacked();
   const launch = (env: NodeJS.ProcessEnv) =>
     chromium.launch({ executablePath: join(directory, 'chromium'), ...OPTIONS, env: stringsOf(env) });
-  // A machine without fonts uses the fonts of the package.
+  // If the machine has no fonts, use the package's fonts.
   const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(directory, 'fonts') };
   const env = { ...process.env, ...fonts };
   try {
     return await launch(env);
   } catch (error) {
     if (!/shared librar/i.test(String(error))) throw error;
-    // The machine lacks libraries that Chromium needs, so use those of the package.
+    // The machine lacks libraries that Chromium needs, so use the package's libraries.
     return launch({ ...env, LD_LIBRARY_PATH: join(directory, 'al2023', 'lib') });
   }
 }
@@ -90,7 +90,7 @@ async function unpacked(): Promise<string> {
 /** Unpacks into another folder and then renames it, so that no process finds a partial folder. */
 async function unpack(final: string): Promise<void> {
   const directory = await mkdtemp(`${final}-`);
-  // The package unpacks into the temporary directory of its process.
+  // Run this script in a separate process, because the package unpacks into the temporary directory of its process.
   const script = `
     import { inflate } from '@sparticuz/chromium';
     for (const name of ['chromium.br', 'fonts.tar.br', 'al2023.tar.br']) {

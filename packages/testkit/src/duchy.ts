@@ -32,7 +32,7 @@ export async function createDuchyDatabase(): Promise<DuchyDatabase> {
     return db;
   };
   const pool = new pg.Pool({ ...connection, max: 2 });
-  // Dropping the database may end connections that the pool is still closing.
+  // Ignore errors of idle connections. Dropping the database may end connections that the pool is still closing.
   pool.on('error', () => {});
   return {
     url,

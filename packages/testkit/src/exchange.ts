@@ -30,7 +30,7 @@ export async function createDatabase(): Promise<Database> {
   await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${inject('template')}`);
   const url = withDatabase(server, name);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
-  // Dropping the database may end connections that the pool is still closing.
+  // Ignore errors of idle connections. Dropping the database may end connections that the pool is still closing.
   pool.on('error', () => {});
   return {
     url,
@@ -87,7 +87,7 @@ export async function startExchange(
     dataDir,
     database,
     logs: async () => {
-      // A request for the metrics makes the exchange flush its log and metrics.
+      // Request the metrics first, because this makes the exchange flush its log.
       await fetch(`${running.url}/metrics`);
       return logs;
     },

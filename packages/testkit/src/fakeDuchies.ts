@@ -46,7 +46,7 @@ export interface FakeDuchies {
   roots: TrustedRoot[];
   /** The settings that a provider needs to upload to the duchies. */
   settings: Omit<ShareShuffleSettings, 'folder'>;
-  /** All three duchies publish their parameters, which providers need. */
+  /** Publishes the parameters of all three duchies, which providers need for their uploads. */
   setParameters(measurement: { name?: string }): Promise<void>;
   close(): Promise<void>;
 }

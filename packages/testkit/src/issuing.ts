@@ -31,7 +31,7 @@ export interface Options {
   aki?: string | 'absent';
   /** The party that the certificate names. */
   party?: string | undefined;
-  /** The validity in years from now. */
+  /** The start and end of the validity, in years from now. */
   from?: number;
   until?: number;
   extensions?: x509.Extension[];

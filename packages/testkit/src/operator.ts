@@ -1,4 +1,4 @@
-/** The operator's steps in tests of parties, principals and roots. */
+/** Steps of an exchange's operator, for tests of parties, principals and roots. */
 import { readFile } from 'node:fs/promises';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { importJWK, type JWK, SignJWT } from 'jose';

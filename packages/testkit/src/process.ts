@@ -68,7 +68,7 @@ export function spawnMex(args: string[], options: MexOptions = {}): MexProcess {
       written.all += chunk;
     });
   }
-  // Ends the child process when this process exits, even after an interrupt.
+  // End the child process when this process exits, even after an interrupt.
   const endWithUs = () => child.kill('SIGKILL');
   process.once('exit', endWithUs);
   const ended = once(child, 'close').then(([code, signal]) => {

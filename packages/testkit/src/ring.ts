@@ -21,7 +21,7 @@ import { addDuchies, SHARE_SHUFFLE } from './shareShuffle.ts';
 import { castOf, ok } from './steps.ts';
 
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
-/** The ring uses the same duchies as share shuffle, but the second worker comes first. */
+/** The ring has the same duchies as the share shuffle protocol, but the second worker comes first. */
 export const RING: ReachOnlyLiquidLegionsV2Config = {
   workers: [SHARE_SHUFFLE.secondWorker, SHARE_SHUFFLE.firstWorker],
   aggregator: SHARE_SHUFFLE.aggregator,
@@ -71,7 +71,7 @@ export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol =
   const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
-  // The exchange does not check the proof.
+  // Use an invalid proof, because the exchange does not check it.
   const proof = new Uint8Array(65);
   const message = packElGamalPublicKey({ element: ecdh.getPublicKey(null, 'compressed'), proof });
   const elGamalPublicKey = {

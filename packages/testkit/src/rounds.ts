@@ -6,7 +6,7 @@ const stress = Number(process.env.MEX_STRESS ?? 0);
 
 export const isStress = stress > 0;
 
-/** Returns `full` rounds under stress, and `usual` rounds otherwise. */
+/** Returns `full` rounds (times MEX_STRESS) in stress runs, and `usual` rounds otherwise. */
 export function rounds(full: number, usual = Math.ceil(full / 10)): number {
   return isStress ? full * stress : usual;
 }

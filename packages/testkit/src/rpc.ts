@@ -151,7 +151,8 @@ export function createMeasurementRequest(consumer: DevParty, providers: DevParty
       })),
     },
   });
-  // A parsed message contains no Node Buffers, so tests can compare it with other messages.
+  // Serialize and parse the message, because a parsed message contains no Node Buffers and tests can compare it with
+  // other messages.
   return fromBinary(CreateMeasurementRequestSchema, toBinary(CreateMeasurementRequestSchema, request));
 }
 

@@ -46,7 +46,7 @@ export async function shareMeasurement(
   const log = (select: string) =>
     `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
      ${select};`;
-  // A query text without parameters runs as one transaction.
+  // Send all statements as one query without parameters, because PostgreSQL runs such a query as one transaction.
   await database.query(`
     BEGIN;
     UPDATE measurements SET protocol = '${protocol}',

@@ -30,7 +30,7 @@ export function useShareShuffle(overrides: Partial<Config> = {}): TestExchange {
   return useExchange({ ...CONFIG, ...overrides }, addDuchies);
 }
 
-/** Marks these providers as participants of share shuffle. */
+/** Marks these providers as able to take part in the share shuffle protocol. */
 export async function supportShareShuffle(exchange: TestExchange, providers: DevParty[]): Promise<void> {
   const capabilities = { honestMajorityShareShuffleSupported: true };
   for (const { name } of providers) await ok(asOperator(exchange, 'PATCH', name, { capabilities }));

@@ -112,7 +112,10 @@ export function signed(consumer: DevParty, message: Uint8Array) {
   };
 }
 
-/** Adds a certificate directly to the database. Its bytes are random, because only the exchange uses it. */
+/**
+ * Adds a certificate directly to the database. Random bytes are enough, because no client in these tests verifies the
+ * certificate.
+ */
 export async function addCertificate(
   exchange: TestExchange,
   party: string,

@@ -80,7 +80,7 @@ export async function startWorld(
   };
 }
 
-/** Creates such a world for the tests of this file. The returned object is filled when the exchange runs. */
+/** Starts a world for the tests of this file. The returned object is filled when the exchange runs. */
 export function useWorld(...options: Parameters<typeof startWorld>): World {
   const world = {} as World;
   beforeAll(async () => {
@@ -98,7 +98,8 @@ export function partyOf(exchange: TestExchange, dev: DevParty): Party {
     name: dev.name,
     certificate: dev.certificate,
     privateKeyPem: dev.privateKeyPem,
-    // Convert to Uint8Array, because a test would not find a Node Buffer equal to the SDK's bytes.
+    // Convert to Uint8Array, because a comparison in a test would treat a Node Buffer as different from the SDK's
+    // bytes.
     encryptionPublicKey: Uint8Array.from(fromBase64(dev.encryptionPublicKey)!),
     encryptionPrivateKey: Uint8Array.from(fromBase64(encryptionPrivateKey)!),
     client: createClient({ baseUrl: exchange.url, token: dev.token }),
@@ -123,7 +124,10 @@ export async function requisitionOf(provider: Party, measurement: string): Promi
   throw new Error(`${provider.name} has no requisition of ${measurement}`);
 }
 
-/** Decrypts the question to this provider, and returns the key that the result must be encrypted for. */
+/**
+ * Decrypts the specification that the consumer sent to this provider, and returns the key that the result must be
+ * encrypted for.
+ */
 export async function readRequisition(provider: Party, requisition: Requisition) {
   const { ciphertext } = requisition.encryptedRequisitionSpec!;
   const signed = unpackSignedMessage(await decrypt(provider.encryptionPrivateKey, ciphertext));

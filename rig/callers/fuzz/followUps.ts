@@ -1,6 +1,6 @@
 /**
- * Follows up on a successful request: keeps the returned names for later requests, and checks that the response was
- * true.
+ * Follows up on a successful request: keeps the returned names for later requests, and checks that later reads agree
+ * with the response.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Reply } from '@measurement-exchange/testkit/exchange';

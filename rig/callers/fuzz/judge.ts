@@ -67,7 +67,7 @@ export class Judge {
     const problem = this.conforms(operation)(response.json, 'the response');
     if (problem !== undefined) problems.push(`not as documented: ${problem}`);
     problems.push(...this.rightProblems(sent, operation));
-    // Changes show old states of a resource, which differ from its current state.
+    // Skip the list of changes, which shows old states of a resource.
     const isPast = operation.route.operation === 'listChanges';
     for (const resource of isPast ? [] : resourcesIn(response.json)) {
       const changed = this.state.observe(resource, sentAt);

@@ -135,7 +135,8 @@ function parameterOf(
   { name, required, schema }: OpenApiParameter,
   conforming: Conforming,
 ): Arbitrary<unknown> {
-  // Pages stay small, because large responses would be most of the work. Valid page tokens come from earlier responses.
+  // Keep pages small, because large responses would be most of the work. Page tokens are drawn elsewhere, from earlier
+  // responses.
   if (name === 'pageSize')
     return fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.constantFrom(0, 50, 1_001));
   if (name === 'pageToken') return fc.constant(undefined);
@@ -165,7 +166,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     key,
     isGuarded && key === 'validateOnly' ? 'true' : value,
   ]);
-  // `resolved` makes a copy, which twists may then change.
+  // Twists may change this body, because `resolved` makes a copy.
   const body = resolved(plan.body ?? filled?.body, state, speaker);
   const built: Built = {
     plan,

@@ -23,7 +23,7 @@ export interface Vocabulary {
   bytes: (min: number) => Arbitrary<Uint8Array>;
 }
 
-/** An optional field is present in one value of 3, an output-only field in one of 12. */
+/** An optional field is present in one of 3 values, and an output-only field in one of 12. */
 const PRESENT = { optional: 3, readOnly: 12 };
 
 export class Conforming {

@@ -8,7 +8,10 @@ import type { DevJson, DevParty } from '@measurement-exchange/testkit/requests';
 import type { NameRef } from './schemas.ts';
 
 export interface Speaker {
-  /** For example `dataProviders/streamly` or `operator`; '' for a caller that the exchange does not know. */
+  /**
+   * The caller's name, for example `dataProviders/streamly` or `operator`. Empty if the exchange does not know the
+   * caller.
+   */
   name: string;
   kind: Kind | undefined;
   id: string;

@@ -57,7 +57,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/auth/principals.test.ts'),
   },
   {
-    // With this bug, a set of 60 KB prints as 30 MB of JSON.
+    // With this bug, a set of 60 KB can print as 30 MB of JSON.
     name: 'printed-size-not-limited',
     edits: [
       inExchange(
@@ -69,13 +69,14 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/protobuf/descriptor/options.test.ts', 'that would print to more than 8 MiB'),
   },
   {
-    // The protobuf runtime follows types by recursion, so a long chain exhausts the stack.
+    // With this bug, a long chain of types exhausts the stack, because the protobuf runtime follows types recursively.
     name: 'type-chains-not-limited',
     edits: [inExchange('protobuf/descriptor/typeChains.ts', 'if (longest > MAX_CHAIN)', 'if (false)')],
     foundBy: test('exchange/src/protobuf/descriptor/typeChains.test.ts'),
   },
   {
-    // With this bug, replacing a large descriptor makes other callers' pages too large.
+    // With this bug, a provider can make a consumer's page of event groups too large by replacing a descriptor with a
+    // large one.
     name: 'page-of-metadata-not-cut',
     edits: [
       inExchange(
@@ -179,7 +180,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/auth/claims.test.ts', 'may be issued to a configured client'),
   },
   {
-    // With this bug, another exchange could act as the user.
+    // With this bug, the CLI sends the user's token to any exchange, which could then act as the user.
     name: 'login-sent-to-any-exchange',
     edits: [
       {

@@ -109,7 +109,8 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: test(HOLDING, 'holds it, charges nothing'),
   },
   {
-    // With this bug, deferring or answering would reveal whether a single person is in the events.
+    // With this bug, the choice between deferring and answering reveals whether the data contains any events of a
+    // reference, even of a single person.
     name: 'served-decided-by-the-rows',
     edits: [
       inProvider(

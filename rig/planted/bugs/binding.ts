@@ -222,7 +222,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: PROOF_TEST,
   },
   {
-    // With this bug, two proofs of one key reveal its secret.
+    // With this bug, two proofs for the same key in different contexts reveal the secret key.
     name: 'proofs-share-a-commitment',
     edits: [
       inMpc(
@@ -337,7 +337,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/coalitions/ringTerms.test.ts'),
   },
   {
-    // With this bug, a provider has no key for the encryption of its share.
+    // With this bug, a provider that uploads to the first worker has no key to encrypt its share with.
     name: 'one-worker-key-shown',
     edits: [
       inExchange(

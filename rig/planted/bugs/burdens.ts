@@ -56,7 +56,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
     foundBy: BOUNDS('more than 1,000 changes again'),
   },
   {
-    // With this bug, each request is bounded, but the total over several requests is not.
+    // With this bug, the number of redeliveries is limited per request, but not in total.
     name: 'redelivers-any-number-of-times',
     edits: [
       inExchange('database/webhooks.ts', 'ELSE r.count END + excluded.count', 'ELSE 0 END + excluded.count'),

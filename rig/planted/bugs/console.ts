@@ -17,7 +17,7 @@ export const CONSOLE_BUGS: PlantedBug[] = [
     foundBy: foundBy('works once, sets a cookie'),
   },
   {
-    // With this bug, an attacker's host name that resolves to 127.0.0.1 would act as a page of the console.
+    // With this bug, a page on an attacker's domain that resolves to 127.0.0.1 can send requests to the console.
     name: 'console-answers-any-host',
     edits: [inConsole('guard.ts', 'if (host !== this.origin.host) {', 'if (host === undefined) {')],
     foundBy: foundBy('a name that stands for this machine'),

@@ -39,7 +39,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
     relax: {
       statements: [
         'ALTER SYSTEM SET synchronous_commit = off',
-        // The longest allowed delay between two writes of the WAL.
+        // Use the longest allowed delay between two writes of the WAL, so that a crash loses more.
         "ALTER SYSTEM SET wal_writer_delay = '10s'",
         'SELECT pg_reload_conf()',
       ],

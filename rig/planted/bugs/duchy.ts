@@ -41,7 +41,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/face/spoiledUploads.test.ts', 'another aggregator'),
   },
   {
-    // With this bug, the exchange can remove the noise after the duchy accepted the terms.
+    // With this bug, the exchange can change the terms, such as the noise, after the duchy has accepted them.
     name: 'changed-after-acceptance',
     edits: [
       inDuchy(
@@ -89,7 +89,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // With this bug, the exchange can read the messages between duchies.
+    // With this bug, the exchange can replace a duchy's key with its own, and read the messages to that duchy.
     name: 'key-of-anybody',
     edits: [inDuchy('peers/verifiedKey.ts', 'verifySignature(publicKey, certificate)', 'Promise.resolve()')],
     foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
@@ -153,7 +153,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // With this bug, the consumer with the most computations occupies all mills.
+    // With this bug, a consumer with many due stages delays the stages of all other consumers.
     name: 'no-turns-of-consumers',
     edits: [inDuchy('database/leases.ts', 'WHERE consumer = due.consumer', 'WHERE false')],
     foundBy: test(
@@ -162,7 +162,8 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // With this bug, old copies of chunks can be decrypted with the duchy's key forever.
+    // With this bug, chunks are encrypted with the duchy's own key, so copies of them can still be decrypted after the
+    // computation has ended.
     name: 'blobs-under-the-key-of-the-duchy',
     edits: [inDuchy('database/blobs.ts', "await blobSecrets(db, computation, 'write')", 'db.secrets')],
     foundBy: test(
@@ -199,7 +200,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // With this bug, only the first five blobs are removed, although a computation may have more.
+    // With this bug, only the first five blobs are removed when a computation ends, even if it has more.
     name: 'only-the-first-blobs-removed',
     edits: [
       inDuchy(

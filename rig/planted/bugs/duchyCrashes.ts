@@ -75,7 +75,8 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: crashes('anything it does with an upload'),
   },
   {
-    // With this bug, a mill that was paused for longer than its lease continues work that another mill has taken over.
+    // With this bug, a mill that was paused for longer than its lease can finish a stage that another mill has taken
+    // over.
     name: 'lease-without-token',
     edits: [
       inDuchy(

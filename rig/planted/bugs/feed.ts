@@ -82,7 +82,8 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),
   },
   {
-    // A transaction that waits for a lock may have its ID before it has the lock, so IDs alone do not give the order.
+    // With this bug, changes can arrive out of order. A transaction may get its ID before it waits for a lock, so IDs
+    // alone do not give the order.
     name: 'changes-out-of-order',
     edits: [inExchange(VERSIONS, "isNotLater('xmin');", "'true';")],
     foundBy: test(`${TESTS}/order.test.ts`, 'with event groups'),

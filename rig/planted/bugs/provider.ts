@@ -304,7 +304,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: DUCHIES_TEST,
   },
   {
-    // With this bug, the exchange could replace the duchy's key by its own and decrypt the seed.
+    // With this bug, the exchange could replace the duchy's key with its own, and decrypt the seed.
     name: 'duchy-key-not-verified',
     edits: [
       inProvider(
@@ -372,8 +372,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: uploadTest('says that it stored it, and tells nobody'),
   },
   {
-    // With this bug, the exchange could replace a duchy's key by its own, and would not need the duchy's secret any
-    // more.
+    // With this bug, the exchange could replace a duchy's key with its own, and then decrypt without that duchy's
+    // secret key.
     name: 'ring-key-not-verified',
     edits: [
       inProvider(

@@ -1,6 +1,6 @@
 /**
- * Planted bugs in the gRPC API, which shows the resources of REST with the names and the leniency that its clients
- * expect.
+ * Planted bugs in the gRPC API. It shows the same resources as REST, but uses the names and accepts the deviations that
+ * existing gRPC clients expect.
  */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';

@@ -40,7 +40,8 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     foundBy: urlTest('where a webhook may point'),
   },
   {
-    // The test can use only addresses of this machine.
+    // With this bug, a webhook can reach a private address through a host name. The test can use only addresses of this
+    // machine.
     name: 'webhook-to-any-address-of-a-name',
     edits: [
       inExchange(

@@ -64,13 +64,14 @@ describe('a SignedMessage', () => {
     });
     const both = write({ data: utf8('other'), message: { typeUrl: 'T', value: message }, signature });
     expect(plain(unpackSignedMessage(both))).toMatchObject({ message: 'the spec', typeUrl: 'T' });
-    // An Any without a value still counts as the message, so the message is empty.
+    // An Any without a value still takes precedence over `data`, so the message is empty.
     const empty = write({ data: message, message: { typeUrl: 'T' }, signature });
     expect(() => unpackSignedMessage(empty)).toThrow('has no message');
   });
 
   it('keeps the message as it was, also where it would be written otherwise today', () => {
-    // These bytes have a field out of order, a varint longer than needed, and an unknown field.
+    // Use bytes that no current encoder would write: a field out of order, a varint longer than needed, and an unknown
+    // field.
     const odd = Buffer.from('18818080000a00f80101', 'hex');
     const packed = write({ message: { typeUrl: 'T', value: odd }, signature });
     expect(Buffer.from(unpackSignedMessage(packed).message)).toEqual(odd);

@@ -111,7 +111,7 @@ describe('which roots vouch for whom', () => {
     expect(await faultOf(async () => shared.verify(STREAMLY, await byShared(), NOW))).toBe(
       'CERTIFICATE_NAMES_NO_PARTY',
     );
-    // A root that belongs to one party only needs no party name in the certificate.
+    // A certificate needs no party name if its root belongs to one party only.
     await shared.verify(STREAMLY, (await leaf(streamly)).der, NOW);
   });
 
@@ -308,7 +308,7 @@ describe('a root is refused', () => {
     const error = await errorOf(() => createTrustStore([{ pem: intermediate.pem }]));
     expect(error.code).toBe('CERTIFICATE_CHAIN_TOO_LONG');
     expect(error.message).toContain('Give the self-signed root');
-    // This certificate has the same subject name as the root, but a different key.
+    // Use a certificate with the same subject name as the root, but with a different key.
     const namesake = await root('CN=Streamly root', { by: streamly });
     expect(await faultOfRoot(namesake.pem)).toBe('CERTIFICATE_CHAIN_TOO_LONG');
     expect(await faultOfRoot(`${streamly.pem}${intermediate.pem}`)).toBe('CERTIFICATE_CHAIN_TOO_LONG');

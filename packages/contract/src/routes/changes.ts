@@ -13,7 +13,7 @@ const follow = {
   ),
 };
 
-/** The maximum value of `waitSeconds`. */
+/** The maximum time that a request may wait for changes, in seconds. */
 export const MAX_WAIT_SECONDS = 30;
 
 const list = {

@@ -10,7 +10,10 @@ export const TYPE_URLS = {
   EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
   ElGamalPublicKey: `${PREFIX}ElGamalPublicKey`,
   RandomSeed: `${PREFIX}RandomSeed`,
-  /** A consumer's question as JSON. The SDK encrypts it so that only the consumer can read it. */
+  /**
+   * The request that a consumer asked a measurement for, as JSON. The SDK encrypts it so that only the consumer can
+   * read it.
+   */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',
   /** The definition and the figures of a report as JSON, encrypted in the same way. */
   ReportDefinition: 'type.googleapis.com/mex.contract.ReportDefinition',

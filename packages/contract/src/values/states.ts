@@ -75,7 +75,8 @@ export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_ME
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
 /**
- * Share-shuffle has a first and a second worker, Liquid Legions any number of workers. Both protocols have one aggregator.
+ * The share shuffle protocol has a first and a second worker. The Liquid Legions protocols have any number of workers.
+ * Each protocol has one aggregator.
  */
 export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'WORKER', 'AGGREGATOR'] as const;
 export type DuchyRole = (typeof DUCHY_ROLES)[number];

@@ -242,8 +242,8 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const seen = new Set([...destroyed, ...histogram]);
     const isNamed = (i: number) => tables.some((table) => seen.has(table[i]!));
     const right = TARGETS.filter((vid, i) => isNamed(i) === reached.includes(vid)).length;
-    // Five standard deviations of 80 coin flips. An aggregator that saw unblinded flags would guess nearly all people
-    // right.
+    // Allow five standard deviations of 80 coin flips. An aggregator that saw unblinded flags would guess nearly all
+    // people right.
     expect(Math.abs(right - 40)).toBeLessThan(23);
   });
 
@@ -251,8 +251,8 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const others = [...destroyed, ...histogram].filter((point) => point !== NOTHING);
     expect(others.length).toBeGreaterThan(20);
     expect(new Set(others).size).toBe(others.length);
-    // If one blinding factor were used for both flags of a tuple, or for all tuples, this difference would be the same
-    // point everywhere.
+    // Compare the two flags of each tuple. If one blinding factor were used for both flags of a tuple, or for all
+    // tuples, this difference would be the same point everywhere.
     const places = destroyed.flatMap((point, i) =>
       point !== NOTHING && histogram[i] !== NOTHING ? [i] : [],
     );
@@ -288,13 +288,12 @@ test('workers that look for what they sent recognize nothing, in many runs of tw
   const message = Buffer.concat([sent, workspace.encrypt(['zero'], key, random)]);
   const combined = await stages.combine([message], aggregator, dice.seed());
   const once = await stages.execute(combined, first, dice.seed());
-  // The first worker receives the combined message from the aggregator, and the second worker receives the output of
-  // the first.
+  // Attack from both positions: the first worker receives the combined message from the aggregator, and the second
+  // worker receives the first worker's output.
   for (const given of [combined, once]) {
     const found = new Set(hexBlocks(given, CIPHERTEXT_BYTES));
     const kept = hexBlocks(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
-    // The attacking worker keeps the registers that it recognizes and drops the others. The consumer then gets this
-    // figure.
+    // The consumer's figure if the attacking worker keeps only the registers that it recognizes.
     const figure = (world: WorldNumber, run: number) => {
       const from = (world * runs + run) * 4;
       return new Set(texts.slice(from, from + 4).filter((_, i) => kept[from + i])).size;

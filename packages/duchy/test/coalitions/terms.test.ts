@@ -91,7 +91,7 @@ test('an honest computation shows the same terms everywhere, and no key serves i
     Object.entries((await readyRequisition(world.providers[0]!, measurement)).duchies!).map(
       ([duchy, { honestMajorityShareShuffle }]) => [duchy, honestMajorityShareShuffle!.publicKey!] as const,
     );
-  // The exchange shows the second worker the key that the first worker made for the other computation.
+  // Let the exchange show the second worker the key that the first worker made for the other computation.
   const [first] = (await keysOf(other)).filter(([duchy]) => duchy === 'duchies/alpha');
   const id = one.name!.split('/').at(-1)!;
   const lie = (view: Computation) => {
@@ -100,7 +100,7 @@ test('an honest computation shows the same terms everywhere, and no key serves i
   };
   await lyingTo(world.of('SECOND_WORKER'), lie, async () => {
     for (const [i, people] of AUDIENCES.entries()) {
-      // After the second worker has checked the keys, it accepts no more uploads.
+      // Ignore the responses. After the second worker has checked the keys, it accepts no more uploads.
       await (await makeUpload(world.providers[i]!, one, people)).send();
     }
     expect(await world.finish(one)).toMatchObject({

@@ -61,7 +61,7 @@ describe('an upload that is right', () => {
     await sendUpload(world, upload);
     const other = await makeUpload(world, computation);
     expect(await sendUpload(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
-    // The same message with other bytes does not count as a repetition.
+    // The same message with different data does not count as a repetition.
     const spoiled = { ...upload, data: other.data };
     expect(await sendUpload(world, spoiled)).toMatchObject({ reason: 'UPLOAD_MISMATCH', field: 'data' });
     expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
@@ -311,7 +311,7 @@ describe('the face', () => {
     expect(await (await fetch(`${operations.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect(await (await fetch(`${operations.url}/readyz`)).json()).toEqual({ status: 'ready' });
     const metrics = await (await fetch(`${operations.url}/metrics`)).text();
-    // The operations port does not accept uploads.
+    // Check that the operations port does not accept uploads.
     const path = `/v2alpha/${(await makeUpload(world, await world.computation())).requisition}:fulfill`;
     expect((await fetch(`${operations.url}${path}`, { method: 'POST' })).status).toBe(404);
     draining.abort();

@@ -129,7 +129,7 @@ export async function startFaceWorld(
     identities[party] = identity;
     exchange.certificates.set(`${party}/certificates/1`, { x509Der: derOf(identity.certificatePem) });
   }
-  // A duchy does not trust its own root, so that root is left out.
+  // Leave out the duchy's own root, because a duchy does not trust its own root.
   const others = Object.entries(identities).filter(([party]) => party !== name);
   const trusted = others.map(([party, { root }]) => ({ party, pem: root.certificatePem }));
   const database = await createDuchyDatabase();

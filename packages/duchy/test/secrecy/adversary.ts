@@ -154,7 +154,7 @@ export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): 
     ...known.filter((bytes) => bytes.length === registerCount && isOfRing(bytes, modulus)),
     ...seeds.map((seed) => expanded(seed, registerCount, modulus)),
     ...ordered.flat(),
-    // A reach computation masks the values other than 0, so the sums are reduced to "0" and "not 0".
+    // A reach computation masks all values except 0, so reduce the sums to "0" and "not 0".
     ...sums.map((sum) => sum.map((value) => (value === 0 ? 0 : 1))),
   ];
 }

@@ -68,7 +68,7 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
     const dying = dyingAt(duchy.duchy, n, when);
     const hadWork = await new Mill(dying.duchy, MILL).once().catch(() => true);
     const now = await messages(duchy, 'OUT');
-    // An output, once stored, stays identical byte for byte.
+    // Once stored, an output must stay identical byte for byte.
     expect(now).toEqual(expect.arrayContaining(outputs));
     outputs = now;
     if (dying.isDead()) {
@@ -156,7 +156,7 @@ test('a herald may die at anything it does', async () => {
 });
 
 test.each(MOMENTS)('a face may die %s anything it does with an upload', async (when) => {
-  // Each moment is tested with a different provider.
+  // Test each moment with a different provider, because each provider can upload only once.
   const i = MOMENTS.indexOf(when as never);
   const upload = await makeUpload(world.providers[i]!, await begun(), AUDIENCES[i]!);
   const { requisition, duchy: name } = upload.fulfillment;
@@ -204,7 +204,7 @@ test('of two mills that hold the same stage, one after the other, only one moves
   for (const i of [0, 1, 2]) await upload(i);
   const first = world.of('FIRST_WORKER');
   await first.herald.once();
-  // The first mill stops while it sends, and continues after another mill has done its work.
+  // Stop the first mill while it sends. It continues after another mill has done its work.
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -256,7 +256,7 @@ describe('in one measurement, one after the other,', () => {
       await away.down();
       const others = world.duchies.filter((duchy) => duchy !== away);
       for (const { herald } of others) await herald.once();
-      // 15 rounds exceed the number of failures after which a stage gives up.
+      // Run 15 rounds, which is more than the number of failures after which a stage gives up.
       for (let i = 0; i < 15; i++) {
         for (const { mill } of others) await mill.once();
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -289,7 +289,7 @@ test('a computation that was removed after its time stays so, and the herald goe
   await herald.once();
   await herald.once();
   expect(await query('SELECT id FROM computations')).toEqual([]);
-  // A lying exchange, or one restored from a backup, shows a removed computation as new.
+  // Show the duchy a removed computation as new, as a lying exchange or one restored from a backup could do.
   const measurement = await world.ask();
   const [view] = await Array.fromAsync(
     duchy.client.listComputations({ parent: duchy.name, 'filter.states': ['PENDING_PARAMS'] }),
@@ -340,8 +340,8 @@ test('the metrics of a duchy tell all of this, and its documents explain each of
   ];
   const missing = expected.filter(([name, labels]) => !(sampleOf(metrics, name, labels) > 0));
   expect(missing).toEqual([]);
-  // The durations are in seconds, and all stages ran one after another, so the sum is less than the time since this
-  // file began.
+  // Check that durations are recorded in seconds. All stages ran one after another, so their sum is less than the time
+  // since this file began.
   const elapsed = performance.now() / 1000;
   for (const name of ['mex_duchy_stage_seconds', 'mex_duchy_request_seconds']) {
     expect(sampleOf(metrics, `${name}_sum`)).toBeGreaterThan(0);

@@ -76,7 +76,7 @@ async function expectPending(measurement: Measurement): Promise<void> {
   expect(['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING']).toContain(state);
   for (const { duchy, query } of world.duchies) {
     const rows = await query('SELECT outcome FROM computations WHERE id = $1', [id]);
-    // A computation that is not yet accepted has no row.
+    // Skip a duchy that has not accepted the computation yet, because it has no row.
     if (rows.length === 0) continue;
     expect(rows).toEqual([{ outcome: null }]);
     expect(Object.keys(await readSecrets(duchy.db, id))).toContain('noiseSeed');
@@ -133,7 +133,8 @@ describe('in one computation', () => {
       isUploaded = true;
     };
 
-    // The calls are in the order in which a computation needs them. The result call always fails, so that work remains.
+    // Test the calls in the order in which a computation needs them. The result call always fails, so that the
+    // computation does not end.
     test.each([0, 3, 1, 2, 4].map((i) => CALLS[i]!))(
       '%s answered with anything but success',
       async (...operations) => {
@@ -175,7 +176,7 @@ test('a report of an upload that is answered with anything but success is made a
   for (const [what, error] of Object.entries(ANSWERS)) {
     answer(['fulfillComputationRequisition'], error);
     const { status } = await upload.send();
-    // The provider retries after each of these status codes.
+    // The status must be one after which the provider retries.
     expect(status >= 500 || status === 429, `${what} became ${status}`).toBe(true);
     await herald.once();
     expect(await unreported()).toHaveLength(1);

@@ -67,7 +67,7 @@ async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
       const work = { duchy: liar.duchy, computation, signal, onProgress: () => {} };
       return { liar, computation, honest: (await runStage(work))! };
     }
-    // Each of the other duchies runs one stage.
+    // Let every duchy run one stage. The liar's mill runs only if the current stage is one that mills run.
     for (const { herald, mill } of world.duchies) {
       if (mill !== liar.mill) await herald.once();
       if (mill !== liar.mill || rowOf(computation)?.run) await mill.once();

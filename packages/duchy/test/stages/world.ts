@@ -162,7 +162,7 @@ export async function startDuchyWorld({
         await turn();
         const measurement = await acme.client.getMeasurement({ name: name! });
         if (['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(measurement.state)) {
-          // In this turn, every duchy sees the final state at the exchange.
+          // Run one more turn, so that every duchy sees the final state at the exchange.
           await turn();
           return measurement;
         }

@@ -108,14 +108,14 @@ describe('slices', () => {
     });
     expect(first.slice(0, 128)).toEqual(wanted.slice(0, 128));
     expect(new Set(first.slice(128))).toEqual(new Set([EVERYBODY]));
-    // A second attempt charges the same slices as the first.
+    // Check that a second attempt charges the same slices as the first.
     expect(wanted.map((slice) => sums.chargeable(charged, slice))).toEqual(first);
     expect(sums.worst(charged).epsilon).toBe(cost(0.2).epsilon);
   });
 
   test('slices that overlap in too many ways are bounded, too', () => {
     const charged = new Map<string, Units>();
-    // At most 32 × 32 intersections of two slices are distinguished.
+    // Add more slices on two axes than the ledger can tell apart. At most 32 × 32 intersections are distinguished.
     for (let i = 0; i < 40; i++) {
       for (const axis of ['a', 'b']) {
         const slice = sliceText({ [axis]: [interval(i, i)] });

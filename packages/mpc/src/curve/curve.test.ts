@@ -103,7 +103,7 @@ test('pairs of points are multiplied at once, by scalars for all and by scalars 
     const sums = others.map((point, i) => point.multiply(scalars[i]!).add(some[i]!.multiply(more[i]!)));
     expect(stored(q)).toEqual(bytesOf(sums));
   };
-  // One scalar is odd and the other is even, because the parity of a scalar decides the sign of all its terms.
+  // Use one odd and one even scalar, because the parity of a scalar decides the sign of all its terms.
   for (const round of [1, 2]) {
     const [s, t] = [drawScalars(random, 1), drawScalars(random, 1)];
     s[SCALAR_BYTES - 1] = (s[SCALAR_BYTES - 1]! & 0xfe) | (round & 1);

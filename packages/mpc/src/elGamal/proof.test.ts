@@ -52,7 +52,7 @@ test('a proof of one duchy, computation and terms is none of another, and shares
     expect(isProven(publicKey, proof, other)).toBe(false);
     const own = proveSecret(pairs[0]!, other);
     expect(isProven(publicKey, own, other)).toBe(true);
-    // Two different responses to one commitment would reveal the secret.
+    // The commitments must differ, because two different responses to one commitment would reveal the secret.
     expect(own.subarray(0, 33)).not.toEqual(proof.subarray(0, 33));
   }
 });
@@ -91,7 +91,7 @@ test('a key that takes the others away is not read, because nobody can prove it'
   const own = newKeyPair(new Keystream(new Uint8Array(48).fill(4)));
   const rogue = Point.fromBytes(own.publicKey).subtract(first!).subtract(second!).toBytes(true);
   const secret = toNumber(own.secretKey);
-  // One duchy knows the secret key of the sum of the three public keys.
+  // Check the attack itself: the rogue duchy knows the secret key for the sum of the three public keys.
   expect(first!.add(second!).add(Point.fromBytes(rogue)).toBytes(true)).toEqual(
     Point.BASE.multiply(secret).toBytes(true),
   );

@@ -17,7 +17,8 @@ describe('the covariance of a reach with itself is its variance without noise', 
     const sample = { frequencyVectorSize: 100_000 * width, width };
     const shuffled = shareShuffleReachVariance({ ...sample, reach, noiseVariance: 0 });
     expect(shareShuffleCovariance(reaches, reach, sample)).toBeCloseTo(shuffled, 6);
-    // The sets are disjoint, so a sample with more people of one set has fewer of the other.
+    // Disjoint sets have a negative covariance, because a sample with more people from one set has fewer from the
+    // other.
     expect(shareShuffleCovariance(reaches, 0, sample)).toBeLessThanOrEqual(0);
   });
 });

@@ -59,7 +59,8 @@ describe('the interval of a reach', () => {
     const { reach, interval } = of(0);
     expect(reach).toBe(0);
     expect(interval[0]).toBe(0);
-    // The bias correction turns counts up to about ten into 0.
+    // The upper end is ten to thirty registers above 1.96 σ, because the bias correction turns counts up to about ten
+    // into 0.
     expect(expectedRegisters(SIZE, interval[1])).toBeGreaterThan(1.96 * SIGMA + 10);
     expect(expectedRegisters(SIZE, interval[1])).toBeLessThan(1.96 * SIGMA + 30);
   });

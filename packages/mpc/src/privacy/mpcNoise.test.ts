@@ -165,7 +165,7 @@ describe.each([
   });
 
   test('is not cut off at the offset of the workers', () => {
-    // Such a large delta makes the offset small.
+    // Use a large delta, so that the offset is small and some draws exceed it.
     const narrow = mpcNoise(mechanism, { epsilon: params.epsilon, delta: 0.9 });
     const far = Array.from({ length: 10_000 }, () => drawAggregatorNoise(narrow, random));
     expect(Math.min(...far)).toBeLessThan(-narrow.offset);
@@ -174,7 +174,7 @@ describe.each([
 });
 
 test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
-  // Such a large delta makes the offset small: without truncation, about one draw in a hundred would exceed it.
+  // Use a large delta, so that the offset is small. Without truncation, about one draw in a hundred would exceed it.
   const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
   const random = seededRandom(`cut off ${mechanism}`);
   const parts = Array.from({ length: 10_000 }, () => drawMpcNoise(noise, random));

@@ -69,7 +69,7 @@ describe('a place', () => {
   );
 
   test('is exact for numbers around multiples of the divisor', () => {
-    // For the largest divisors, the rounded inverse makes some quotients too large.
+    // Include the largest divisors, because the rounded inverse makes some of their quotients too large.
     const largest = Array.from({ length: 100 }, (_, i) => MAX_SHUFFLED - i);
     for (const divisor of [1, 2, 3, 127, 999_983, 10_040_321, 2 ** 26, 2 ** 30 - 1, ...largest]) {
       const numbers = [

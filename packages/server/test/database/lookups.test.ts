@@ -31,7 +31,7 @@ test('the first lookup has a connection alone, the others of a turn share connec
   const [first, second, third] = [processes[0], processes[1], processes[9]];
   expect(new Set([first, second, third]).size).toBe(3);
   expect(processes).toEqual([first, ...Array(8).fill(second), ...Array(8).fill(third)]);
-  // A caller gets its rows shortly before the connection returns to the pool.
+  // Poll, because a caller gets its rows shortly before the connection returns to the pool.
   await expect.poll(() => pool.idleCount).toBe(3);
   await pool.end();
 });

@@ -14,7 +14,7 @@ let db: Database;
 
 beforeAll(async () => {
   database = await createDuchyDatabase();
-  // With one connection, every transaction sees the session state that the previous transaction left behind.
+  // Use one connection, so that every transaction sees the session state that the previous transaction left behind.
   const connection = { connectionString: database.url };
   db = new Database({ connection, applicationName: 'test' }, SESSION);
 });
@@ -145,8 +145,8 @@ describe('the metrics of a transaction', () => {
 
 describe('a COMMIT', () => {
   beforeAll(async () => {
-    // Like these triggers, PostgreSQL sends a warning with the COMMIT when the wait for a synchronous standby is
-    // canceled.
+    // Create triggers that send a warning with the COMMIT. PostgreSQL does the same when the wait for a synchronous
+    // standby is canceled.
     await database.query(`
       CREATE TABLE told (how text);
       CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$

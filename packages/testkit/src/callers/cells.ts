@@ -43,7 +43,8 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // If the path names only an owner, the target exists if and only if the owner exists.
+  // If the path names only an owner, leave out absent resources of existing owners, because the target then is the
+  // owner itself.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
@@ -51,10 +52,10 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Selects the targets of a cell. A caller that is the first owner and has rights gets all targets. Every caller gets
- * the targets with its own ID: the second owner and namesakes do. Other callers with rights get two more targets, the
- * operator without rights one, and other callers without rights one in every third turn. As `turn` increases, every
- * target is selected at some point.
+ * Selects targets to test for a caller, so that not every caller tests every target. If the caller is the first owner
+ * and may call the operation, returns all targets. Otherwise, returns the targets with the caller's own ID and,
+ * depending on `turn`, up to two others: two for callers that may call the operation, one for the operator, and one in
+ * every third turn for the rest. As `turn` increases, every target is selected at some point.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];
@@ -85,14 +86,17 @@ export function expected(row: Row, route: Route, caller: Caller, target: Target)
 
 let addresses = 0;
 
-/** The request of a cell. `path` is relative to the API prefix. */
+/** The request that tests a cell. `path` is relative to the API prefix. */
 export interface Knock {
   path: string;
   body: object | undefined;
   headers: Record<string, string>;
 }
 
-/** Builds the request of a cell. An allowed write is sent with validateOnly, so that it changes nothing. */
+/**
+ * Builds the request that tests a cell. A write that the caller may do is sent with validateOnly, so that it changes
+ * nothing.
+ */
 export function knockOf(world: World, route: Route, row: Row, target: Target, mayWrite: boolean): Knock {
   const [collection] = route.path.split('/') as [string];
   const holder = target.owner === OWNERS[collection]?.[1] ? OWNERS[collection][1] : OWNERS[collection]?.[0];

@@ -1,4 +1,4 @@
-/** Callers of every kind, and two owners of each kind with resources to call for. */
+/** Creates callers of every kind, and two owners of each kind with resources that the callers request. */
 
 import type { Config } from '@measurement-exchange/exchange/config';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -58,11 +58,11 @@ const KINDS: Record<string, Kind> = {
   duchies: 'duchy',
 };
 
-/** The exchange configuration that such a world needs. */
+/** The configuration of an exchange to which `fillWorld` can add callers. */
 export const WORLD_CONFIG: Partial<Config> = {
   rate: UNLIMITED,
-  // Callers without a valid token send a new X-Forwarded-For address each time, because the exchange limits them per
-  // address.
+  // Trust X-Forwarded-For, so that callers without a valid token can send a new address each time. The exchange limits
+  // them per address.
   trustedProxies: ['127.0.0.1/32'],
 };
 
@@ -143,7 +143,7 @@ async function bodies(): Promise<World['bodies']> {
 async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<Caller[]> {
   const parties = [
     ...dev.measurementConsumers.slice(0, 2).map((party) => party.name),
-    // The third data provider takes part in none of the measurements.
+    // Include the third data provider, which takes part in none of the measurements.
     ...dev.dataProviders.map((party) => party.name),
     ...NAMESAKES,
   ];

@@ -1,6 +1,6 @@
 /**
- * chDB, which is ClickHouse as a library. It is not part of the install because it has 543 MB: npm installs it into a
- * cache when it is first needed, with the versions and checksums of the lockfile in `chdb/`.
+ * chDB, which is ClickHouse as a library. Because of its size (543 MB), it is not part of the normal installation. When
+ * it is first needed, npm installs it into a cache, with the versions and checksums of the lockfile in `chdb/`.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -67,8 +67,8 @@ function accountOf({ headers }: IncomingMessage) {
 }
 
 /**
- * Handles statements about accounts, because chDB has only one account. This server keeps the others, which can read
- * every table.
+ * Handles statements about accounts, because chDB has only one account. This server stores all other accounts, and lets
+ * them read every table.
  */
 function addAccount(sql: string): boolean {
   const [, user, password] = /^\s*CREATE USER (\w+) IDENTIFIED BY '([^']*)'/.exec(sql) ?? [];
@@ -112,7 +112,7 @@ async function run(
   for (const [name, value] of parameters) session.query(`SET ${name} = ${quoted(value)}`);
   const all = isReader ? [...settings, ['readonly', '2']] : settings;
   const list = all.map(([name, value]) => `${name} = ${settingText(value!)}`).join(', ');
-  // chDB can stream only SELECT statements.
+  // Send SHOW statements without streaming, because chDB can stream only SELECT statements.
   if (select.trimStart().startsWith('SHOW')) return void response.end(session.query(select, format));
   const stream = session.queryStream(list === '' ? select : `${select}\nSETTINGS ${list}`, {
     format: format!,
@@ -154,7 +154,7 @@ function fail(response: ServerResponse, { message }: Error): void {
     response.writeHead(500, { 'X-ClickHouse-Exception-Code': code }).end(message);
     return;
   }
-  // After a status of 200, ClickHouse writes the exception into the body.
+  // Write the exception into the body, as ClickHouse does after a status of 200.
   const length = Buffer.byteLength(message);
   response.end(`\r\n__exception__\r\n${TAG}\r\n${message}\r\n${length} ${TAG}\r\n__exception__\r\n`);
 }

@@ -78,7 +78,8 @@ describe('the aggregator', () => {
     const sums = sumsOf(await values(FREQUENCY, 'frequency'));
     const counts = [0, 3, 2].map((value) => sums.filter((sum) => sum === value).length);
     expect(counts).toEqual([PEOPLE / 3, PEOPLE / 3, PEOPLE / 3]);
-    // Another seed moves the same people to other places.
+    // Check that another seed moves the same people to other positions. By chance, a third of the positions still have
+    // the same value.
     const others = sumsOf(await values(FREQUENCY, 'another frequency'));
     const alike = sums.filter((value, i) => value === others[i]).length;
     const [mean, deviation] = [PEOPLE / 3, Math.sqrt((PEOPLE * 2) / 9)];
@@ -88,7 +89,8 @@ describe('the aggregator', () => {
 
 describe('more registers than are worked on at once', () => {
   const COUNT = 150_001;
-  // The second chunk of the first upload starts within a word. The second upload has a short last chunk.
+  // Use uneven chunks: the first upload's second chunk starts within a word, and the second upload has a short last
+  // chunk.
   const CHUNKS = [70_003, 149_998];
 
   test.each([

@@ -71,7 +71,8 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s registers', (nois
     });
     const at = (value: number) => drawn.map((counts) => counts[value]!);
     expectPart(at(0), offsets.reach, variance(REACH_PARAMS));
-    // Three honest providers add up to at most 12, but a dishonest one can add any value. Each value has its own draw.
+    // Check every value, not only those up to 12 that three honest providers can report. A dishonest provider can add
+    // any value, so each value has its own draw.
     for (let value = 1; value <= 15; value++) {
       expectPart(at(value), offsets.frequency, variance(FREQUENCY_PARAMS));
     }

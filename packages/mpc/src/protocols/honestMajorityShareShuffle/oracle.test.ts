@@ -23,7 +23,7 @@ function randomWorld(dice: Dice): World {
   const events = Array.from({ length: providers }, () => {
     const many = dice.oneOf([0, 1, vids.length, dice.between(0, vids.length)]);
     const reached = many === vids.length ? vids : Array.from({ length: many }, () => dice.oneOf(vids));
-    // Some VIDs are outside every population that the duchies know.
+    // Sometimes add a VID that is outside the population.
     if (dice.below(4) === 0) reached.push(next + 10);
     return new Map(reached.map((vid) => [vid, dice.oneOf([1, 1, 2, maximumFrequency, 1000])]));
   });
@@ -55,7 +55,7 @@ test(`${WORLDS} random worlds are counted exactly without noise`, async () => {
     else seen[world.spec.measurementType === 'REACH' ? 'reach' : 'frequency']++;
     expect(await run(world, dice)).toEqual(expected);
   }
-  // The random worlds cover every intended case.
+  // Check that the random worlds covered every intended case.
   expect(Math.min(seen.reach, seen.frequency, seen.wrapped)).toBeGreaterThan(WORLDS / 5);
   expect(seen.nobody).toBeGreaterThan(0);
 });
@@ -97,7 +97,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (mechanis
     for (let i = 0; i < WORLDS; i++) {
       const { reach, relativeFrequencyDistribution } = await run(world, dice, uploaded);
       deviations.push((reach - exact.reach) / reachSigma);
-      // The highest frequency is the remainder, so its noise depends on the other counts.
+      // Leave out the highest frequency. It is the remainder, so its noise depends on the other counts.
       for (let k = 1; k < MAXIMUM_FREQUENCY; k++) {
         const people = relativeFrequencyDistribution!.get(k)! * reach;
         const expected = exact.relativeFrequencyDistribution!.get(k)! * exact.reach;
@@ -162,7 +162,7 @@ test('a share with any values gives figures, whatever the other providers have',
     const world: World = { ranges: [{ start: 1, end: 20 }], interval: { start: 0, width: 1 }, events, spec };
     const uploaded = upload(world, dice);
     const { bytes } = dice.oneOf(uploaded.shares);
-    // A provider sends one or all registers with arbitrary values of the ring.
+    // A hostile provider replaces one or all registers of its upload with arbitrary values below the modulus.
     const hostile = dice.oneOf([1, 20]);
     for (let at = bytes.length - hostile; at < bytes.length; at++) bytes[at] = dice.below(127);
     const { reach, relativeFrequencyDistribution } = await run(world, dice, uploaded);

@@ -122,7 +122,8 @@ test('registers of the last worker that cancel each other out in one group make 
   const one = encrypted(['7']);
   const opposite = one.map((byte, i) => (i % POINT_BYTES === 0 ? byte ^ 1 : byte));
   const message = Buffer.concat([
-    // The register with the smallest bytes in a group is subtracted from the others.
+    // Mix equal and opposite keys in a group, so that sums or differences are the point at infinity. The register with
+    // the smallest bytes in a group is subtracted from the others.
     ...[one, one, opposite].map((each) => register('together', each)),
     ...[one, opposite, opposite].map((each) => register('together, too', each)),
     ...[one, opposite].map((each, i) => register(`apart ${i}`, each)),
@@ -162,7 +163,7 @@ test('a register in the place of the count of noise gives a figure that noise ex
   const deviation = Math.sqrt(reachNoise.variance + histogramNoise.variance);
   const counted = await stages.count(message, aggregator);
   expect(Math.abs(counted - truth)).toBeLessThan(6 * deviation);
-  // The subtracted count is large: without its correction, the figure would be far off.
+  // Check that the subtracted count matters: without its correction, the figure would be far off.
   expect(3 * histogramNoise.offset).toBeGreaterThan(6 * deviation);
 });
 

@@ -43,7 +43,7 @@ function sketch({ width, samplingIndicatorSize }: Setup, dice: Dice) {
   PEOPLE.forEach((people, k) => {
     for (let i = 0; i < people; i++) {
       if (width < 1 && dice.below(2 ** 20) >= width * 2 ** 20) continue;
-      // The density decreases exponentially, as the hash of a VID spreads people.
+      // Draw a register index with an exponentially decreasing density, as the hash of a VID does.
       const x = -Math.log1p((dice.below(2 ** 32) / 2 ** 32) * Math.expm1(-decayRate)) / decayRate;
       const index = Math.floor(x * maxSize);
       const key = 1 + dice.below(samplingIndicatorSize);
@@ -108,7 +108,8 @@ describe.each([
   test(`${FIGURES} reaches and distributions have the variances of the formulas`, () => {
     const found = figures(setup);
     const { ofReach, ofShares } = statedVariances(setup);
-    // Most of the deviation comes from the random choice of registers, which is close to normal.
+    // Use the limits for Gaussian noise with every mechanism, because most of the deviation comes from the random
+    // choice of registers, which is close to normal.
     expectStated(
       found.map(({ reach }) => (reach - REACH) / Math.sqrt(ofReach)),
       'DISCRETE_GAUSSIAN',
