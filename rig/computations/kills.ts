@@ -95,7 +95,10 @@ export class Kills {
     };
   }
 
-  /** Waits until another duchy has stored a message for this duchy that it cannot send. */
+  /**
+   * Waits until another duchy has stored a message for this duchy. The message cannot be delivered, because this
+   * duchy's HTTP server is down.
+   */
   private async untilOwed({ name }: Duchy): Promise<void> {
     const others = this.world.duchies.filter((each) => each.name !== name);
     for (const deadline = Date.now() + OWED_MS; Date.now() < deadline; await sleep(100)) {

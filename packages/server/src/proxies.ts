@@ -14,7 +14,10 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
   });
 }
 
-/** Returns why a range is rejected. Ranges must be small, because a trusted proxy can claim any address for its client. */
+/**
+ * Returns why a range is rejected. A range must not be larger than a private network, because a trusted proxy can claim
+ * any address for its client.
+ */
 function rangeProblem(range: string): string | undefined {
   const [address = '', prefix, ...rest] = range.split('/');
   const version = isIP(address);

@@ -29,7 +29,8 @@ export interface RepeatOptions {
 
 /**
  * Runs a job every `everyMs` until the signal is aborted. If the job returns true, it runs again immediately. Each
- * failure doubles the pause. Logs only the first of several consecutive failures, and the success that follows them.
+ * consecutive failure doubles the pause, up to a maximum. Logs only the first of several consecutive failures, and the
+ * success that follows them.
  */
 export async function repeat(
   name: string,

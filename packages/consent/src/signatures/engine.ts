@@ -1,6 +1,6 @@
 /**
- * The cryptographic functions that every request uses: hashing and checking signatures. Node's functions take a third of
- * the CPU time of WebCrypto's, but browsers have only WebCrypto. Both accept the same signatures.
+ * Hashes data and checks signatures, which servers do for most requests. Node's functions take a third of the CPU time
+ * of WebCrypto's, but browsers have only WebCrypto. Both accept the same signatures.
  */
 import { type SignatureAlgorithm, toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';

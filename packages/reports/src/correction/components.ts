@@ -1,4 +1,4 @@
-/** Splits rows into parts that are corrected separately, because they have no people in common. */
+/** Splits rows into parts that can be corrected separately, because their periods or their groups do not overlap. */
 import type { Period } from '../definition/calendar.ts';
 import { type Group, groupId, periodId } from '../needs/need.ts';
 import type { Row } from './answers.ts';

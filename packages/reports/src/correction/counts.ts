@@ -1,13 +1,15 @@
 /**
- * Bounds that connect counts of events with reaches. Each person reached has at least one impression, and at most the cap.
+ * Bounds that connect counts of events with reaches. Each person reached has at least one impression, and at most as
+ * many as the cap at each data provider.
  */
 import type { Cell } from '../needs/need.ts';
 import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns two bounds on impressions: at least Σ k · (people at frequency k), and at most cap · reach. Seconds have only the
- * upper bound.
+ * Returns bounds on the sum of the counts that make up a union. The sum is at most cap · reach for each of these
+ * counts. For impressions, it is also at least Σ k · (people at frequency k), unless the cap is below the highest
+ * frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
   const deviations = covariance.map((row, i) => Math.sqrt(row[i]!));

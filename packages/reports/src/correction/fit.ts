@@ -60,8 +60,8 @@ export function fitOf(
 }
 
 /**
- * Returns the source of an answer: the data provider that computed it, or the duchies' computation. All answers of a source
- * are suspected together.
+ * Returns the source of an answer: the data provider that computed it, or the duchies' computation of this one need.
+ * All answers from a source are suspected together.
  */
 function sourceOf({ planned: { computed, dataProviders, key } }: Row): string {
   return computed === undefined ? dataProviders[0]! : `${COMPUTED}${key}`;

@@ -171,7 +171,7 @@ function ratios(report: Report): DerivedFigure[] {
     const ratio = (name: DerivedName, value: Ratio): DerivedFigure => ({
       ...{ name, ...place, value: valueIn(value) },
     });
-    // Percentages need everybody, because the size of a group in the population is not known here.
+    // Compute percentages only for everybody, because the size of a group in the population is not known here.
     const isEverybody = groupId(place.group) === '';
     return [
       ...(people && impressions ? [ratio('average frequency', averageFrequency(impressions, people))] : []),
