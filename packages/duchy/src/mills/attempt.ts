@@ -205,7 +205,10 @@ function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | '
   return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
 }
 
-/** Returns the delay before the next attempt: the peer's requested delay or the usual delay, whichever is shorter. */
+/**
+ * Returns the delay before a waiting stage is tried again: the delay that the peer requested or the usual delay,
+ * whichever is shorter.
+ */
 function waitMs(error: unknown, retryMs: number): number {
   const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
   return Math.min(retryAfterSeconds * 1000, retryMs);

@@ -70,7 +70,10 @@ export class Timeline {
     }
   }
 
-  /** Returns the best history for each interval and each atom in it. `rewards` is indexed by period and then by atom. */
+  /**
+   * For each interval and each atom in it, returns the best history if its reward is above 0. `rewards` is indexed by
+   * period and then by atom.
+   */
   best(rewards: readonly Float64Array[]): History[] {
     const after = this.backward(rewards);
     let reached = new Map<number, { value: number; path: number[] }>([[0, { value: 0, path: [] }]]);

@@ -49,7 +49,7 @@ function boundsOf(first: number, last: number, periods: string): number[] {
   if (periods === 'total') return [first, last];
   if (periods === 'daily') return [...days, last];
   const weekday = WEEKDAYS.findIndex((day) => periods === `weekly(${day})`);
-  // 1970-01-01 was a Thursday.
+  // Day 0 (1970-01-01) was a Thursday, which has index 3 in WEEKDAYS.
   const starts = days.filter((day) => (day / DAY_MS + 3) % 7 === weekday && day !== first);
   return [first, ...starts, last];
 }

@@ -13,10 +13,13 @@ export interface StarterEventGroup {
 
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 28;
-/** The maximum number of segments for which every overlap is measured. */
+/** The maximum number of segments for which the definition asks for the exclusive reach of each segment. */
 const MAX_OVERLAPPING = 4;
 
-/** Returns a definition with one segment for each data provider. `now` is in milliseconds since 1970. */
+/**
+ * Returns a definition with one segment for each data provider, up to MAX_SEGMENTS. `now` is in milliseconds since
+ * 1970.
+ */
 export function starterDefinition(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition {
   // Sort by name, so that the same event groups always make the same report.
   const sorted = eventGroups.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -40,7 +43,7 @@ export function starterDefinition(eventGroups: readonly StarterEventGroup[], now
   };
 }
 
-/** Turns IDs into unique names of segments, which have only letters, digits, and _, and start with a letter. */
+/** Turns IDs into unique segment names, which contain only letters, digits, and _, and start with a letter. */
 function uniqueNames(ids: readonly string[]): string[] {
   const names: string[] = [];
   for (const id of ids) {
@@ -51,7 +54,7 @@ function uniqueNames(ids: readonly string[]): string[] {
   return names;
 }
 
-/** Returns the complete days on which all event groups have events, or else the last four weeks. */
+/** Returns the last complete days (at most 92) on which all event groups have events, or else the last four weeks. */
 function intervalOf(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition['interval'] {
   const times = (pick: (group: StarterEventGroup) => string | undefined) =>
     eventGroups.flatMap((group) => pick(group) ?? []).map((time) => Date.parse(time));
@@ -82,7 +85,7 @@ function figuresOf(names: readonly string[], { start, end }: ReportDefinition['i
   const [everything] = names.length > 1 ? ['all'] : names;
   const only = names.length > 1 && names.length <= MAX_OVERLAPPING ? names.map((name) => `only_${name}`) : [];
   const [first, last] = [parseDay(start)!, parseDay(end)!];
-  // 1970-01-01 was a Thursday.
+  // Day 0 (1970-01-01) was a Thursday, which has index 3 in WEEKDAYS.
   const weekday = WEEKDAYS[(first / DAY_MS + 3) % 7]!;
   const weeks: FigureRequest = {
     ...{ metric: 'reach', of: [everything!], periods: `weekly(${weekday})`, cumulative: true },

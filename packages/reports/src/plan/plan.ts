@@ -1,4 +1,7 @@
-/** Plans a report. A plan has the fewest needs from which all figures can be computed, and the noise of each need. */
+/**
+ * Plans a report. A plan has a small number of needs from which all figures can be computed, and the noise of each
+ * need.
+ */
 import type { ReportDefinition } from '../definition/definition.ts';
 import { cellClasses } from '../needs/cellClasses.ts';
 import { dataProvidersOf, groupId, keyOf, periodId } from '../needs/need.ts';

@@ -109,7 +109,7 @@ function expectedFigures(plan: Plan, surroundings: Surroundings): RehearsedFigur
   });
 }
 
-/** Suggests the budget that the wanted precision requires, if it exceeds the stated budget. */
+/** Suggests a larger budget or larger half-widths, if the charges exceed the stated budget. */
 function adviceFor({ definition }: Plan, charges: readonly RehearsedCharge[]): string[] {
   const { rho, epsilon } = definition.budget;
   const [measure, limit] = rho === undefined ? (['epsilon', epsilon!] as const) : (['rho', rho] as const);

@@ -1,4 +1,4 @@
-/** Chooses the cheapest unions to measure from which every wanted reach can be computed. */
+/** Chooses unions to measure from which every wanted reach can be computed, at a low cost. */
 import { type AtomSet, unionWeights } from './atoms.ts';
 import { Span } from './span.ts';
 
