@@ -3,7 +3,10 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from './clientErrors.ts';
 
-/** Translates a Fastify error. Returns undefined if the error is not the caller's fault. */
+/**
+ * Translates a Fastify error, and returns an ExchangeError unchanged. Returns undefined if the error is not the
+ * caller's fault.
+ */
 export function callerError(error: unknown, mediaTypeMessage: string): ExchangeError | undefined {
   if (error instanceof ExchangeError) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };

@@ -1,5 +1,6 @@
 /**
- * Calls that change a computation at the exchange. Each call is safe to repeat, because it reads the state before it acts.
+ * Calls that change a computation at the exchange. Except for log entries, each call is safe to repeat, because it
+ * reads the state before it acts.
  */
 import {
   type Computation,

@@ -37,7 +37,10 @@ function exchangeProblems({ url, tokenFile, signIn, identity }: DuchyConfig): st
   return problems;
 }
 
-/** Checks that every root certificate is for one party. A root for all parties would let one party sign for another. */
+/**
+ * Checks that each kind of party has a root certificate, and that each certificate file is for one party. A root for
+ * all parties would let one party sign for another.
+ */
 function trustProblems({ roots: given }: DuchyConfig, modeOf: FileMode): string[] {
   const roots = given.filter((root) => !isFolder(modeOf(root)));
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];

@@ -20,7 +20,7 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/** Writes a blob, and deletes it again if the source throws. The blob is incomplete until `completeBlob` is called. */
+/** Writes a blob, and deletes it again if an error occurs. The blob is incomplete until `completeBlob` is called. */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,

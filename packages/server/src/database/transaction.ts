@@ -5,7 +5,7 @@ import { type Query, type Result, type Statement, sendTogether } from './roundTr
 
 export interface Queryable {
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
-  /** Tells the party's subscribers about changes after the commit. Only transactions have this method. */
+  /** After the commit, tells the party's subscribers that something changed. Only transactions have this method. */
   wakes?(party: string): void;
 }
 
