@@ -1,6 +1,7 @@
 /**
- * A slice is the set of people that a measurement can depend on. If the slices of two measurements have nobody in common,
- * each person is charged for at most one of them. The cost of a day is the highest charge of any one person.
+ * A slice is the set of people that a measurement can depend on. If the slices of two measurements have nobody in
+ * common, each person is charged for at most one of them. The cost of a place in the ledger (a reference and a day) is
+ * the highest total charge of any one person.
  */
 import { addUnits, largerUnits, NOTHING, type Units } from './amounts.ts';
 import { type Interval, joinIntervals } from './intervals.ts';
