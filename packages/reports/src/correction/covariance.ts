@@ -14,7 +14,8 @@ export type Overlap = (a: number, b: number) => number;
 
 export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Array[] {
   const matrix = rows.map(() => new Float64Array(rows.length));
-  const known: KnownSketches = { errors: new Map(), covariances: new Map() };
+  const ofNeeds = Map.groupBy(rows.keys(), (i) => rows[i]!.planned);
+  const known: KnownSketches = { rows: ofNeeds, errors: new Map(), covariances: new Map() };
   for (let i = 0; i < rows.length; i++) {
     for (let j = 0; j <= i; j++) {
       const value = covariance(rows, i, j, overlap, known);
@@ -63,6 +64,8 @@ type SketchMethodology = Extract<Methodology, { maxSize: number }>;
 
 /** The results that several pairs of rows have in common. */
 interface KnownSketches {
+  /** The indexes of the rows of each need. */
+  rows: Map<PlannedNeed, number[]>;
   errors: Map<PlannedNeed, SketchErrors>;
   covariances: Map<string, LiquidLegionsCovariances>;
 }
@@ -73,7 +76,12 @@ interface SketchErrors {
   reach: number;
   /** The variance of the share of each frequency. Empty if the answer is a reach. */
   shares: readonly number[];
+  /** True if the shares may be nothing but noise. Then they tell nothing about the true shares. */
+  isNoise: boolean;
 }
+
+/** The variance of a share that is uniform in [0, 1]. A share with this variance or more may have any value. */
+const ANY_SHARE = 1 / 12;
 
 /**
  * Returns the covariance of two rows from sketches. The number of people at a frequency is a share times the reach, so it
@@ -93,19 +101,27 @@ function sketchCovariance(
   // A row for one frequency has only a share of its union's people. Use the reach of the whole union instead.
   const reaches = [reachOf(a, overlap(i, i)), reachOf(b, overlap(j, j))] as const;
   if (a.planned !== b.planned) {
-    const common = Math.min(overlap(i, j) / Math.max(p, q), ...reaches);
+    const common = Math.min(peopleInBoth(a.planned, b.planned, known, overlap), ...reaches);
     return p * q * covariancesOf(methodology, known).of(reaches, common);
   }
   // Each error is a sum over registers, so it is computed once for all pairs of frequencies.
   const errors = known.errors.get(a.planned) ?? sketchErrors(a, methodology, reaches[0], known);
   known.errors.set(a.planned, errors);
   if (a.frequency === undefined) return errors.reach;
-  const [v, w] = [errors.shares[a.frequency - 1]!, errors.shares[b.frequency! - 1]!];
-  // Shares add up to 1, so their errors are negatively correlated.
-  const share = i === j ? v : -Math.sqrt((v * w * p * q) / ((1 - p) * (1 - q) || 1));
+  const share = shareCovariance(errors, [a.frequency, b.frequency!], [p, q]);
   // This is the variance of the product of two independent numbers, the reach and the share. The product of both
   // variances matters if the reach may be 0.
   return p * q * errors.reach + (reaches[0] ** 2 + errors.reach) * share;
+}
+
+/**
+ * Returns how many people two unions have in common. A solution does not determine the frequency of these people, so the
+ * numbers of single rows would be arbitrary.
+ */
+function peopleInBoth(a: PlannedNeed, b: PlannedNeed, { rows }: KnownSketches, overlap: Overlap): number {
+  let sum = 0;
+  for (const i of rows.get(a)!) for (const j of rows.get(b)!) sum += overlap(i, j);
+  return sum;
 }
 
 function sketchErrors(
@@ -117,14 +133,34 @@ function sketchErrors(
   const { decayRate, maxSize, width, samplingIndicatorSize = 1 } = methodology;
   const size = { decayRate, maxSize, width };
   const variance = covariancesOf(methodology, known).of([reach, reach], reach, noiseOf(row));
-  if (row.frequency === undefined) return { reach: variance, shares: [] };
+  if (row.frequency === undefined) return { reach: variance, shares: [], isNoise: false };
   const shares = sharesOf(row.planned, row.answer);
   const frequencies = {
     ...{ ...size, samplingIndicatorSize, reach },
     maximumFrequency: shares.length,
     frequencyNoiseVariance: noiseOf(row, 'frequency'),
   };
-  return { reach: variance, shares: liquidLegionsShareVariances(frequencies, shares) };
+  const variances = liquidLegionsShareVariances(frequencies, shares);
+  const isNoise = variances.every((variance) => variance >= ANY_SHARE);
+  return { reach: variance, shares: variances, isNoise };
+}
+
+/** Returns the covariance of the errors of two shares p and q of one distribution. */
+function shareCovariance(
+  { shares: variances, isNoise }: SketchErrors,
+  [f, g]: readonly [number, number],
+  [p, q]: readonly [number, number],
+): number {
+  const isSame = f === g;
+  if (isNoise) {
+    // The measured shares tell nothing. The worst case for an interval is that all people have the same frequency, so
+    // each frequency counts as equally likely to be that one.
+    const even = 1 / variances.length;
+    return (isSame ? even : 0) - even ** 2 + (p - even) * (q - even);
+  }
+  const [v, w] = [variances[f - 1]!, variances[g - 1]!];
+  // Shares add up to 1, so their errors are negatively correlated.
+  return isSame ? v : -Math.sqrt((v * w * p * q) / ((1 - p) * (1 - q) || 1));
 }
 
 function covariancesOf(
