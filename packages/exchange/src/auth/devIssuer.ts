@@ -17,8 +17,8 @@ export function devKeyFile(dataDir: string): string {
 }
 
 /**
- * The issuer's key is created on first use and stored in `keyFile`. `mex token` reads the key to mint tokens for a
- * running exchange.
+ * Creates the issuer. Its key is created on first use and stored in `keyFile`. `mex token` reads the key to mint tokens
+ * for a running exchange.
  */
 export async function createDevIssuer(options: {
   keyFile: string;

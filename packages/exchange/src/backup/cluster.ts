@@ -132,7 +132,10 @@ async function copyControlFile(cluster: string, into: string): Promise<CopiedFil
   }
 }
 
-/** A segment's name has three parts of 8 hexadecimal digits: the timeline, and the two halves of the segment number. */
+/**
+ * Lists the names of WAL segments from `first` to `last`. A name has three parts of 8 hexadecimal digits: the timeline,
+ * and the two halves of the segment number.
+ */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perHalf = 2 ** 32 / segmentBytes;
   const numberOf = (name: string) =>

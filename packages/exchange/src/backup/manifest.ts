@@ -38,7 +38,7 @@ export function factsOf(manifest: Manifest): BackupFacts {
   return facts;
 }
 
-/** Call this last: a backup without a manifest counts as incomplete. */
+/** Writes the manifest. Call this last, because a backup without a manifest counts as incomplete. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
   await writeFile(join(directory, NAME), text, { mode: 0o600, flag: 'wx', flush: true });

@@ -56,7 +56,10 @@ export class ComputeThread {
   }
 }
 
-/** A RangeError is a stack overflow, so the caller's job was too costly. Any other error is a bug and stays unchanged. */
+/**
+ * Converts an error of a job. A RangeError is a stack overflow, so the caller's job was too costly. Any other error is
+ * a bug and stays unchanged.
+ */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;
 }

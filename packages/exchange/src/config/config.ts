@@ -20,7 +20,7 @@ export class ConfigError extends Error {
 
 type Env = Record<string, string | undefined>;
 
-/** `overrides` contains the command-line flags. */
+/** Loads the configuration. `overrides` contains the command-line flags. */
 export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   const problems: string[] = [];
   const config = {

@@ -146,7 +146,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /** A query with words finds and sorts all matches, because no index returns matches in order. */
+  /** Finds and sorts all matches of a query with words, because no index returns such matches in order. */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -156,7 +156,10 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     return `${select} WHERE ${all.join(' AND ')} ${rest}`;
   }
 
-  /** A query without words reads the index once per state, or once per state and party, and merges the results. */
+  /**
+   * Reads the index once per state, or once per state and party, and merges the results. Used for queries without
+   * words.
+   */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;
     const own = [`e.${q.side} = $1`, 'e.state = wanted.state'];

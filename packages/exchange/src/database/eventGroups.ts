@@ -57,7 +57,7 @@ function getOf(side: Side) {
 }
 export const getEventGroup = { provider: getOf('provider'), consumer: getOf('consumer') };
 
-/** Rows are always locked in the order of IDs, to avoid deadlocks. */
+/** Locks event groups, always in the order of their IDs, to avoid deadlocks. */
 export const lockEventGroups = inTransaction.byKey(
   ({ id }: EventGroupRecord) => id,
   (provider: string, ids: string[]) => [provider, ids],

@@ -55,7 +55,7 @@ export async function explainedAggregate(
   return withCauses(await db.query(STATEMENTS[viewer], [party, id]))[0];
 }
 
-/** The rows of a measurement must be adjacent, in the order of its requisitions. */
+/** Groups rows into measurements. The rows of a measurement must be adjacent, in the order of its requisitions. */
 export function withCauses(rows: ExplainedRow[]): Explained[] {
   const causes = new Map(rows.map(({ row, cause }) => [row.measurement.id, cause]));
   return aggregates(rows.map(({ row }) => row)).map((aggregate) => ({

@@ -40,7 +40,10 @@ const placedTransition = pageRow(
   object<PlacedTransition>({ transition: transitions.reader(), place: cell('place') }),
 );
 
-/** The first page is empty only if the measurement does not exist, because every measurement has a transition. */
+/**
+ * Reads a page of a measurement's transitions. The first page is empty only if the measurement does not exist, because
+ * every measurement has a transition.
+ */
 export const transitionsOfMeasurement = read.page(
   (consumer: string, id: string, after: bigint, limit: number) => [consumer, id, limit, after],
   'transitions_of_measurement',

@@ -210,7 +210,7 @@ export function readParticipants({ participants }: JoinedRow<unknown, unknown>):
   return participants?.map(readParticipant) ?? [];
 }
 
-/** Only the row of the first requisition contains the measurement's long columns. */
+/** Selects a measurement's long columns only in the row of its first requisition, so that each value is sent once. */
 const first: Print = (column) => `CASE WHEN r.ordinal = 0 THEN ${column} END`;
 const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END`;
 
@@ -233,7 +233,7 @@ export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithK
 export const COMPUTATION = join(measurementsWithResult, requisitionOutlines, { measurement: first });
 export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
-/** The rows of a measurement must be adjacent, in the order of its requisitions. */
+/** Groups rows into measurements. The rows of a measurement must be adjacent, in the order of its requisitions. */
 export function aggregates<M extends MeasurementOutline, R extends RequisitionOutline>(
   rows: JoinedRow<M, R>[],
 ): AggregateOf<M, R>[] {

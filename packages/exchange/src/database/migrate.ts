@@ -42,7 +42,7 @@ interface Migrated {
   restored: boolean;
 }
 
-/** Several processes may call this function at the same time. */
+/** Applies new migrations, and grants rights. Several processes may call this function at the same time. */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
   await client.connect();
@@ -88,7 +88,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** The role gets no right to change log entries or the schema. */
+/** Grants rights to the role that serves requests, but no right to change log entries or the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

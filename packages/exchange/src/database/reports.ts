@@ -165,7 +165,7 @@ export const insertReport = insertRequested('report_insert', reports, (report: R
   reportChange(report, report.updateTime),
 ]);
 
-/** `before` is the number of measurements that the report had before. */
+/** Appends measurements to a report. `before` is the number of measurements that the report already has. */
 export const appendEntries = inTransaction.last(
   ({ consumer, id }: ReportRecord, before: number, entries: NewEntry[]) => [
     ...[consumer, id, before],

@@ -59,9 +59,9 @@ export interface StateRow {
 }
 
 /**
- * Parameters: `$1` party, `$2` start of recent changes, `$3` a day ago, `$4` an hour ago, `$5` limit of each count. With
- * a constant limit, PostgreSQL may first collect all rows in a bitmap. With a parameter, it reads the index only up to
- * the limit.
+ * Parameters: `$1` party, `$2` start of recent changes, `$3` a day ago, `$4` an hour ago, `$5` limit of each count. The
+ * limit is a parameter, because PostgreSQL may first collect all rows in a bitmap if the limit is a constant. With a
+ * parameter, PostgreSQL reads the index only up to the limit.
  */
 function countStatement(viewer: Viewer) {
   const { table, owner, states, open, opened } = WORK[viewer];

@@ -63,7 +63,7 @@ export function optional<T extends {}>(name: string, type: TypeName = 'text'): F
   return { column: name, type, isOptional: true, isLong: false } as Field<T | undefined>;
 }
 
-/** A column for bytes of any length. Some statements do not select it. */
+/** A column for bytes of any length, which some statements do not select. */
 export function long(name: string): Field<Uint8Array> {
   return { column: name, type: 'bytes', isOptional: false, isLong: true } as Field<Uint8Array>;
 }

@@ -71,7 +71,9 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** `cascading` is true while the exchange is still failing measurements that depend on the certificate. */
+/**
+ * Releases a hold. `cascading` is true while the exchange is still failing measurements that depend on the certificate.
+ */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {

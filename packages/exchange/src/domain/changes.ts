@@ -18,8 +18,8 @@ export interface ChangeRecord {
 }
 
 /**
- * The consumer sees each step of the measurement and its requisitions. A provider sees each step of its own requisition.
- * A duchy sees one change to its computation.
+ * Returns the changes that parties see. The consumer sees each step of the measurement and its requisitions. A provider
+ * sees each step of its own requisition. A duchy sees one change to its computation.
  */
 export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
@@ -71,7 +71,9 @@ export function descriptorChange(d: {
   return { party, name, kind: 'DESCRIPTOR', state: undefined, version, time };
 }
 
-/** The provider and the consumer use different names for the event group, so each gets its own change. */
+/**
+ * Returns one change for the provider and one for the consumer, because they use different names for the event group.
+ */
 export function eventGroupChanges(group: EventGroupRecord): ChangeRecord[] {
   const { provider, consumer, id, state, version, updateTime: time } = group;
   return [provider, consumer].map((party) => {

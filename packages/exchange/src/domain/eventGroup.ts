@@ -64,7 +64,10 @@ export interface EventGroupRecord extends EventGroupContent {
   updateTime: Timestamp;
 }
 
-/** The provider and the consumer use different names for an event group. Each name starts with the party's own name. */
+/**
+ * Returns the party's name for an event group. The provider and the consumer use different names, each of which starts
+ * with the party's own name.
+ */
 export function eventGroupName(party: string, id: string): string {
   return `${party}/eventGroups/${id}`;
 }

@@ -31,7 +31,7 @@ import {
 import { type Certificate, requireUsable } from './certificate.ts';
 import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
-/** The etag depends on the version, so no two versions of a requisition have the same etag. */
+/** Returns the etag of a requisition. The etag depends on the version, so no two versions have the same etag. */
 export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
@@ -153,7 +153,7 @@ export interface EarlierDeferrals {
 }
 
 /**
- * A deferral that repeats the stored one changes nothing. The number of logged deferrals is limited, so that a provider
+ * Stores a deferral, unless it repeats the stored one. The number of logged deferrals is limited, so that a provider
  * cannot flood the consumer's timeline, feed, and webhooks.
  */
 export function defer<A extends Outline>(

@@ -127,8 +127,9 @@ function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefine
 }
 
 /**
- * In share-shuffle, the aggregator's key is optional, because data providers encrypt only for the workers. In Liquid
- * Legions, every duchy needs an ElGamal key for the registers and another key for messages from other duchies.
+ * Requires the keys that a duchy's role needs, each with a valid signature. In share-shuffle, the aggregator's key is
+ * optional, because data providers encrypt only for the workers. In Liquid Legions, every duchy needs an ElGamal key
+ * for the registers and another key for messages from other duchies.
  */
 function requireKeys(
   protocol: Protocol,

@@ -118,7 +118,10 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
   );
 }
 
-/** `takers` lists the model lines that already belong to other populations. */
+/**
+ * Throws if one of the population's model lines already belongs to another population. `takers` lists these model
+ * lines.
+ */
 export function requireFreeModelLines(
   population: PopulationRecord,
   takers: { modelLine: string; population: string }[],

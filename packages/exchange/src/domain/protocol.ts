@@ -144,8 +144,8 @@ export function chooseProtocol(
 }
 
 /**
- * A provider must not run the aggregator, because the provider knows its own data and would also see all counts before
- * their release. A provider may run a worker, because workers see only masked data.
+ * Returns a reason if a provider of the measurement runs the aggregator. Such a provider knows its own data and would
+ * also see all counts before their release. A provider may run a worker, because workers see only masked data.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,

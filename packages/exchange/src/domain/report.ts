@@ -49,7 +49,10 @@ export function reportName({ consumer, id }: Pick<ReportRecord, 'consumer' | 'id
   return `${consumer}/reports/${id}`;
 }
 
-/** The etag depends on the revision, so that the end of a measurement does not make an update fail. */
+/**
+ * Returns the etag of a report. The etag depends on the revision, so that the end of a measurement does not make an
+ * update fail.
+ */
 export function reportEtag({ consumer, id, revision }: ReportRecord): string {
   return hash('sha256', `${consumer} ${id} ${revision}`).slice(0, 20);
 }

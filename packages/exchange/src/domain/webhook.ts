@@ -124,7 +124,10 @@ export function isAllowed(address: string, isDevelopment: boolean): boolean {
   return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
 }
 
-/** `total.count` counts the changes redelivered to the party since `total.since`, including this request's `count`. */
+/**
+ * Throws if the party would exceed its limit of redelivered changes. `total.count` counts the changes since
+ * `total.since`, including this request's `count`.
+ */
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },
   count: number,

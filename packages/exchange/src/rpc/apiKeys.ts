@@ -20,7 +20,7 @@ export function apiKeys(api: Api): Partial<ServiceImpl<typeof ApiKeys>> {
   };
 }
 
-/** `authenticationKey` is set only in the response to the request that creates the key. */
+/** Translates an API key. `authenticationKey` is set only in the response to the request that creates the key. */
 function toApiKey({ name, displayName, description, authenticationKey }: ApiKeyResource): ApiKey {
   return create(ApiKeySchema, { name, nickname: displayName, description, authenticationKey });
 }

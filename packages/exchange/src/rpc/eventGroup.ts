@@ -20,7 +20,10 @@ import { fromInterval, toInterval } from './intervals.ts';
 import { unsupported } from './unsupported.ts';
 import { enumNames, fromPublicKey, given, toPublicKey } from './values.ts';
 
-/** `field` is the field of the request message that contains the event group. Output-only fields have no effect. */
+/**
+ * Translates an event group of a request. `field` is the request's field that contains the event group. Output-only
+ * fields have no effect.
+ */
 export function fromEventGroup(group: EventGroup, field: string): NativeObject {
   const instead = 'is not supported by this exchange: use measurement_consumer_public_key';
   unsupported(field, group, ['signedMeasurementConsumerPublicKey'], instead);

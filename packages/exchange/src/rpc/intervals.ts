@@ -13,7 +13,7 @@ export function fromInterval(interval: ProtoInterval | undefined): NativeObject 
   return { startTime: fromTimestamp(interval.startTime), endTime: fromTimestamp(interval.endTime) };
 }
 
-/** An interval without an end is open-ended. */
+/** Translates an interval. Without an end, the interval is open-ended. */
 export function toInterval(interval: Interval | undefined): ProtoInterval | undefined {
   if (interval === undefined) return undefined;
   return { startTime: toTimestamp(interval.startTime), endTime: toTimestamp(interval.endTime) };

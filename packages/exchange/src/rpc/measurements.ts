@@ -117,7 +117,7 @@ const signatureOf = (m: specs.Measurement): Signature => [
   m.measurementConsumerCertificate,
 ];
 
-/** `field` is the field of the request message that contains the measurement. */
+/** Translates a measurement of a request. `field` is the request's field that contains the measurement. */
 export function fromMeasurement(measurement: specs.Measurement, field: string): NativeObject {
   const { measurementConsumerCertificate, measurementSpec, dataProviders, measurementReferenceId } =
     measurement;

@@ -3,7 +3,10 @@ import { invalid } from '@measurement-exchange/contract';
 
 const DESCRIPTION = 'is not supported by this exchange';
 
-/** `path` is the path of the message in the request message, or empty for the request message itself. */
+/**
+ * Throws if one of the given fields of the message is set. `path` is the path of the message in the request message, or
+ * empty for the request message itself.
+ */
 export function unsupported<M extends object>(
   path: string,
   message: M | undefined,

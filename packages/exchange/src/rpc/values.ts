@@ -84,7 +84,7 @@ export function isJsonSpec(spec: SignedMessage | undefined): boolean {
   return spec?.message[0] === BRACE;
 }
 
-/** `field` is the field of the request message that contains the bytes of the spec. */
+/** Translates the signed spec of a request. `field` is the request's field that contains the bytes of the spec. */
 export function fromSignedSpec(
   signed: specs.SignedMessage | undefined,
   field: string,
@@ -128,7 +128,7 @@ export function toEncrypted(
   });
 }
 
-/** `field` is the field of the request message that contains the key. */
+/** Translates a public key of a request. `field` is the request's field that contains the key. */
 export function fromPublicKey(key: Any | undefined, field: string): NativeObject | undefined {
   if (key === undefined) return undefined;
   const { format, data } = readKey(key, field);

@@ -74,7 +74,7 @@ export class Streams {
     }
   }
 
-  /** All streams share this function, which saves memory. */
+  /** Removes a stream that has ended. One function for all streams saves memory. */
   private readonly remove = (stream: OpenStream): void => {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;

@@ -75,7 +75,7 @@ it('stay as they are, and somebody is on record for each change', async () => {
   expect(ailments.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
-/** The share shuffle setting with these duchies. */
+/** Returns a `protocols` setting in which these duchies run share-shuffle. */
 function computedBy(ids: string[]) {
   const [first, second, third] = ids.map((id) => `duchies/${id}`);
   return {

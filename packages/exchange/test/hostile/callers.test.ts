@@ -13,7 +13,7 @@ import { Database } from '../../src/database/db.ts';
 import { devKeyFile } from '../../src/dev/index.ts';
 
 let exchange: TestExchange;
-/** Each test gets its own server, because a rate limit that was used up in one test would affect the next. */
+/** Starts a separate server for each test, because a rate limit that was used up in one test would affect the next. */
 const begin = async (overrides: Partial<Config> = {}) => {
   exchange = await startExchange(overrides);
   return castOf(exchange);

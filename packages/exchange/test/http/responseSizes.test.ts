@@ -97,7 +97,7 @@ const largeResult = () => ({ encryptedResult: { ciphertext: large(), typeUrl: 'r
 const largest: string[] = [];
 const entry = (request: Request) => request.dataProviders[streamly.name]!;
 
-/** Every field that may be large, under the name of its contents. */
+/** Functions that fill one of the fields that may be large, by the name of the field's contents. */
 const LARGE_FIELDS: Record<string, (request: Request) => void> = {
   'requisition specs': (request) => {
     entry(request).encryptedRequisitionSpec.ciphertext = large();

@@ -10,7 +10,10 @@ const SHIPPED_KEYS = [
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/** A key must have at least 32 bytes and be hard to guess. With `exactly`, a longer key is a problem too. */
+/**
+ * Finds problems with a key, which must have at least 32 bytes and be hard to guess. With `exactly`, a longer key is a
+ * problem too.
+ */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,

@@ -130,7 +130,7 @@ function stageTask(facts: Facts, duchy: string): Wait {
   });
 }
 
-/** Only the consumer may read the message of a report. */
+/** Describes a progress report. Includes the message only for the consumer, because no other party may read it. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
@@ -234,7 +234,10 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   return `, and was last seen ${ago(lastSeen)}`;
 }
 
-/** `lastSeen` is rounded down to half a minute, so the creation time is rounded the same way. */
+/**
+ * Returns whether the party was last seen before the measurement was created. `lastSeen` is rounded down to half a
+ * minute, so the creation time is rounded the same way.
+ */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }

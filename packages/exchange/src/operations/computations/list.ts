@@ -5,7 +5,9 @@ import type { Handler } from '../context.ts';
 import { type ListScope, MAX_PAGE_BYTES, START } from '../paging.ts';
 import { viewComputation } from './view.ts';
 
-/** The list is sorted by update time. In ascending order, a reader misses no computation that changes between two pages. */
+/**
+ * Lists computations by update time. In ascending order, a reader misses no computation that changes between two pages.
+ */
 export const listComputations: Handler<'listComputations'> = async (exchange, _call, { params, query }) => {
   const duchy = partyName('duchy', params.duchy);
   const updatedAfter = query['filter.updatedAfter'];

@@ -15,7 +15,9 @@ export function descriptorName(provider: string, id: string): string {
   return `${provider}/eventGroupMetadataDescriptors/${id}`;
 }
 
-/** `json` is the set as JSON text. Without it, the set is returned as base64. */
+/**
+ * Converts a descriptor to an API resource. `json` is the set as JSON text. Without it, the set is returned as base64.
+ */
 export function viewDescriptor(
   { provider, id, descriptorSet }: DescriptorRecord,
   json: string | undefined,

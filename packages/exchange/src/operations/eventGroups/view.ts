@@ -123,7 +123,10 @@ async function printMetadata(
   }
 }
 
-/** `json` is the metadata as JSON text. Without it, the metadata is returned as base64. */
+/**
+ * Converts an event group to an API resource. `json` is the metadata as JSON text. Without it, the metadata is returned
+ * as base64.
+ */
 export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | undefined): EventGroup {
   const { brandName, campaignName, entityMetadata } = g;
   const isDescribed = [brandName, campaignName, entityMetadata].some((one) => one !== undefined);

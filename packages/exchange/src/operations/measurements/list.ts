@@ -38,8 +38,8 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
 };
 
 /**
- * A list that is filtered by update time is sorted by update time, so that a reader misses no measurement that changes
- * between pages. `orderBy` overrides this order.
+ * Returns the order of a list. A list that is filtered by update time is sorted by update time, so that a reader misses
+ * no measurement that changes between pages. `orderBy` overrides this order.
  */
 function orderOf(query: RequestOf<'listMeasurements'>['query']): MeasurementOrder {
   if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';

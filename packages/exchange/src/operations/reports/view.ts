@@ -4,7 +4,10 @@ import { type ReportRecord, type ReportWithEntries, reportEtag, reportName } fro
 import { progressOf } from '../../domain/reportEntries.ts';
 import type { Version } from '../mutate.ts';
 
-/** The stored state may be outdated, so the state is always derived from the measurements. */
+/**
+ * Converts a report to an API resource. Derives the state from the measurements, because the stored state may be
+ * outdated.
+ */
 export function viewReport({ report, entries }: ReportWithEntries): Report {
   const { consumer, title, definition, sealedDefinition, definitionHash, sealedAnswer } = report;
   const measurements = entries.map(({ key, measurement }) => ({

@@ -64,7 +64,10 @@ async function listOf(
   };
 }
 
-/** A list that is filtered by update time is sorted by update time. `orderBy` overrides this order. */
+/**
+ * Returns the order of a list. A list that is filtered by update time is sorted by update time, but `orderBy` overrides
+ * this.
+ */
 function orderOf(query: Partial<RequestOf<'listRequisitions'>['query']>): RequisitionOrder {
   if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';
   return query['filter.updatedAfter'] === undefined ? 'create_time' : 'update_time';

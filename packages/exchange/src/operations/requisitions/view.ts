@@ -10,7 +10,10 @@ import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
 import type { Exchange } from '../context.ts';
 
-/** `view` tells which party reads the requisition. The provider and the consumer use different names for a requisition. */
+/**
+ * Converts a requisition to an API resource. `view` tells which party reads it, because the provider and the consumer
+ * use different names for a requisition.
+ */
 export function viewRequisition(
   { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,
   view: 'dataProvider' | 'measurementConsumer',

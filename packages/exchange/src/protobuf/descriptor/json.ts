@@ -80,8 +80,8 @@ export function isObject(json: unknown): json is JsonObject {
 }
 
 /**
- * `exceeds` is true if the value has too many objects or nests too deeply. `exact` is true if the value contains a bigint
- * or a JsonDecimal, which the protobuf runtime cannot read.
+ * Checks JSON before the protobuf runtime reads it. `exceeds` is true if the value has too many objects or nests too
+ * deeply. `exact` is true if the value contains a bigint or a JsonDecimal, which the runtime cannot read.
  */
 export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
   let objects = 0;

@@ -82,7 +82,10 @@ function compareOneofs(
   }
 }
 
-/** A oneof counts as renamed if its name was removed and all its remaining fields are in the same new oneof. */
+/**
+ * Finds renamed oneofs. A oneof counts as renamed if its name was removed and all its remaining fields are in the same
+ * new oneof.
+ */
 function renamedOneofs(before: Message, after: Message, pairs: FieldPair[]): Map<string, string> {
   const [was, is] = [before, after].map(({ fields }) => new Set(fields.map(({ oneof }) => oneof)));
   const renamed = new Map<string, string>();

@@ -64,8 +64,8 @@ function compareTypes(
 }
 
 /**
- * If a type was removed because its file's package was renamed, returns an explanation. Otherwise returns an empty
- * string.
+ * Explains that a type was removed because its file's package was renamed. Returns an empty string if this is not the
+ * case.
  */
 function newName(
   name: string,

@@ -11,7 +11,7 @@ export interface SchemaPair {
 
 type Source = string | Record<string, string>;
 
-/** A plain text is the file that contains acme.Campaign. */
+/** Returns the files of a schema. A schema given as text is the file that contains acme.Campaign. */
 function files(source: Source): Record<string, string> {
   return typeof source === 'string' ? { 'acme/campaign.proto': source } : source;
 }
