@@ -53,10 +53,12 @@ it('by a job every 30 seconds', async () => {
   const lastSeen = new LastSeen();
   /** Functions that end a pause of 30 seconds. Only the tested job pauses for exactly this time. */
   const pauses: (() => void)[] = [];
-  const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation((ms, _value, options) => {
+  const original = timers.setTimeout;
+  const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation((ms, value, options) => {
+    if (ms !== 30_000) return original(ms, value as never, options);
     const { promise, resolve } = Promise.withResolvers<never>();
     options?.signal?.addEventListener('abort', () => resolve(undefined as never));
-    if (ms === 30_000) pauses.push(() => resolve(undefined as never));
+    pauses.push(() => resolve(undefined as never));
     return promise;
   });
   syncBuiltinESMExports();
