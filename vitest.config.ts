@@ -53,7 +53,7 @@ export const STRESS_ONLY = [
   'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,reports,reportsLive,shared}.test.ts',
   'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
   'packages/duchy/test/secrecy/secrecy.test.ts',
-  'packages/duchy/test/stages/{crashes,exchangeErrors,following,noise,sources,traces,verification}.test.ts',
+  'packages/duchy/test/stages/{crashes,exchangeErrors,following,liquidLegions,noise,sources,traces,verification}.test.ts',
   'packages/exchange/test/{computations,measurements}/races.test.ts',
   'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork}.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',

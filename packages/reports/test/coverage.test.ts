@@ -15,7 +15,7 @@ import { definitionOf, NAMES, type ProtocolName, reachIn, seeded, surroundingsOf
 
 const POPULATION = 100_000;
 /** In stress runs, a figure whose coverage in the first runs is below `DOUBTFUL` is judged by further runs. */
-const [RUNS, FURTHER_RUNS] = [Math.ceil(rounds(1500, 20)), Math.ceil(rounds(6000))];
+const [RUNS, FURTHER_RUNS] = [Math.ceil(rounds(1500, 10)), Math.ceil(rounds(6000))];
 const [LEAST, DOUBTFUL] = [0.94, 0.95];
 
 interface Case {
