@@ -7,7 +7,7 @@ import { ratio } from './lib/figures.ts';
 import type { Bench } from './lib/options.ts';
 import { atMost, type Section } from './lib/report.ts';
 
-/** The product may take three times as long as a plain SQL aggregation of the same file. */
+/** The product may take at most this many times as long as a plain SQL aggregation of the same file. */
 const MAXIMUM_RATIO = 3;
 
 interface Result {

@@ -35,7 +35,10 @@ const EVALUATED = "gender == 'F' && (country + '/' + device).matches('^[A-M].*/(
 const EVALUATED_SQL = "gender = 'F' AND regexp_matches(country || '/' || device, '^[A-M].*/(phone|tv)$')";
 const INTERVAL = { start: new Date('2024-01-03T00:00:00Z'), end: new Date('2024-01-29T00:00:00Z') };
 
-/** Every value is a hash of the row number, so the file is the same on every machine. */
+/**
+ * Writes the file, unless it already exists. All values are computed from the row number, so the file is the same on
+ * every machine.
+ */
 async function impressions(): Promise<string> {
   const folder = join(tmpdir(), 'mex-bench');
   const file = join(folder, `impressions-1-${ROWS}.parquet`);

@@ -147,7 +147,10 @@ export async function growth(bench: Bench): Promise<Section> {
 const count = (n: number) => n.toLocaleString('en-US');
 const label = ({ requisitions }: Grown) => (requisitions === EMPTY ? 'empty' : count(requisitions));
 
-/** Writes the open requisitions first, then measurements of three providers that already have results. */
+/**
+ * Creates an exchange whose database has this many requisitions: open requisitions of one provider first, then
+ * measurements of three providers that already have results.
+ */
 async function grow(bench: Bench, requisitions: number): Promise<Grown> {
   const database = await bench.server.createDatabase();
   const exchange = await startExchange({ databaseUrl: database.url });

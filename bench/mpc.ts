@@ -27,13 +27,16 @@ import { atLeast, atMost, printTable, progress, type Section, type Verdict } fro
 
 const PEOPLE = [1_000_000, 3_000_000, 10_000_000];
 const QUICK_PEOPLE = [20_000, 50_000, 100_000];
-/** The number of rounds is limited, because a whole computation takes seconds. */
+/** The maximum number of rounds. It is low, because a whole computation takes seconds. */
 const MAX_ROUNDS = 3;
 const COMPUTATIONS_AT_ONCE = 6;
 
 const WORKER_MEGABYTES = 400;
 const COMPUTATION_SECONDS = 8;
-/** One mill per duchy keeps both cores busy, so a second mill cannot be faster. It must not be much slower either. */
+/**
+ * The minimum speed of two mills (stage-running processes) per duchy, relative to one. One mill per duchy already keeps
+ * two cores busy, so a second mill cannot be faster, but it must not be much slower either.
+ */
 const TWO_MILLS_RATIO = 0.9;
 
 /** The parts of this section, which `--operations` selects. The cost model needs the part `computations`. */
@@ -142,7 +145,7 @@ async function measureComputations(bench: Bench, folder: string, files: Map<numb
   };
 }
 
-/** Runs several computations in parallel, in turn with one mill per duchy and with two. */
+/** Runs several computations in parallel, alternately with one mill and with two mills per duchy. */
 async function measureMills(bench: Bench, folder: string, files: Map<number, string[]>) {
   const [[people, ownFiles]] = [...files] as [[number, string[]]];
   const rounds = Math.min(bench.rounds, MAX_ROUNDS);

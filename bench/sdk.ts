@@ -163,7 +163,7 @@ async function encryptionCases(message: Uint8Array<ArrayBuffer>): Promise<Case[]
   ];
 }
 
-/** Measures consumer.open for a measurement with three results. Its certificates were read and trusted before. */
+/** Measures consumer.open for a measurement with three results. Its certificates are already read and trusted. */
 async function openingCase(bench: Bench): Promise<Case[]> {
   const database = await bench.server.createDatabase();
   const exchange = await startExchange({ databaseUrl: database.url });

@@ -180,7 +180,10 @@ function rowOf({ name, times, memory, bytesPerPerson }: Result) {
   };
 }
 
-/** DuckDB runs inside the agent when events are in files, so the agent's memory has no limit in that case. */
+/**
+ * Compares the figures with their targets. The agent's memory has no target for events in files, because DuckDB then
+ * runs inside the agent.
+ */
 function verdictsOf({ name, isServer, times, memory }: Result): Verdict[] {
   const histogram = ratio(times.ownHistogram, times.bareHistogram);
   const people = ratio(times.ownPeople, times.barePeople);

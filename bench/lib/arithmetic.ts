@@ -1,4 +1,7 @@
-/** A process that measures only arithmetic: the stage of a worker, and the vector of a provider. */
+/**
+ * A process that measures computation without a network: the shuffle stage of a worker in the share shuffle protocol,
+ * and the frequency vector of a provider.
+ */
 import type { VidRange } from '@measurement-exchange/contract';
 import { openEvents } from '@measurement-exchange/sdk/provider';
 import { FrequencyVector, openVidIndex } from '@measurement-exchange/sdk/shareShuffle';
@@ -10,7 +13,7 @@ const EVERYBODY = { start: 0, width: 1 };
 const MAXIMUM_FREQUENCY = 8;
 const INTERVAL = { start: new Date(CAMPAIGN.start), end: new Date(CAMPAIGN.end) };
 
-/** The folder with the order of a population, and the file with the counted events. */
+/** `folder` holds the index of the VIDs in `ranges`, and `file` holds the events to count. */
 export interface VectorInput {
   folder: string;
   ranges: VidRange[];
@@ -21,10 +24,10 @@ const handlers = {
   shuffle: ({ type, registers }: { type: MeasurementType; registers: number }) =>
     shuffleRound(type, registers),
   sharing: ({ registers }: { registers: number }) => sharingRound(registers),
-  /** Puts the VIDs of a population into order. A provider does this once. */
+  /** Times the creation of a population's VID index. A provider creates the index only once. */
   order: ({ folder, ranges }: Omit<VectorInput, 'file'>) =>
     timed(async () => void (await openVidIndex(folder, ranges))),
-  /** Times a query of people with and without counting them into registers. */
+  /** Times the same query of people twice: adding the people to a frequency vector, and ignoring them. */
   async vector({ folder, ranges, file }: VectorInput) {
     const index = await openVidIndex(folder, ranges);
     const events = await openEvents({ files: file });

@@ -1,4 +1,7 @@
-/** Compares the arithmetic of a worker and of a provider with the minimum work that any implementation must do. */
+/**
+ * Compares the computation of a share shuffle worker and of a provider with the minimum work that any implementation
+ * must do.
+ */
 import type { Arithmetic } from './arithmetic.ts';
 import { digits, figure, ratio, show } from './figures.ts';
 import type { Bench } from './options.ts';
@@ -8,7 +11,7 @@ import type { SharingRound, ShuffleRound } from './shareShuffle.ts';
 
 const TYPES = ['REACH', 'REACH_AND_FREQUENCY'] as const;
 const STAGE_RATIO = 0.6;
-/** The number of rounds is limited, because one vector takes seconds. */
+/** The maximum number of rounds. It is low, because one frequency vector takes seconds. */
 const MAX_ROUNDS = 3;
 
 export async function measureArithmetic({ rounds }: Bench, worker: Worker<Arithmetic>, sizes: number[]) {

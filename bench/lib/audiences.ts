@@ -1,9 +1,12 @@
-/** Parquet files with the people whom three providers reached. Each person has one or two impressions. */
+/**
+ * Creates Parquet files with the impressions of three providers. Each person whom a provider reached has one or two
+ * impressions.
+ */
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 
 export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
-/** The event group reference that the providers' own systems use. */
+/** The event group reference in every row of the files. */
 export const EVENT_GROUP = 'campaign';
 /** The number of people that each provider reached, per thousand. */
 const REACHED = [450, 320, 200];

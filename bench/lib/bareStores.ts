@@ -1,4 +1,4 @@
-/** Handwritten SQL for a provider's question, sent by each store's own client. */
+/** Yardstick: handwritten SQL that counts a provider's events, sent by each store's own client library. */
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
@@ -8,9 +8,9 @@ import type { StorePlace } from './eventStores.ts';
 export const MAX_FREQUENCY = 10;
 
 export interface BareStore {
-  /** Reads how many people have 1, 2, … events, and returns the number of people. */
+  /** Reads how many people have 1, 2, 3 or more events, and returns the total number of people. */
   histogram(): Promise<number>;
-  /** Reads every person with the number of events, and returns the number of people. */
+  /** Reads every person's VID and number of events, and returns the number of people. */
   people(): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Uses the inspector of a Node process to read how much memory it holds after garbage collection. */
 import { residentBytes } from './exchange.ts';
 
-/** `inspectorUrl` is the WebSocket URL that `--inspect` prints. */
+/** `inspectorUrl` is the WebSocket URL that Node prints when it starts with `--inspect`. */
 export async function collectedBytes(pid: number, inspectorUrl: string): Promise<number> {
   const socket = new WebSocket(inspectorUrl);
   await new Promise((resolve, reject) => {

@@ -35,7 +35,8 @@ export class Connection {
   async open(): Promise<void> {
     const { port, tls = false } = this.target;
     const to = { port, host: '127.0.0.1', noDelay: true };
-    // The certificate was made for this run, so no trust store has its root.
+    // Accept any certificate, because the server's certificate was made for this run and no trust store contains its
+    // root.
     const socket = tls ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
     await once(socket, tls ? 'secureConnect' : 'connect');
     socket.on('data', (chunk) => this.read(chunk));

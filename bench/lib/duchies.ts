@@ -23,7 +23,7 @@ import type { BenchDatabase, BenchServer } from './postgres.ts';
 const MEX = join(import.meta.dirname, '../../packages/cli/src/mex.ts');
 const READY_MS = 60_000;
 const POLL_MS = 100;
-/** A privacy budget that all measurements of a run together do not use up. */
+/** A privacy budget that is large enough for all measurements of a run together. */
 const BUDGET = { epsilon: 1000, delta: 0.5, rho: 1000 };
 
 export interface BenchDuchy {
@@ -33,7 +33,7 @@ export interface BenchDuchy {
   database: BenchDatabase;
 }
 
-/** A request that goes to all providers. */
+/** A measurement request without its data providers, because every request goes to all providers. */
 type Asked = Omit<MeasurementRequest, 'dataProviders'>;
 
 const REACH_AND_FREQUENCY: Asked = {
@@ -45,9 +45,9 @@ const REACH_AND_FREQUENCY: Asked = {
 export interface MpcWorld {
   exchange: BenchExchange;
   duchies: BenchDuchy[];
-  /** Runs this many computations in parallel, from their creation to their results. */
+  /** Creates this many measurements in parallel, waits for their results, and returns their timelines. */
   compute(count: number, request?: Asked): Promise<Timeline[]>;
-  /** Starts one more mill for each duchy, each in its own process. `stop` ends these mills. */
+  /** Starts one more mill (a process that runs stages) for each duchy. `stop` ends these processes. */
   addMills(): Promise<{ stagesDone(): number; stop(): Promise<void> }>;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface MpcWorldOptions {
   people: number;
   /** One events file per provider. */
   files: string[];
-  /** The folder with the order of the population's VIDs. */
+  /** The folder with the index of the population's VIDs. */
   folder: string;
   /** The Liquid Legions protocols that the exchange enables. Share shuffle is always enabled. */
   protocols?: Config['protocols'];
@@ -76,7 +76,7 @@ export async function startMpcWorld({
   const database = await server.createDatabase();
   opened.defer(() => database.drop());
   const names = { alpha: 'first worker', beta: 'second worker', gamma: 'aggregator' } as const;
-  // Each duchy creates its own database beside the database of the exchange.
+  // Drop these databases at the end. Each duchy creates its own database on the exchange's PostgreSQL server.
   const databaseOf = (id: string) => `${new URL(database.url).pathname.slice(1)}_duchy_${id}`;
   for (const id of Object.keys(names)) {
     opened.defer(

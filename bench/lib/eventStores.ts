@@ -24,7 +24,7 @@ export interface EventStore {
   remove(): Promise<void>;
 }
 
-/** Returns the SQL for the VID of an event. The several events of a person are not next to each other. */
+/** Returns the SQL for the VID of event `i`. The events of one person are `people` rows apart. */
 const person = (i: string, people: number) => `1 + (${i} % ${people}) * 7919 % ${people}`;
 const START = CAMPAIGN.start.slice(0, 19).replace('T', ' ');
 const HOURS = 600;
@@ -81,8 +81,8 @@ export function clickHouseStore(events: number, people: number): Promise<EventSt
 }
 
 /**
- * Creates a view that generates one event per person, so that many people need no disk space. Eight passes bound the
- * server's memory.
+ * Creates a view that generates one event per person, so that many people need no disk space. The agent reads the view
+ * in eight passes, which limits the memory of the ClickHouse server.
  */
 export async function crowdStore(people: number): Promise<EventStore | undefined> {
   const store = await inClickHouse((view) => [

@@ -11,7 +11,7 @@ import type { CredentialsJson } from '@measurement-exchange/sdk';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const START_MS = 60_000;
-/** The rate limit is out of reach, because the benchmark measures the work and not the limit. */
+/** Limits that are too high to be reached, because the benchmark measures the exchange's work and not its limits. */
 const UNLIMITED = { rate: { perSecond: 1_000_000, burst: 1_000_000 }, maxOpenMeasurements: 1e9 };
 
 export type DevParty = CredentialsJson & { token: string };
@@ -134,7 +134,7 @@ export function residentBytes(pid: number): { now: number; peak: number } {
   return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
 }
 
-/** The processor time of a process so far, in milliseconds. The kernel counts it in steps of 10 ms. */
+/** Returns the processor time of a process so far, in milliseconds. The kernel counts in steps of 10 ms. */
 export function processorMs(pid: number): number {
   const [, user, system] = /\) \S(?: -?\d+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
   return (Number(user) + Number(system)) * 10;

@@ -10,12 +10,12 @@ import type { Watchers } from './watchers.ts';
 
 const WATCHERS = 2_000;
 /**
- * Before the measurement, this many watchers connect and disconnect several times, so that compiled code and pooled
- * memory already exist.
+ * The number of watchers that connect and disconnect several times before the measurement, so that compiled code and
+ * pooled memory already exist.
  */
 const WARM_UP = 200;
 const WARM_UP_TIMES = 5;
-/** Long enough that every watcher has received a keep-alive comment. */
+/** This time is long enough for every watcher to receive a keep-alive comment. */
 const IDLE_MS = 20_000;
 
 export async function feedIdle(bench: Bench): Promise<Omit<Section, 'name'>> {

@@ -1,6 +1,6 @@
 /**
- * Measures the delay from the commit of a change to its watchers, and compares it with listeners of a bare NOTIFY in
- * the same run.
+ * Measures the delay from the commit of a change until watchers receive it, and compares it with the delay of plain
+ * PostgreSQL NOTIFY messages in the same run.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -16,8 +16,8 @@ import { createWorld } from './world.ts';
 
 const WATCHERS = 200;
 /**
- * The changes of one creation per party: the consumer sees the measurement and three requisitions, and each of the
- * three providers sees its own requisition.
+ * The number of changes that each party receives when a measurement is created: the consumer sees the measurement and
+ * three requisitions, and each of the three providers sees its own requisition.
  */
 const CHANGES = [4, 1, 1, 1];
 const PARTIES = CHANGES.length;
@@ -30,12 +30,12 @@ interface Way {
   open: () => Promise<void>;
   /** Makes changes for this many seconds. */
   drive: (seconds: number) => Promise<void>;
-  /** A query for the changes since a time, with the time of their commits. */
+  /** A query that returns the changes since a time, with their commit times. */
   commits: string;
 }
 
 export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> {
-  // Commit times come from PostgreSQL in both cases. Each bare listener needs one connection.
+  // PostgreSQL records the commit times for all cases. Each NOTIFY listener needs its own connection.
   const server = await startServer({ track_commit_timestamp: 'on', max_connections: String(WATCHERS + 100) });
   const database = await server.createDatabase();
   const exchanges: BenchExchange[] = [];
@@ -126,7 +126,7 @@ export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> 
   }
 }
 
-/** Waits until no more arrivals come. */
+/** Waits until the number of arrivals stops growing. */
 async function settled(watchers: Worker<Watchers>): Promise<void> {
   for (let before = -1; ; ) {
     const count = await watchers.call('count', undefined);
@@ -137,8 +137,8 @@ async function settled(watchers: Worker<Watchers>): Promise<void> {
 }
 
 /**
- * Transactions that insert one row each. They notify as many channels as a creation has parties, with the same number
- * of messages per channel.
+ * Returns the yardstick: transactions that insert one row each, and notify as many channels as the creation of a
+ * measurement has parties, with the same number of messages per channel.
  */
 function bareWay(name: string, each: number, database: BenchDatabase, watchers: Worker<Watchers>): Way {
   const channels = Array.from({ length: PARTIES }, (_, i) => `bare_${i}`);

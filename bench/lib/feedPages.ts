@@ -1,4 +1,4 @@
-/** Measures whether a page of changes costs more if the log is long. */
+/** Measures whether reading a page of changes costs more when the log is long. */
 import { type BenchExchange, startExchange } from './exchange.ts';
 import { figure, ratio, show } from './figures.ts';
 import type { Bench } from './options.ts';

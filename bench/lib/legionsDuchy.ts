@@ -46,7 +46,7 @@ export interface StageTimes {
 }
 
 const handlers = {
-  /** Writes the encrypted sketch of a provider whose people are the VIDs from `first`. */
+  /** Writes the encrypted sketch of a provider that reached the VIDs from `first` to `first + people - 1`. */
   sketch({
     size,
     isFull,

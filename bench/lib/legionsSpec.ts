@@ -35,8 +35,8 @@ export interface Operations {
   multiply: number;
   multiplyEach: number;
   /**
-   * Removes a key from a ciphertext and multiplies it: by one scalar for all (`blind`), or by a scalar each
-   * (`blindEach`).
+   * Removes a key from each ciphertext, and multiplies the ciphertext by a scalar: the same scalar for all (`blind`),
+   * or a separate scalar for each (`blindEach`).
    */
   blind: number;
   blindEach: number;
@@ -72,7 +72,7 @@ export function reachOnlyOperations(size: LegionsSize): Record<string, (bytes: B
   };
 }
 
-/** `active` is the number of active registers in all sketches together. */
+/** Returns the operations of each stage. `active` is the number of active registers in all sketches together. */
 export function frequencyOperations(
   size: LegionsSize,
   active: number,
@@ -112,8 +112,9 @@ export function frequencyOperations(
 }
 
 /**
- * The number of noise registers that a duchy adds, their average number of texts, and the average number in groups that
- * are kept.
+ * Returns three numbers for each duchy: `registers` is the number of noise registers that it adds, `texts` is the
+ * average number of texts that it maps to the curve for them, and `grouped` is the average number of these registers in
+ * the groups that are kept.
  */
 function noiseOf({
   dataProviderCount: providers,

@@ -76,7 +76,10 @@ export function computedOf({ transitions, progress = [] }: Timeline) {
     computingAt: enteredAt('COMPUTING'),
     succeededAt: enteredAt('SUCCEEDED'),
     doneStages: done.length,
-    /** A stage has a second attempt if a mill lost its lease to another mill. */
+    /**
+     * The number of repeated stages. A stage is repeated if the process that runs it loses its lease to another
+     * process.
+     */
     repeatedStages: progress.filter(({ attempt }) => attempt > 1).length,
     doneAt(duchy: string, stage: string): number {
       const found = done.find((entry) => entry.duchy === duchy && entry.stage === stage);

@@ -1,5 +1,6 @@
 /**
- * One HTTP/2 connection over TLS that sends RPCs as bytes. Generated clients would cost more than the measured server.
+ * One HTTP/2 connection over TLS that sends RPCs as bytes. A generated client would use more processor time than the
+ * measured server.
  */
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -30,7 +31,8 @@ export class RpcConnection {
   }
 
   static async open(port: number): Promise<RpcConnection> {
-    // The certificate was made for this run, so no trust store has its root.
+    // Accept any certificate, because the server's certificate was made for this run and no trust store contains its
+    // root.
     const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     await once(session, 'connect');
     return new RpcConnection(session);

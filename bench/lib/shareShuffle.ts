@@ -18,9 +18,9 @@ export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
 
 /** Milliseconds of processor time in this thread, so that other programs on the machine have little effect. */
 export interface ShuffleRound {
-  /** The stage of a worker. */
+  /** The shuffle stage, as a worker runs it. */
   stageMs: number;
-  /** The yardstick: the same number of keystreams and passes over the registers, without correct results. */
+  /** The yardstick: the same number of keystreams and passes over the registers. Its results are not correct. */
   bareMs: number;
 }
 
@@ -28,7 +28,9 @@ const PIECE = 1 << 16;
 const MODULUS = 127;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 const DATA_PROVIDERS = 3;
-/** Enough registers per round that its processor time is much longer than the clock's steps of some milliseconds. */
+/**
+ * The number of registers in a round, so that the round takes much longer than the clock's steps of some milliseconds.
+ */
 const ROUND_REGISTERS = 8_000_000;
 
 /** Runs one round. The first round in a process is slower, because V8 compiles the code while it runs. */
@@ -113,7 +115,8 @@ async function* inOrder(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Runs the yardstick: the keystreams, one pass per share, one pass for the factors of a reach, and one pass of swaps.
+ * Runs the yardstick: the keystreams, one pass per share, one pass for the random factors of a reach measurement, and
+ * one pass of swaps.
  */
 function bare(parameters: ShareShuffleParameters, seeds: number, uploads: number): void {
   const { registerCount, noiseRegisterCount, measurementType } = parameters;
@@ -134,7 +137,7 @@ function keystreamOf(seed: Uint8Array): () => Uint8Array {
   return () => keystream.bytes(PIECE);
 }
 
-/** Adds `total` bytes of pieces to the vector, and wraps around at its end. */
+/** Adds pieces with `total` bytes together to the vector. After the end of the vector, continues at its start. */
 function addPieces(values: Uint8Array, total: number, next: () => Uint8Array): void {
   const words = wordsOf(values);
   const pieces = Math.max(1, Math.floor(values.length / PIECE));
@@ -148,7 +151,10 @@ function addAll(words: Uint32Array, at: number, others: Uint32Array, count: numb
   for (let i = 0; i < count; i++) words[at + i]! += others[i]!;
 }
 
-/** Picks a rough random position for each of the next values, and swaps as many values as the product does. */
+/**
+ * Picks an approximately uniform random position for each of the next values, and swaps as many values as the product
+ * does.
+ */
 function swapSome(values: Uint8Array, from: number, words: Uint32Array, places: Uint32Array): void {
   const total = values.length;
   const count = Math.min(places.length, total - from);

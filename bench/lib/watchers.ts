@@ -44,7 +44,7 @@ function arrived(what: string, time: number): void {
 
 async function watch(streams: { port: number; path: string; token: string; count: number }[]): Promise<void> {
   const all = streams.flatMap(({ count, ...stream }) => Array.from({ length: count }, () => stream));
-  // The exchange admits 20 new streams at a time.
+  // Open 20 streams at a time, because the exchange admits no more new streams at once.
   for (let i = 0; i < all.length; i += 20) await Promise.all(all.slice(i, i + 20).map(openStream));
 }
 

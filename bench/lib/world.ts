@@ -126,7 +126,7 @@ export async function nonceOf(provider: DevParty, ciphertext: Uint8Array): Promi
   return fromBinary(specs.RequisitionSpecSchema, unpackSignedMessage(plaintext).message).nonce;
 }
 
-/** A result for a copied requisition, whose nonce is 1. */
+/** Returns the request that fulfills a copied requisition. The nonce of copied requisitions is 1. */
 export function fulfillment(provider: DevParty, requisition: string) {
   return {
     encryptedResult: {
@@ -140,7 +140,7 @@ export function fulfillment(provider: DevParty, requisition: string) {
 }
 
 export interface Copies {
-  /** Distinguishes these copies from all others. */
+  /** The start of the hashed IDs. It distinguishes these copies from all others. */
   prefix: string;
   count: number;
   /** Copies only the first provider's requisition. */

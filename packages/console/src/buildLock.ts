@@ -1,7 +1,10 @@
 /** Lets one process at a time build the console, because several may start at the same time. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 
-/** A lock older than this is abandoned even if a process has its ID, because a build takes less time. */
+/**
+ * A lock older than this is abandoned, because a build takes less time. A process with the owner's ID may still run,
+ * because the system reuses IDs.
+ */
 const STALE_MS = 180_000;
 
 /**
@@ -20,7 +23,7 @@ async function isAbandoned(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) return false;
   const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-  // The owner's ID is absent for a moment after the file is created.
+  // A lock without an ID is not abandoned, because its owner writes the ID a moment after it creates the file.
   return Date.now() - found.mtimeMs > STALE_MS || (owner > 0 && !isRunning(owner));
 }
 

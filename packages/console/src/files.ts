@@ -36,7 +36,7 @@ export interface FileResponse {
 }
 
 export interface ConsoleFiles {
-  /** Returns undefined if the file does not exist. A browser that opens a page of the console gets index.html instead. */
+  /** Returns undefined if the file does not exist, except that a browser that opens a page gets index.html. */
   respond(request: FileRequest): FileResponse | undefined;
 }
 
@@ -110,8 +110,8 @@ export function headersOf(connectTo: readonly string[]): Record<string, string> 
   ];
   return {
     'content-security-policy': policy.join('; '),
-    // If people sign in at an issuer, the page must be able to control the issuer's window. No other page may control this
-    // one.
+    // If users sign in at an issuer, the page must be able to control the issuer's window. Other pages must not control
+    // this page.
     'cross-origin-opener-policy': connectTo.length > 0 ? 'same-origin-allow-popups' : 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=()',

@@ -110,7 +110,10 @@ export function ago(time: string | Date, now = Date.now()): string {
   return ms > 7 * 86_400_000 ? day(time) : ms < 5000 ? 'just now' : `${duration(ms)} ago`;
 }
 
-/** Formats an interval of days. The last day is the day before `end`. */
+/**
+ * Formats an interval as a range of days. `end` is not part of the interval, so an end at midnight belongs to the day
+ * before.
+ */
 export const dateRange = (start: string, end: string) => fromTo(start, new Date(Date.parse(end) - 1));
 
 /** Formats two days, such as `Oct 1 – 28`, `Sep 7 – Nov 1` or `Oct 1 – 28, 2025`. */

@@ -1,6 +1,6 @@
 /**
- * An exchange serves an altered copy of the console that sends everything it can read to the exchange. A party that
- * uses `mex console` in the same browser must not lose a key or a question to it.
+ * An exchange serves an altered copy of the console that sends everything it can read to the exchange. If a party uses
+ * `mex console` in the same browser, the altered copy must not get its keys or questions.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,12 +11,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let c: TestConsole;
 let thief: Server;
-/** The request bodies that the altered page sent home, and the headers that the browser added. */
+/** The request bodies that the altered page sent to its own server, and the headers that the browser added. */
 let stolen = '';
 
 /**
- * The altered page. It reads all that it can, calls the loopback console in every way a page can, and posts the results
- * home.
+ * Returns the altered page. It reads all that it can, calls the `mex console` server in many ways, and posts the
+ * results to its own server.
  */
 function alteredPage(target: string): string {
   return `<!doctype html><title>Measurement Exchange</title><script type="module">

@@ -60,7 +60,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
   expect(await page.getByLabel('Until', { exact: true }).inputValue()).toBe('2026-10-20');
 
-  // One press fixes a wrong filter.
+  // A click on the suggested fix corrects a wrong filter.
   await filterOf(page).fill('device = "phone"');
   await page.getByText('Line 1, column 8: Compare with ==, not =.').waitFor();
   expect(await page.locator('#ask-send-why').textContent()).toBe('Fix the filter');
@@ -68,7 +68,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   await page.getByRole('button', { name: 'Change to ==' }).click();
   expect(await filterOf(page).inputValue()).toBe('device == "phone"');
 
-  // Completions supply an operator, a name, a comparison and a value.
+  // Completions supply an operator, a name, a comparison and a value for the filter.
   await filterOf(page).press('End');
   await filterOf(page).pressSequentially(' ');
   await page.getByRole('option', { name: '&& and' }).click();
@@ -85,7 +85,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   expect(JSON.parse(created[0]!).request.requestId).toMatch(/^console-[0-9a-f]{32}$/);
   await page.getByRole('heading', { level: 1, name: 'Women on phones, two publishers' }).waitFor();
 
-  // The copied question has all fields filled in.
+  // The link Clone opens a form that is filled in from the measurement.
   await page.getByRole('link', { name: 'Clone', exact: true }).click();
   await expect.poll(() => filterOf(page).inputValue()).toBe('device == "phone" && gender == "F"');
   expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
@@ -106,7 +106,7 @@ it.skipIf(lacksChromium)('a plan that fails keeps everything that was typed', as
   await page.getByRole('button', { name: 'Check again' }).click();
   await expect.poll(() => sendOf(page).isEnabled()).toBe(true);
 
-  // The page also plans again without a press. It keeps the error on the page until then.
+  // After an error, the page also plans again without a click.
   await page.route('**/companion/plan', (route) => route.abort());
   await filterOf(page).fill('device == "phone"');
   await page.getByText('It could not be checked').first().waitFor();

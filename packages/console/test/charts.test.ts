@@ -142,7 +142,8 @@ describe.skipIf(lacksChromium)('charts and results in a browser', () => {
     const png = await saved('PNG');
     expect(png.name).toBe('adding-up.png');
     expect(png.file.subarray(1, 4).toString()).toBe('PNG');
-    // The picture is twice as wide as on the screen. An empty picture of this size would have 10 kB.
+    // The saved picture has two pixels for each CSS pixel, and a margin. An empty picture of this size would have 10
+    // kB.
     const { width } = (await card.getByRole('img').boundingBox())!;
     expect(png.file.readUInt32BE(16)).toBe(Math.floor((width + 48) * 2));
     expect(png.file.length).toBeGreaterThan(20_000);

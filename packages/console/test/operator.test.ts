@@ -42,7 +42,7 @@ it.skipIf(lacksChromium)(
     const field = page.getByLabel('SHA-256 fingerprint');
     const add = page.getByRole('button', { name: 'Add party' });
 
-    // First a file that is not a party file, then the file of a man in the middle.
+    // Enter a file that is not a party file, and then a party file that a man in the middle has replaced.
     await page.getByLabel('Party file').fill('{"name": "dataProviders/lakeside"}');
     await page.getByText('This file cannot be used').waitFor();
     await page.getByLabel('Party file').fill(mallory.text);

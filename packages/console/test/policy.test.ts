@@ -1,6 +1,6 @@
 /**
- * Every page of every role keeps its content security policy, calls only its own server, and leaves nothing in storage
- * or addresses.
+ * Checks that every page of every role obeys its content security policy, calls only its own server, and leaves no
+ * secrets in storage or addresses.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -119,7 +119,7 @@ function pathsOf(role: Role): string[] {
 async function visit(page: Page, path: string): Promise<void> {
   const open = (to: string) => page.evaluate((to) => history.pushState(null, '', to), to);
   const isNowhere = () => document.querySelector('h1')?.textContent === 'There is no such page';
-  // An unknown address comes first, so that the heading of the previous page is not taken for that of the new page.
+  // Open an unknown address first, so that the wait below does not find the heading of the previous page.
   await open('/nowhere');
   await page.waitForFunction(isNowhere);
   await open(path);
@@ -132,19 +132,19 @@ async function visit(page: Page, path: string): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
 }
 
-/** The keys in every storage that scripts can read. */
+/** Returns the keys in local and session storage, and the cookies that scripts can read. */
 const stored = (page: Page) =>
   page.evaluate(() =>
     [...Object.keys(localStorage), ...Object.keys(sessionStorage), document.cookie].filter(Boolean),
   );
 
-/** Visits every page of a role. The pages may call only their own server, and may store nothing. */
+/** Visits every page of a role. The pages may call only their own server, and may store only the user's settings. */
 async function checkAll(role: Role, { page, context, errors }: OpenPage): Promise<void> {
   const origin = new URL(page.url()).origin;
   const requests: string[] = [];
   context.on('request', (request) => requests.push(request.url()));
   await page.evaluate(() => {
-    // The browser does not print every violation.
+    // Report violations as errors here, because the browser does not print all of them.
     document.addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective));
   });
   for (const path of pathsOf(role)) {

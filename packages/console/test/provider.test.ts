@@ -205,7 +205,7 @@ it.skipIf(lacksChromium)('an event group is described by form, and a long list d
   await page.keyboard.press('End');
   await page.getByText('151 in all').waitFor();
   await page.keyboard.press('End');
-  // The groups of a batch have one creation time, so any group of the last batch may be in the last row.
+  // The event groups of a batch have the same creation time, so any event group of batch `c` may be in the last row.
   await expect.poll(() => page.getByRole('row').last().textContent()).toMatch(/^c\d/);
   expect(await page.getByRole('row').count()).toBeLessThan(50);
   expect(errors).toEqual([]);

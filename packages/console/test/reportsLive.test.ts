@@ -41,14 +41,14 @@ it.skipIf(lacksChromium)('a first report takes one page and one press', { timeou
   await page.waitForURL(/\/reports\/r-/);
   await page.getByRole('heading', { level: 1, name: 'Three publishers' }).waitFor();
   await page.getByText(/of \d+ measurements answered/).waitFor();
-  // The page shows the names and days of its head, not those of the data files.
+  // The list of measurements shows display names and days in words.
   const running = page.locator('section', { hasText: 'measurements answered' });
   await running
     .getByText(/^Reach of Northlight.*, Oct 1 – 28$/)
     .first()
     .waitFor();
 
-  // The report shows reach with its interval, overlap, additions, weeks, frequency, and both columns.
+  // The report shows reach with its interval, overlap, additions, reach over time, and frequency.
   await page.getByRole('heading', { name: 'Who saw it where' }).waitFor();
   await page.getByRole('heading', { name: 'What each one adds' }).waitFor();
   await page.getByRole('heading', { name: 'Reach over time' }).waitFor();

@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 
 const c = useConsole();
 
-/** Everything that a script of the page's origin can read without a network call. */
+/**
+ * Returns what a script on the page's origin can read without a network call, such as storage, cookies and the address.
+ */
 const reachable = (page: Page) =>
   page.evaluate(async () => {
     const databases = (await indexedDB.databases()).map(({ name }) => name);
@@ -44,7 +46,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
     const [state, html] = [await reachable(page), await page.content()];
     for (const secret of secrets()) expect(`${state}${html}`).not.toContain(secret);
     const [local, session, ...others] = JSON.parse(state);
-    // The router stores the scroll position of each page.
+    // Ignore the scroll position of each page, which the router stores.
     expect(
       [...Object.keys(local), ...Object.keys(session)].filter((key) => !key.startsWith('tsr-scroll')),
     ).toEqual([]);
@@ -116,7 +118,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
   it('lets others sign in at a page of the issuer, whose window closes by itself', async () => {
     const context = await c.browser.newContext();
     const page = await context.newPage();
-    // Describes the issuer without its list of parties, as a production issuer is described.
+    // Remove the list of parties from the description of the issuer, because a production issuer has none.
     await page.route('**/console.json', async (route) => {
       const about = await (await route.fetch()).json();
       const issuers = about.issuers.map(({ parties: _parties, ...issuer }: { parties: unknown }) => issuer);
@@ -138,12 +140,12 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     const { page, errors } = await c.openAtExchange('Acme Beverages');
     await page.clock.install();
     await page.clock.fastForward('13:00:00');
-    // The page reads again when it becomes visible.
+    // Make the page visible again, because it then reads from the exchange with the expired token.
     await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
     const dialog = page.getByRole('dialog', { name: 'Your sign-in has expired' });
     await dialog.waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Sign in again');
-    // The browser's clock returns to the issuer's time.
+    // Set the browser's clock back to the issuer's time, so that the new token is valid.
     await page.clock.setSystemTime(new Date());
     await dialog.getByRole('button', { name: 'Sign in again' }).click();
     await dialog.waitFor({ state: 'detached' });

@@ -40,7 +40,7 @@ function Signed({ session }: { session: Session }) {
   const router = useMemo(() => makeRouter(session.role), [session.role]);
   const [connection, setConnection] = useState<Connection>('connecting');
   const queries = useMemo(
-    // Do not retry failed queries, because the client has already retried them.
+    // Do not retry failed queries, because the API client already retries requests.
     () => new QueryClient({ defaultOptions: { queries: { staleTime: 30_000, retry: false } } }),
     [],
   );

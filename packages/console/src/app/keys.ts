@@ -1,4 +1,4 @@
-/** Keys for the controls of the current page. A control with `data-key="C"` is clicked by the key C. */
+/** Keyboard shortcuts for the controls of the current page. The key C clicks the control with `data-key="C"`. */
 
 const STORED = 'single-keys';
 

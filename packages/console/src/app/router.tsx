@@ -19,7 +19,7 @@ export function makeRouter(role: Role) {
     defaultPreload: 'intent',
     defaultPendingComponent: Skeleton,
     defaultErrorComponent: PageError,
-    // Start with a new page when a parameter changes, because another measurement must not inherit the state of this one.
+    // Mount the page anew when a parameter changes, so that it does not keep the state of another resource.
     defaultRemountDeps: ({ params }) => params,
     scrollRestoration: true,
     // Keep values in addresses as text. By default, the router would turn `?reference=007` into a number.

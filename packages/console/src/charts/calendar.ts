@@ -12,7 +12,7 @@ export interface Day {
 const WEEKDAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const DATE = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
-/** The lowest percentage of each color. A day above 90 % also has a frame. */
+/** The lowest percentage of each color. The highest color also has a frame. */
 const LEVELS = [0, 6, 26, 46, 66, 90.5];
 
 /** `about` says what a share means, such as `spent`. `none` says what a day without a share means. */

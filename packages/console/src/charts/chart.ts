@@ -38,7 +38,7 @@ export function plot(height: number, ...children: Parameters<typeof node>[2][]):
   return node('svg', { class: 'plot', height, 'aria-hidden': 'true' }, ...children);
 }
 
-/** Makes rows of a label, a plot and a figure, with the axis that they share below them. */
+/** Returns rows of a label, a plot and a figure, with their shared axis below them. */
 export function rowsOnAxis(rows: readonly Node[], scale: Scale, unit: Unit): Node {
   const axis = node('span', { class: 'axis' }, plot(16, axisTexts(scale, unit, 12)));
   return node('div', { class: 'dw' }, [...rows, axis]);

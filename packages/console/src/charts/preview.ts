@@ -13,8 +13,8 @@ const ENDS = 3.2 / 1.96;
 const CURVE = curve();
 
 /**
- * `margin` is half of the 95 % interval, and `limit` is half of the axis. Keep `limit` constant while a slider moves, so
- * that only the curve changes.
+ * `margin` is half the width of the 95 % interval, and `limit` is half the length of the axis. Keep `limit` constant
+ * while a slider moves, so that only the curve changes.
  */
 export function previewChart(
   title: string,

@@ -30,8 +30,8 @@ export interface CompanionMethods {
   searchTitles(input: { text: string; limit?: number }): FoundTitles;
   plan(input: { request: MeasurementRequest; assumed?: number }): Plan;
   /**
-   * Fails if the consumer would not accept the result. `request.requestId` is required, so that a repeated call creates
-   * nothing twice.
+   * Creates a measurement. Fails if the consumer would not accept its result. `request.requestId` is required, so that
+   * a repeated call creates nothing twice.
    */
   create(input: { request: MeasurementRequest }): { name: string };
   result(input: { name: string }): OpenedResult;
@@ -39,7 +39,10 @@ export interface CompanionMethods {
   eventGroupMetadata(input: { names: string[] }): Record<string, OpenedMetadata>;
   /** Plans a report, and computes its cost. Nothing is sent to publishers. */
   planReport(input: { definition: unknown }): PlannedReportView;
-  /** Stores a report. The same definition is always the same report. */
+  /**
+   * Stores a report and returns its name. Storing the same definition again returns the same name, unless the report
+   * was deleted.
+   */
   createReport(input: { definition: unknown }): { name: string };
   /**
    * Starts to create the measurements that a report still needs, and returns immediately. `report` returns the
@@ -177,7 +180,7 @@ export interface OpenedSpec {
   measurement?: SpecFacts;
   /** One part for each event group. A population measurement has one part without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
-  /** The expected cost of an answer for each reference and day. Absent if the answer costs nothing. */
+  /** The expected charge to each event group reference and day. Absent if the answer costs nothing. */
   charge?: PrivacyAmount;
 }
 

@@ -47,8 +47,8 @@ const REQUEST: Record<Requisition['state'], Shown> = {
 };
 
 /**
- * The state of a requisition, which the console calls a request. `isHeld` is true while its agent waits for an operator
- * to confirm it.
+ * The state of a requisition, which the console calls a request. `isHeld` is true while the provider's agent waits for
+ * an operator to confirm the request.
  */
 export function RequestChip({
   state,

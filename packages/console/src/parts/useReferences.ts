@@ -4,7 +4,10 @@ import { idOf } from '../session/roles.ts';
 
 type Referenced = Pick<EventGroup, 'eventGroupReferenceId' | 'dataProvider'>;
 
-/** Reads the publishers' references of all event groups, by ID. Reads one list, because there may be many event groups. */
+/**
+ * Reads the publishers' references of event groups, by ID. One call reads up to 1,000 event groups, and the others are
+ * left out.
+ */
 export function useReferences({ enabled = true } = {}): ReadonlyMap<string, Referenced> {
   const { data } = useResource(
     'eventGroups',

@@ -30,7 +30,7 @@ export interface Stat {
   unit: Unit;
 }
 
-/** A ratio has enough decimals to show the ends of its interval as different numbers. */
+/** Units for ratios. Their figures have enough decimals to show the ends of the interval as different numbers. */
 const frequency = ([low, high]: Interval) => decimals('Average frequency', digitsFor(low, high, 2));
 const points = ([low, high]: Interval) => decimals('Gross rating points', digitsFor(low, high, 1));
 const share = ([low, high]: Interval): Unit => {
@@ -140,7 +140,7 @@ export function addedChart(
   );
 }
 
-/** Reach over time: a chart for each kind of period, with one curve for each set. */
+/** Draws the reach over time: a chart for each kind of period, with one curve for each set. */
 export function overTimeCharts(
   view: ReportView,
   labels: readonly Label[],
@@ -182,8 +182,8 @@ const isEverybody = (group: FigureView['group']) => Object.keys(group).length ==
 export type SizeOf = (group: FigureView['group']) => number | undefined;
 
 /**
- * Reach by groups: a chart for each set and breakdown. The last attribute of the breakdown is drawn as series. Where the
- * sizes of all groups are known, the chart shows the share of each group that was reached.
+ * Draws the reach by group: a chart for each set and breakdown. The last attribute of the breakdown determines the
+ * series. If the sizes of all groups are known, the chart shows the share of each group that was reached.
  */
 export function groupCharts(
   view: ReportView,

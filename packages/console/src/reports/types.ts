@@ -55,7 +55,7 @@ export interface NeedView {
   measurement?: string;
   state?: string;
   reason?: string;
-  /** Whether an answer from before the report was used, which costs nothing. */
+  /** True if the answer comes from an earlier measurement, and so costs nothing. */
   isReused: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface Added {
 export interface ReportView {
   title: string;
   interval: LocalInterval;
-  /** The whole interval, as instants. */
+  /** The interval of the whole report, as two points in time. */
   period: Period;
   segments: SegmentView[];
   sets: Record<string, string>;
@@ -90,7 +90,7 @@ export interface ReportView {
   everything: string[];
   population?: number;
   state: Report['state'];
-  /** The people that any segment reached. */
+  /** The people that at least one segment reached. */
   everyone?: Estimate;
   /** The people that each segment reached. Null if the answers do not determine it. */
   alone: (Estimate | null)[];

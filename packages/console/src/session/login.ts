@@ -68,7 +68,7 @@ export class Login {
         this.tokens = refreshed;
         return;
       }
-      // Drop the refresh token, because it has also expired.
+      // Drop the refresh token, because the renewal failed. The user must sign in again.
       this.tokens = { ...this.tokens, refreshToken: undefined };
     }
     if (this.onExpired === undefined) throw new SignInExpired();

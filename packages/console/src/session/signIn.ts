@@ -51,7 +51,7 @@ interface Provider {
   client: oauth.Client;
 }
 
-/** Allow http, because a development exchange has no https. */
+/** Allow an issuer without TLS only if the page itself has no TLS, as on a development exchange. */
 const INSECURE = { [oauth.allowInsecureRequests]: location.protocol === 'http:' };
 
 function openWindow(): Window {

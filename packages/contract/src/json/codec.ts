@@ -1,8 +1,8 @@
 /**
  * Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse.
  *
- * Readers also accept the native values of faces without JSON, so that each rule is written once: bytes as a Uint8Array, and
- * undefined for an absent property.
+ * Readers also accept native values from APIs without JSON, such as gRPC, so that each rule is written once: bytes as a
+ * Uint8Array, and undefined for an absent property.
  */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';

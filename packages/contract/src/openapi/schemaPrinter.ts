@@ -116,12 +116,12 @@ function nameSchema(patterns: PatternName[]): JsonSchema {
   };
 }
 
-/** Returns `dp1` for `dataProvider`. */
+/** Returns an example ID for a path variable, such as `dp1` for `dataProvider`. */
 export function exampleId(variable: string): string {
   return `${variable[0]}${variable.replace(/[^A-Z]/g, '').toLowerCase()}1`;
 }
 
-/** Returns `BodyTooLarge` for `bodyTooLarge` and for `body_too_large`. */
+/** Converts a name to PascalCase, such as `BodyTooLarge` for `bodyTooLarge` and for `body_too_large`. */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -19,7 +19,10 @@ export const MAX_LEGIONS_FREQUENCY = 100;
 export const MAX_LEGIONS_NOISE = 2 ** 20;
 /** The maximum number of registers in a computation, because each duchy keeps all of them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
-/** Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, noise would hide nothing. */
+/**
+ * Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, the noise would hide too
+ * little.
+ */
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 

@@ -28,7 +28,7 @@ describe('the errors of a route', () => {
     expect(reasonsOf('cancelMeasurement')).toContain('413 BODY_TOO_LARGE');
     expect(reasonsOf('cancelMeasurement')).not.toContain('400 REQUIRED_FIELD_NOT_SET');
     expect(reasonsOf('refuseRequisition')).toContain('400 REQUIRED_FIELD_NOT_SET');
-    // An update has required fields only inside its values.
+    // The fields of an update are optional, but a value inside an update may have required fields.
     expect(reasonsOf('updateParty')).toContain('400 REQUIRED_FIELD_NOT_SET');
     expect(reasonsOf('listMeasurements')).toContain('400 INVALID_PAGE_TOKEN');
     expect(reasonsOf('getMeasurement')).not.toContain('400 INVALID_PAGE_TOKEN');

@@ -39,8 +39,8 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // Even if all callers are allowed, a caller may use a forbidden wildcard as an ID in the path. Only whoAmI allows all
-  // callers and has no ID.
+  // Only whoAmI allows all four kinds of callers and has no ID in its path. In all other operations, the caller may be
+  // of the wrong kind, or may use a wildcard as an ID where it is forbidden.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],

@@ -124,7 +124,7 @@ function Parts({ parts }: { parts: OpenedSpec['parts'] }) {
   );
 }
 
-/** Shows the cost of the answer for each reference and day, as a share of the limit. */
+/** Shows the charge to each event group reference and day, as a share of the limit. */
 function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisition }) {
   const { data } = useBudget();
   const view = data === undefined || 'missing' in data ? undefined : data.view;

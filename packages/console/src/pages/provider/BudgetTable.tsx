@@ -9,7 +9,7 @@ export function BudgetTable({
   more,
 }: {
   references: readonly ReferenceBudget[];
-  /** The reference whose days the page shows. */
+  /** The event group reference whose days the page shows. */
   chosen?: string;
   more: number | undefined;
 }) {

@@ -3,15 +3,21 @@
 import type { BudgetReport, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import { percent, privacyText } from '../../format.ts';
 
-/** The spent share of a reference's budget on one day. It is the largest of the spent shares of epsilon, delta, and rho. */
+/** One day of the budget of an event group reference. */
 export interface SpentDay {
   date: string;
-  /** From 0 to 1. Undefined if the ledger has no limit. */
+  /**
+   * The spent share of the day's budget, from 0 to 1. It is the largest of the spent shares of epsilon, delta and rho.
+   * Undefined if the ledger has no limit.
+   */
   share?: number;
 }
 
 export interface ReferenceBudget {
-  /** Empty for charges that earlier versions of the agent made. Those charges count against every reference. */
+  /**
+   * The event group reference. Empty for charges that earlier versions of the agent made, which count against every
+   * reference.
+   */
   reference: string;
   days: SpentDay[];
   average: number;

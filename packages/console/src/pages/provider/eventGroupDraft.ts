@@ -13,7 +13,10 @@ export interface Draft {
   brand: string;
   campaign: string;
   mediaTypes: readonly MediaType[];
-  /** The first and the last day with data, such as `2026-11-01`. Empty if the interval has no end. */
+  /**
+   * The first and the last day with data, such as `2026-11-01`. `until` is empty if the interval has no end, and both
+   * are empty if there is no interval.
+   */
   from: string;
   until: string;
   attributes: readonly AttributeDraft[];

@@ -22,7 +22,7 @@ function shareOf(day: Day, { startTime, endTime }: Interval, now: Date): Recorde
   return first < end && last > start ? 'part' : 'none';
 }
 
-/** Returns the end of a recording. An open interval ends now. */
+/** Returns the end of a recorded interval, but no later than now. */
 const endOf = (endTime: string | undefined, now: Date) =>
   Math.min(endTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(endTime), now.getTime());
 
@@ -30,8 +30,8 @@ const endOf = (endTime: string | undefined, now: Date) =>
 const MAX_DEFAULT_DAYS = 92;
 
 /**
- * Returns the days that all event groups have recorded. If there are no such days, returns the days that any event group
- * has recorded.
+ * Returns the days that all event groups have recorded. If there are no such days, returns the range that covers the
+ * recorded days of all event groups, and if no day is recorded, the last 28 days.
  */
 export function defaultRange(groups: readonly (Interval | undefined)[], now: Date): DayRange {
   const known = groups.flatMap((interval) => wholeDays(interval, now) ?? []);

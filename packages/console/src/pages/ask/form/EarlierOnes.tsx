@@ -1,4 +1,4 @@
-/** The dialog that copies the form from an earlier measurement. */
+/** The dialog that fills in the form from an earlier measurement. */
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { A } from '../../../parts/A.tsx';

@@ -26,7 +26,7 @@ export function checksOf(ask: Ask): Check[] {
   ];
 }
 
-/** Reasons of errors that do not depend on the question. */
+/** Reasons for errors that say nothing about the question, such as an exchange that cannot be reached. */
 const NOT_CHECKED = ['EXCHANGE_UNREACHABLE', 'UNEXPECTED_RESPONSE', 'COMPANION_FAILED', 'UNKNOWN'];
 
 function errorCheck(error: Error): Check {

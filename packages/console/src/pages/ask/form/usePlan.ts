@@ -23,8 +23,8 @@ const PLAN_AFTER_MS = 250;
 /** The other protocols are planned after this pause, because their plans are less urgent. */
 const OTHERS_AFTER_MS = 600;
 /**
- * The pause before a rejected plan is made again. Its cause may go away: a publisher renews its key, or the exchange is
- * available again.
+ * A rejected plan is made again after this pause, because its cause may go away: a publisher may renew its key, or the
+ * exchange may be available again.
  */
 const AGAIN_AFTER_MS = 5_000;
 

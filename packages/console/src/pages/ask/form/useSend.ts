@@ -1,4 +1,4 @@
-/** Sends the measurement only once, even if the button is pressed several times. */
+/** Sends the measurement only once, even if the user clicks the button several times. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';

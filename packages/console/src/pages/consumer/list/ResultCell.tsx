@@ -31,7 +31,7 @@ export function ResultCell({ row, isSettled }: { row: Row; isSettled: boolean })
   );
 }
 
-/** Shows a range, because there is no single figure if each publisher counted alone. */
+/** Shows the range of the possible reach. If each publisher counted its own people, there is no single figure. */
 function Bounds({ bounds: [most, sum] }: { bounds: [number, number] }) {
   return (
     <span className="num">

@@ -79,7 +79,10 @@ function momentOf(
   return of(DUCHY[cause], nameOf(duchy));
 }
 
-/** Stages whose end the timeline already shows as a transition: the duchy has made its keys, or received all data. */
+/**
+ * Stages that are left out when they are done. The timeline already shows their end as a transition: the duchy has made
+ * its keys, or received all data.
+ */
 const SAID: ReadonlySet<string> = new Set(['INITIALIZED', 'INITIALIZATION_PHASE', 'CONFIRMATION_PHASE']);
 
 /** Describes a finished stage or a problem. The lanes show all other progress. */

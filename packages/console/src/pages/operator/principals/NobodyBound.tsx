@@ -1,7 +1,7 @@
 import { Empty } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
 
-/** Explains that no subject is bound. The demo parties of a development exchange need no binding. */
+/** Explains that no token subject is bound to a party. The demo parties of a development exchange need no binding. */
 export function NobodyBound() {
   const { servedBy } = useSession();
   return (

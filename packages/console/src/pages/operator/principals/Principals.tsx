@@ -1,4 +1,4 @@
-/** Principals: bindings of an issuer's subject to a party. */
+/** The page of the principals. A principal binds the subject of an issuer's tokens to a party or to the operator. */
 
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';

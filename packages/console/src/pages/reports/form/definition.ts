@@ -77,7 +77,10 @@ export function segmentsOf({ segmentsBy, names }: ReportForm, picked: readonly E
 
 const referenceOf = ({ name, eventGroupReferenceId }: EventGroup) => eventGroupReferenceId || idOf(name!);
 
-/** Returns a name for set expressions: a letter, then letters, digits or _, at most 40 characters. */
+/**
+ * Returns a name for set expressions: a letter, then letters, digits or _. It has at most 36 characters, which leaves
+ * room for a suffix.
+ */
 function identifier(text: string): string {
   const safe = text.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
   return (/^[A-Za-z]/.test(safe) ? safe : `s_${safe}`).slice(0, 36);
@@ -118,7 +121,7 @@ function setsOf(form: ReportForm, names: readonly string[]): Pick<ReportDefiniti
   return Object.keys(sets).length > 0 ? { sets } : {};
 }
 
-/** Returns the sets that the user has written. A row without a name and an expression does not count. */
+/** Returns the sets that the user has written, without rows that are completely empty. */
 const own = ({ sets }: ReportForm) =>
   sets.filter(({ name, expression }) => name.trim() !== '' || expression.trim() !== '');
 

@@ -1,4 +1,4 @@
-/** Creates and starts a report only once, even if the button is pressed several times. */
+/** Creates and starts a report only once, even if the user clicks the button several times. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';

@@ -2,9 +2,9 @@
 import type { Change } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk/client';
 
-/** The number of changes that the page shows at first. */
+/** The number of changes that the page reads in one call. It first shows this many of the newest changes. */
 export const PAGE_SIZE = 1000;
-/** The number of changes that the page keeps. */
+/** The maximum number of changes that the page keeps. It drops the oldest changes. */
 export const MAX_KEPT = 5000;
 
 export interface Feed {
