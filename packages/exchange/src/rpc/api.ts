@@ -20,27 +20,11 @@ import {
   type RouteOf,
   readNativeRequest,
 } from '@measurement-exchange/contract';
-import {
-  type Authenticated,
-  credentialsIn,
-  type Pipeline,
-  type Progress,
-  type Transfer,
-} from '../serving/index.ts';
+import { credentialsIn, type Pipeline, type Progress, type Transfer } from '../serving/index.ts';
 import { toConnectError, toExchangeError } from './errors.ts';
 import { protoField } from './fields.ts';
+import type { Incoming } from './incoming.ts';
 import { sizeBound } from './sizes.ts';
-
-/** An incoming RPC, with the data of its connection. `caller` is set after authentication. */
-export interface Incoming {
-  readonly progress: Progress;
-  readonly address: string;
-  /** The client certificate of the connection, in DER. */
-  readonly x509Der: Uint8Array | undefined;
-  /** Aborted when the caller disconnects or cancels. */
-  readonly signal: AbortSignal;
-  caller?: Authenticated;
-}
 
 export const INCOMING = createContextKey<Incoming>(undefined as never);
 
@@ -54,17 +38,15 @@ export class Api {
     this.pipeline = pipeline;
   }
 
-  /** Authenticates the caller. Connect calls this before it reads the message. */
-  async authenticate({ values, requestHeader }: HandlerContext): Promise<void> {
-    const incoming = values.get(INCOMING);
-    const { address, x509Der, progress } = incoming;
+  /** Authenticates the caller. Call this before reading the message. */
+  async authenticate(incoming: Incoming): Promise<void> {
+    const { peer, progress } = incoming;
     try {
-      const apiKey = requestHeader.get('x-api-key') ?? undefined;
-      const authorization = requestHeader.get('authorization') ?? undefined;
-      const caller = this.pipeline.authenticate(
-        credentialsIn(authorization, address, { apiKey, x509Der }),
-        progress,
-      );
+      const credentials = credentialsIn(incoming.header('authorization'), peer.address, {
+        apiKey: incoming.header('x-api-key'),
+        x509Der: peer.x509Der,
+      });
+      const caller = this.pipeline.authenticate(credentials, progress);
       incoming.caller = caller instanceof Promise ? await caller : caller;
     } catch (error) {
       throw connectErrorOf(error, progress);
@@ -73,7 +55,7 @@ export class Api {
 
   /** Returns the implementation of an RPC with one request message and one response message. */
   unary<Message, Response>(serve: (message: Message, call: Call) => Promise<Response>) {
-    return async (message: Message, { values }: HandlerContext): Promise<Response> => {
+    return async (message: Message, { values }: Pick<HandlerContext, 'values'>): Promise<Response> => {
       const incoming = values.get(INCOMING);
       try {
         return await serve(message, new Call(this.pipeline, incoming));
@@ -149,14 +131,14 @@ export class Call {
     request: CallRequest,
     write: (resource: unknown) => Wire,
   ): Promise<Wire> {
-    const { caller, signal } = this.incoming;
+    const { incoming } = this;
     const route = routeOf(operation, params);
-    const authorized = this.pipeline.authorize(caller!, { route, params });
+    const authorized = this.pipeline.authorize(incoming.caller!, { route, params });
     const { within = '', unchecked } = request;
     let isRead = false;
     const transfer: Transfer = {
-      isGone: () => signal.aborted,
-      gone: () => signal,
+      isGone: () => incoming.isGone,
+      gone: () => incoming.signal,
       read: (): RequestOf<Operation> => {
         const read = readNativeRequest(route, params, request, within);
         isRead = true;

@@ -7,7 +7,7 @@ const FIRST_BYTES = 4 * 1024;
 /** A caller must send its whole message within this time. */
 const RECEIVE_MS = 15_000;
 /** The size of the envelope before a message: a flag byte, and the message's length in four bytes. */
-const ENVELOPE_BYTES = 5;
+export const ENVELOPE_BYTES = 5;
 /** The limits on nested protobuf messages. A batch of 50 measurements has a few thousand nested messages. */
 const WIRE_LIMITS: WireLimits = { maxMessages: 200_000, maxDepth: 64 };
 

@@ -1,28 +1,24 @@
 /** The gRPC server: HTTP/2 with limits, one log line per RPC, and a stop that lets running RPCs finish. */
-import {
-  constants,
-  createSecureServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import { constants, createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { createRegistry } from '@bufbuild/protobuf';
 import { createConnectRouter } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { Health, ServerReflection } from '@measurement-exchange/contract/rpc';
-import { newRequestId } from '@measurement-exchange/server/app';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { BodyMemory, type Pipeline, rateLimited } from '../serving/index.ts';
-import { Api, type Incoming } from './api.ts';
+import { Api, INCOMING } from './api.ts';
+import type { BodyLimits } from './body.ts';
+import { Connections } from './connections.ts';
 import type { DirectProtocol } from './direct.ts';
 import { toExchangeError } from './errors.ts';
 import { HealthService } from './health.ts';
+import { Incoming, type Peer } from './incoming.ts';
 import { filesOf, reflection } from './reflection.ts';
 import { addServices } from './services.ts';
 import { rejectUnknown, serveStream } from './stream.ts';
+import { isPlainGrpc, serveUnary, type UnaryMethod } from './unary.ts';
 
 export interface RpcServerOptions {
   host: string;
@@ -52,17 +48,13 @@ const LIMITS = {
   maxSessionMemory: 128,
 };
 const MAX_CONNECTIONS = 4_096;
-/** A connection without a frame for this time is closed. Clients then reconnect for their next RPC. */
-const IDLE_MS = 300_000;
-/** When the server closes a connection, its running RPCs get this much time to finish. */
-const DRAIN_MS = 8_000;
 
 /** The services that need no authentication, because they reveal only public information. */
 const OPEN_SERVICES: ReadonlySet<string> = new Set([Health.typeName, ServerReflection.typeName]);
 
 export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
   const { host, port, tls } = options;
-  const { handlers, health } = createHandlers(options);
+  const { health, ...handlers } = createHandlers(options);
   const streams = new RpcStreams(handlers, options);
   const connections = new Connections();
   const server = createSecureServer({
@@ -93,7 +85,19 @@ export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
   };
 }
 
-function createHandlers({ pipeline, isReady, maxMessageBytes, direct }: RpcServerOptions) {
+interface Handlers {
+  api: Api;
+  /** Connect's handlers of all RPCs, by path. */
+  connect: Map<string, UniversalHandler>;
+  unary: Map<string, UnaryMethod>;
+}
+
+function createHandlers({
+  pipeline,
+  isReady,
+  maxMessageBytes,
+  direct,
+}: RpcServerOptions): Handlers & { health: HealthService } {
   const api = new Api(pipeline);
   const jsonOptions: { registry?: ReturnType<typeof createRegistry> } = {};
   const router = createConnectRouter({
@@ -101,10 +105,10 @@ function createHandlers({ pipeline, isReady, maxMessageBytes, direct }: RpcServe
     acceptCompression: [],
     readMaxBytes: maxMessageBytes,
     jsonOptions,
-    requestGate: (context) =>
-      OPEN_SERVICES.has(context.service.typeName) ? undefined : api.authenticate(context),
+    requestGate: ({ service, values }) =>
+      OPEN_SERVICES.has(service.typeName) ? undefined : api.authenticate(values.get(INCOMING)),
   });
-  addServices(router, api, direct);
+  const unary = addServices(router, api, direct);
   const served = [...new Set(router.handlers.map(({ service }) => service))];
   const all = [...served, Health, ServerReflection];
   // Register the types of all messages that an Any can hold, because Connect's JSON needs these types.
@@ -114,53 +118,17 @@ function createHandlers({ pipeline, isReady, maxMessageBytes, direct }: RpcServe
     all.map(({ typeName }) => typeName),
   );
   router.service(Health, health.implementation()).service(ServerReflection, reflection(all));
-  return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, handler])), health };
-}
-
-interface Peer {
-  address: string;
-  x509Der: Uint8Array | undefined;
-}
-
-/** The open connections, each with the client's address and certificate. */
-class Connections {
-  private readonly peers = new Map<ServerHttp2Session, Peer>();
-
-  add(session: ServerHttp2Session): void {
-    const socket = session.socket as TLSSocket;
-    this.peers.set(session, {
-      address: socket.remoteAddress ?? '',
-      x509Der: socket.getPeerX509Certificate?.()?.raw,
-    });
-    session.setTimeout(IDLE_MS, () => this.leave(session));
-    session.on('error', () => {});
-    session.once('close', () => this.peers.delete(session));
-  }
-
-  peerOf({ session }: ServerHttp2Stream): Peer {
-    return this.peers.get(session as ServerHttp2Session)!;
-  }
-
-  leaveAll(): void {
-    for (const session of this.peers.keys()) this.leave(session);
-  }
-
-  /** Accepts no more streams, and closes the connection when its streams have ended. */
-  private leave(session: ServerHttp2Session): void {
-    if (session.closed) return;
-    const force = setTimeout(() => session.destroy(), DRAIN_MS);
-    session.once('close', () => clearTimeout(force));
-    session.close();
-  }
+  const connect = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return { api, connect, unary, health };
 }
 
 class RpcStreams {
-  private readonly handlers: Map<string, UniversalHandler>;
+  private readonly handlers: Handlers;
   private readonly pipeline: Pipeline;
   private readonly maxBytes: number;
   private readonly memory = new BodyMemory();
 
-  constructor(handlers: Map<string, UniversalHandler>, { pipeline, maxMessageBytes }: RpcServerOptions) {
+  constructor(handlers: Handlers, { pipeline, maxMessageBytes }: RpcServerOptions) {
     this.handlers = handlers;
     this.pipeline = pipeline;
     this.maxBytes = maxMessageBytes;
@@ -168,21 +136,21 @@ class RpcStreams {
 
   serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer): void {
     stream.on('error', () => {});
+    const incoming = new Incoming(stream, headers, peer);
     const path = headers[constants.HTTP2_HEADER_PATH] as string;
     const query = path.indexOf('?');
-    const handler = this.handlers.get(query < 0 ? path : path.slice(0, query));
-    const { traceparent } = headers;
-    const rpc = handler?.requestPath.slice(1);
+    const handler = this.handlers.connect.get(query < 0 ? path : path.slice(0, query));
     const span = telemetry?.open({
-      name: rpc ?? 'rpc',
+      name: handler?.requestPath.slice(1) ?? 'rpc',
       kind: 'server',
       attributes: { 'rpc.system': 'grpc' },
-      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      traceparent: incoming.header('traceparent'),
     });
-    const work = () => this.observed(stream, headers, peer, handler);
-    const done = span === undefined ? work() : span.run(work);
-    void done.then(({ progress }) =>
-      span?.end({
+    const work = () => this.observed(incoming, handler);
+    if (span === undefined) return void work();
+    const { progress } = incoming;
+    void span.run(work).then(() =>
+      span.end({
         name: progress.match?.route.operation,
         attributes: { 'mex.request_id': progress.requestId, 'mex.principal': progress.principal?.name },
         failure: progress.error,
@@ -190,17 +158,9 @@ class RpcStreams {
     );
   }
 
-  private async observed(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    peer: Peer,
-    handler: UniversalHandler | undefined,
-  ): Promise<Incoming> {
+  private async observed(incoming: Incoming, handler: UniversalHandler | undefined): Promise<void> {
     const began = performance.now();
-    const gone = new AbortController();
-    stream.once('close', () => gone.abort());
-    const incoming: Incoming = { ...peer, progress: { requestId: newRequestId() }, signal: gone.signal };
-    const { progress } = incoming;
+    const { progress, stream } = incoming;
     let held = 0;
     const grow = (bytes: number) => {
       if (!this.memory.take(senderOf(incoming), bytes)) throw rateLimited('Too many large bodies at once', 1);
@@ -209,9 +169,9 @@ class RpcStreams {
     try {
       if (handler === undefined) {
         progress.error = new ExchangeError('ROUTE_NOT_FOUND', 'No such RPC.');
-        rejectUnknown(stream, headers);
+        rejectUnknown(incoming);
       } else {
-        await serveStream(stream, headers, handler, incoming, { maxBytes: this.maxBytes, grow });
+        await this.handle(incoming, handler, { maxBytes: this.maxBytes, grow });
       }
     } catch (error) {
       progress.error = toExchangeError(error);
@@ -225,7 +185,14 @@ class RpcStreams {
       wire: { rpc: handler === undefined ? 'unknown' : handler.requestPath.slice(1) },
       ms: performance.now() - began,
     });
-    return incoming;
+  }
+
+  private handle(incoming: Incoming, handler: UniversalHandler, limits: BodyLimits): Promise<void> {
+    const { api, unary } = this.handlers;
+    const method = unary.get(handler.requestPath);
+    return method !== undefined && isPlainGrpc(incoming.headers)
+      ? serveUnary(api, method, incoming, limits)
+      : serveStream(handler, incoming, limits);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Every service of the public API that the exchange serves. */
 import type { DescService } from '@bufbuild/protobuf';
-import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
+import { type ConnectRouter, createContextValues, type ServiceImpl } from '@connectrpc/connect';
 import { ExchangeError } from '@measurement-exchange/contract';
 import {
   ApiKeys,
@@ -15,7 +15,7 @@ import {
   PublicKeys,
   Requisitions,
 } from '@measurement-exchange/contract/rpc';
-import type { Api } from './api.ts';
+import { type Api, INCOMING } from './api.ts';
 import { apiKeys } from './apiKeys.ts';
 import { certificates } from './certificates.ts';
 import { dataProviders } from './dataProviders.ts';
@@ -28,14 +28,31 @@ import { modelLines } from './modelLines.ts';
 import { populations } from './populations.ts';
 import { publicKeys } from './publicKeys.ts';
 import { requisitions } from './requisitions.ts';
+import type { UnaryMethod } from './unary.ts';
 
 /**
- * Adds the services to a router. `direct` has the noise and methodologies that data providers may use for direct
- * measurements.
+ * Adds the services to a router, and returns their unary methods by path. `direct` has the noise and methodologies that
+ * data providers may use for direct measurements.
  */
-export function addServices(router: ConnectRouter, api: Api, direct: DirectProtocol): void {
-  const add = <S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>) =>
-    router.service(service, { ...unserved(service, api), ...implementation });
+export function addServices(
+  router: ConnectRouter,
+  api: Api,
+  direct: DirectProtocol,
+): Map<string, UnaryMethod> {
+  const unary = new Map<string, UnaryMethod>();
+  const add = <S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>) => {
+    const whole = { ...unserved(service, api), ...implementation };
+    router.service(service, whole);
+    for (const { localName, name, input, output, methodKind } of service.methods) {
+      if (methodKind !== 'unary') continue;
+      const serve = whole[localName as keyof S['method']] as unknown as Served;
+      unary.set(`/${service.typeName}/${name}`, {
+        ...{ input, output },
+        serve: (message, incoming) =>
+          serve(message, { values: createContextValues().set(INCOMING, incoming) }),
+      });
+    }
+  };
   add(Measurements, measurements(api, direct));
   add(Requisitions, requisitions(api, direct));
   add(ApiKeys, apiKeys(api));
@@ -47,7 +64,11 @@ export function addServices(router: ConnectRouter, api: Api, direct: DirectProto
   add(ModelLines, modelLines(api));
   add(Populations, populations(api));
   add(PublicKeys, publicKeys(api));
+  return unary;
 }
+
+/** The functions that `Api.unary` returns. */
+type Served = ReturnType<typeof Api.prototype.unary<object, Record<string, unknown>>>;
 
 /**
  * Returns an implementation that rejects every RPC of the service with UNIMPLEMENTED. Translators override the RPCs

@@ -1,5 +1,5 @@
 /**
- * Serves one RPC on an HTTP/2 stream. Connect implements the protocols (gRPC, gRPC-Web and Connect). This file replaces
+ * Serves an RPC by Connect, which implements the protocols (gRPC, gRPC-Web and Connect). This file replaces
  * Connect's adapter for Node, which reads bodies without a time limit and writes error messages that gRPC clients
  * cannot decode.
  */
@@ -12,8 +12,9 @@ import {
 import { Code, createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { connectErrorOf, INCOMING, type Incoming } from './api.ts';
+import { connectErrorOf, INCOMING } from './api.ts';
 import { type BodyLimits, messageIn, readBody, requireReadable } from './body.ts';
+import type { Incoming } from './incoming.ts';
 
 const { HTTP2_HEADER_CONTENT_TYPE, HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS } = constants;
 
@@ -21,22 +22,21 @@ const { HTTP2_HEADER_CONTENT_TYPE, HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2
 const ENVELOPED = /^application\/grpc/;
 const BINARY = /^application\/(?:grpc|grpc-web|proto)(?:\+proto)?(?:;|$)/;
 /** A caller that does not read its response for this long is disconnected. */
-const SLOW_MS = 30_000;
+export const SLOW_MS = 30_000;
 /** A caller that is still sending this long after its response is disconnected. */
 const DISCARD_MS = 2_000;
 /** The maximum total size of the messages that a caller streams. Only server reflection accepts streams of messages. */
 const MAX_STREAMED_BYTES = 64 * 1024;
 
 export async function serveStream(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
   handler: UniversalHandler,
   incoming: Incoming,
   limits: BodyLimits,
 ): Promise<void> {
+  const { stream, headers } = incoming;
   const header = webHeaders(headers);
   const isStreamed = handler.method.methodKind === 'bidi_streaming';
-  const body = isStreamed ? streamed(stream, incoming) : message(stream, header, handler, incoming, limits);
+  const body = isStreamed ? streamed(incoming) : message(handler, header, incoming, limits);
   const response = await handler({
     httpVersion: '2.0',
     method: headers[HTTP2_HEADER_METHOD] as string,
@@ -56,7 +56,7 @@ export async function serveStream(
 }
 
 /** Responds to a request whose path does not match an RPC. */
-export function rejectUnknown(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+export function rejectUnknown({ stream, headers }: Incoming): void {
   const type = String(headers[HTTP2_HEADER_CONTENT_TYPE] ?? '');
   const status = ENVELOPED.test(type)
     ? {
@@ -71,10 +71,9 @@ export function rejectUnknown(stream: ServerHttp2Stream, headers: IncomingHttpHe
 }
 
 async function* message(
-  stream: ServerHttp2Stream,
-  header: Headers,
   { method }: UniversalHandler,
-  { progress }: Incoming,
+  header: Headers,
+  { stream, progress }: Incoming,
   limits: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const type = header.get(HTTP2_HEADER_CONTENT_TYPE) ?? '';
@@ -88,7 +87,7 @@ async function* message(
   }
 }
 
-async function* streamed(stream: ServerHttp2Stream, { progress }: Incoming): AsyncGenerator<Uint8Array> {
+async function* streamed({ stream, progress }: Incoming): AsyncGenerator<Uint8Array> {
   let size = 0;
   // Leaving the loop must not destroy the stream, because the trailers are still to be sent.
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
@@ -124,7 +123,7 @@ async function respond(stream: ServerHttp2Stream, response: UniversalServerRespo
  * Discards the bytes that the caller still sends after its response. Closing the stream immediately could drop the
  * trailers, which contain the error.
  */
-function finish(stream: ServerHttp2Stream): void {
+export function finish(stream: ServerHttp2Stream): void {
   if (stream.readableEnded || stream.destroyed) return;
   const timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), DISCARD_MS);
   stream.once('close', () => clearTimeout(timer)).resume();
@@ -160,7 +159,7 @@ function nodeHeaders(headers: Headers | undefined): OutgoingHttpHeaders {
  * of printable ASCII are percent-encoded. Connect encodes more characters, so clients that decode with `decodeURI`
  * would show `dataProviders%2Fx`.
  */
-function grpcTrailers(trailer: Headers): OutgoingHttpHeaders {
+export function grpcTrailers(trailer: Headers): OutgoingHttpHeaders {
   const trailers = nodeHeaders(trailer);
   const message = trailers['grpc-message'];
   if (typeof message === 'string') {

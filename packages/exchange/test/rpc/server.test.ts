@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
-import { fromBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import {
+  GetMeasurementRequestSchema,
   Health,
   Measurements,
   RequisitionFulfillment,
@@ -23,8 +24,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
 
-/** Sends these bytes as the body of a gRPC request and returns the trailers of the response. */
-async function send(body: Uint8Array, path: string, token?: string): Promise<Record<string, unknown>> {
+/** Sends these bytes as the body of a gRPC request and returns the headers and trailers of the response. */
+async function send(
+  body: Uint8Array,
+  path: string,
+  token?: string,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
   const { address, rootPem } = exchange.dev.grpc;
   session ??= connect(`https://${address}`, { ca: rootPem });
   const stream: ClientHttp2Stream = session.request({
@@ -33,6 +39,7 @@ async function send(body: Uint8Array, path: string, token?: string): Promise<Rec
     'content-type': 'application/grpc',
     te: 'trailers',
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...headers,
   });
   stream.on('error', () => {});
   return await new Promise((resolve) => {
@@ -93,6 +100,24 @@ describe('a body that is not one message is INVALID_ARGUMENT:', () => {
       statuses.add(reply['grpc-status']);
     }
     expect([...statuses]).toEqual([INVALID_ARGUMENT]);
+  });
+});
+
+describe('a request whose headers say', () => {
+  it.each<[what: string, headers: Record<string, string>, status: string]>([
+    ['that it is not compressed', { 'grpc-encoding': 'identity' }, '5'],
+    ['a deadline', { 'grpc-timeout': '10S' }, '5'],
+    ['the format of the message', { 'content-type': 'application/grpc+proto' }, '5'],
+    ['an unknown compression', { 'grpc-encoding': 'gzip' }, '12'],
+    ['a deadline without a unit', { 'grpc-timeout': '10' }, '3'],
+    ['that the message is JSON', { 'content-type': 'application/grpc+json' }, '3'],
+  ])('%s', async (_, headers, status) => {
+    const { acme } = castOf(exchange);
+    const request = create(GetMeasurementRequestSchema, { name: `${acme.name}/measurements/none` });
+    const body = envelope(toBinary(GetMeasurementRequestSchema, request));
+    const reply = await send(body, GET, acme.token, headers);
+    expect(reply).toMatchObject({ ':status': 200, 'grpc-status': status });
+    expect(reply['x-request-id']).toMatch(/./);
   });
 });
 

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { newRequestId } from '@measurement-exchange/server/app';
+import type { Authenticated, Progress } from '../serving/index.ts';
+
+/** The client's side of a connection. */
+export interface Peer {
+  readonly address: string;
+  /** The client certificate, in DER. */
+  readonly x509Der: Uint8Array | undefined;
+}
+
+/** An RPC that a client sends on an HTTP/2 stream. */
+export class Incoming {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly peer: Peer;
+  readonly progress: Progress = { requestId: newRequestId() };
+  /** Set after authentication. */
+  caller?: Authenticated;
+  private gone: AbortController | undefined;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer) {
+    this.stream = stream;
+    this.headers = headers;
+    this.peer = peer;
+  }
+
+  header(name: string): string | undefined {
+    return this.headers[name] as string | undefined;
+  }
+
+  /** Returns whether the client disconnected or canceled. */
+  get isGone(): boolean {
+    return this.stream.closed;
+  }
+
+  /**
+   * Aborted when the client disconnects or cancels. Created on first use, because few RPCs need it and an abort takes
+   * as long as reading a small message.
+   */
+  get signal(): AbortSignal {
+    if (this.gone === undefined) {
+      const gone = new AbortController();
+      if (this.isGone) gone.abort();
+      else this.stream.once('close', () => gone.abort());
+      this.gone = gone;
+    }
+    return this.gone.signal;
+  }
+}
