@@ -1,4 +1,4 @@
-/** Measures how much one caller that sends fifty times as many requests slows down polite callers. */
+/** Measures how much a caller that sends fifty times its fair share of requests slows down polite callers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -36,7 +36,7 @@ export async function fairness(bench: Bench): Promise<Section> {
     const world = await createWorld(first, database);
     const parties = await createConsumers(first, database, world);
     for (const [limit, rate] of Object.entries(LIMITS)) {
-      // The setup above ran without a rate limit. The measured exchange has one.
+      // Start the measured exchange with the rate limit. The setup above ran without one.
       const exchange = await startExchange({
         databaseUrl: database.url,
         config: { rate },
@@ -53,7 +53,7 @@ export async function fairness(bench: Bench): Promise<Section> {
         ),
       );
       const result = { limit, alone: [] as Timing[], beside: [] as Timing[], abuser: [] as Timing[] };
-      // A p99 is computed from few requests, so it needs more rounds than a median.
+      // Run more rounds than for a median, because few requests determine a p99.
       const rounds = 2 * bench.rounds;
       for (let round = 0; round <= rounds; round++) {
         progress(`fairness: ${limit}, round ${round} of ${rounds}`);

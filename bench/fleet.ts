@@ -33,7 +33,7 @@ export async function fleet(bench: Bench): Promise<Section> {
           const size = SIZES[(i + round) % SIZES.length]!;
           const targets = exchanges.slice(0, size).map((exchange) => ({
             port: exchange.port,
-            // Each development exchange issues its own tokens, so each target needs its own.
+            // Use a token from the target's own exchange, because each development exchange issues its own tokens.
             token: tokenOf(exchange, caller.name),
           }));
           const timing = await bench.generator.call('closed', {

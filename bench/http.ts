@@ -130,7 +130,7 @@ async function measure(
   const timings: Measured['timings'] = { exchange: [], bare: [], driver: [], empty: [] };
   const processor: Measured['processor'] = { exchange: [], bare: [] };
   const pids = { exchange: stage.exchangePid, bare: stage.bare.pid };
-  // The first round warms up. Each round begins with a different target.
+  // The first round is only a warm-up. Each round begins with a different target.
   for (let round = 0; round <= rounds; round++) {
     progress(`http: ${operation.name}, ${connections} connections, round ${round} of ${rounds}`);
     for (let i = 0; i < TARGETS.length; i++) {
@@ -176,7 +176,7 @@ async function runOnce(
   await stage.bare.call('load', { script, names, items });
   if (name === 'driver') return stage.bare.call('drive', { concurrency: connections, ...duration });
   const targets = [{ ...stage.exchange, port: stage.barePort }];
-  // The path tells the bare handler the number of the item.
+  // Put the item's number into the path, because the bare handler runs the statements of that item.
   const numbered = items.map((item, i) => [...item, String(i)]);
   const numberedTemplate = { ...template, path: `/<<${items[0]!.length}>>` };
   return generator.call('closed', {

@@ -140,7 +140,7 @@ async function measure(stage: Stage, operation: Traced, streams: number): Promis
   const count = (streams === 1 ? 200 : 600) / (quick ? 2 : 1);
   const timings: Measured['timings'] = { grpc: [], bare: [], rest: [] };
   const processor: Measured['processor'] = { grpc: [], bare: [], rest: [] };
-  // The first round warms up. Each round begins with a different target.
+  // The first round is only a warm-up. Each round begins with a different target.
   for (let round = 0; round <= rounds; round++) {
     progress(`rpc: ${operation.name}, ${streams} streams, round ${round} of ${rounds}`);
     for (let i = 0; i < TARGETS.length; i++) {

@@ -28,7 +28,7 @@ export function figureOf(computed: Computed[], value: (one: Computed) => number)
   return figure(computed.map(value));
 }
 
-/** The peak memory of the worker that used more. */
+/** Returns the peak memory of the worker that used more memory. */
 export function workerMegabytes({ processes }: Computed): number {
   const workers = processes.filter(({ name }) => name.endsWith('worker'));
   return Math.max(...workers.map(({ peakMegabytes }) => peakMegabytes));

@@ -104,7 +104,7 @@ export async function computed({
   return { plan, rehearsal: rehearse(plan, surroundings), report: correctReport(plan, answers) };
 }
 
-/** A report of two publishers with frequencies and impressions. */
+/** Computes a report of two publishers with frequencies and impressions. */
 export const capped = () => {
   const [a, b] = NAMES as [string, string];
   const { segments } = definition();
@@ -121,7 +121,7 @@ export const capped = () => {
   });
 };
 
-/** A report in which one publisher claims more people than all publishers have together. */
+/** Computes a report in which one publisher claims more people than all publishers have together. */
 export const inflated = () =>
   computed({
     change: (planned, of) =>
@@ -147,8 +147,8 @@ function answerTo(planned: PlannedNeed, people: readonly number[], random: Rando
 }
 
 /**
- * The sum of the publishers' own reaches. Each publisher counts its impressions alone, even if the need is about a
- * union.
+ * Returns the sum of the publishers' own reaches. Each publisher counts its impressions alone, even if the need is
+ * about a union.
  */
 function ownReach({ dataProviders }: PlannedNeed, people: readonly number[]): number {
   return dataProviders.reduce(
@@ -157,7 +157,7 @@ function ownReach({ dataProviders }: PlannedNeed, people: readonly number[]): nu
   );
 }
 
-/** The share of the final reach after these weeks. Reach grows by less each week and is complete after four. */
+/** Returns the share of the final reach after these weeks. Reach grows by less each week and is complete after four. */
 function timeShare({ start, end }: { start: string; end: string }): number {
   const weeks = (Date.parse(end) - Date.parse(start)) / 604_800_000;
   return (1 - 0.6 ** weeks) / (1 - 0.6 ** 4);
@@ -166,7 +166,7 @@ function timeShare({ start, end }: { start: string; end: string }): number {
 const groupShare = (group: Readonly<Record<string, string>>) =>
   Object.values(group).reduce((share, value) => share * SHARES[value]!, 1);
 
-/** A geometric distribution. Its mean is the number of impressions per person. */
+/** Returns a geometric distribution of frequencies. Its mean is the number of impressions per person. */
 function sharesOf(people: readonly number[], length: number): number[] {
   const impressions = [1, 2].reduce((sum, of) => sum + reachIn(people, of) * PER_PERSON, 0);
   const more = 1 - reachIn(people, 3) / impressions;

@@ -50,7 +50,7 @@ it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async 
   await page.getByRole('heading', { name: /It waits for the keys of .*you/ }).waitFor();
   await page.getByText('Your duchy does its part by itself').waitFor();
   await page.getByRole('link', { name: 'Computations 1 open' }).waitFor();
-  // Nothing changes at the exchange, and the page still asks for the progress of the duchies.
+  // The page keeps reading the progress of the duchies, even if nothing changes at the exchange.
   for (let i = 0; i < 3; i++) {
     await page.waitForResponse((response) => response.url().endsWith(':explain'), { timeout: 90_000 });
   }

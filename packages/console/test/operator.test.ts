@@ -88,7 +88,7 @@ it.skipIf(lacksChromium)(
     });
     expect(await page.locator('.log-row').count()).toBe(1);
 
-    // Every page that shows the name shows it as text.
+    // Every page that shows the hostile name shows it as plain text.
     await page.goto(new URL('/parties?find=lakeside', page.url()).href);
     const row = page.getByRole('row').filter({ hasText: NAME });
     expect(await row.locator('bdi').first().textContent()).toBe(HOSTILE);

@@ -1,4 +1,4 @@
-/** The text beside the sign-in. It explains the product in a sentence, and draws an example. */
+/** The text beside the sign-in form. It explains the product in a sentence, and draws an example. */
 export function Pitch() {
   return (
     <>

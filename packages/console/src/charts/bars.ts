@@ -10,7 +10,7 @@ import { whisker } from './whisker.ts';
 export interface Bar extends Figure {
   label: string;
   sub?: string;
-  /** The color of the bar. The mark of the series is drawn beside the label. */
+  /** The series that the bar stands for. It determines the bar's color and the mark beside the label. */
   series?: Series;
   /** `striped` for a value that was not measured, such as a sum that counts people twice. `soft` for a background. */
   look?: 'striped' | 'soft';

@@ -1,6 +1,6 @@
 /**
- * A chart of people by the publishers that reached them. Each row is a combination of publishers, and each person is in one
- * row.
+ * A chart of people by the publishers that reached them. Each row is a combination of publishers, and each person is
+ * counted in exactly one row.
  */
 import { around, intervalText, spread } from '../format.ts';
 import { stripes } from './bars.ts';

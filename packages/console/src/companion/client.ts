@@ -45,7 +45,7 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
   });
 }
 
-/** The methods that return intervals. */
+/** The methods whose responses contain intervals, in which null must become Infinity. */
 const WITH_INTERVALS = ['result', 'report'];
 
 /** Converts null back to Infinity. An unknown variance or interval end is Infinity in an `Estimate`, and null in JSON. */

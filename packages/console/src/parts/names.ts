@@ -29,7 +29,10 @@ export const isolated = (text: string) => `\u2068${cut(text, 80)}\u2069`;
  */
 export const partyName = (party: string) => capital(idOf(party));
 
-/** The name in a certificate's subject, such as `Acme` for `CN=Acme`. A subject with several parts is not changed. */
+/**
+ * Returns the name in a certificate's subject, such as `Acme` for `CN=Acme`. Returns a subject with several parts
+ * unchanged.
+ */
 export const subjectName = (subject: string) => subject.replace(/^CN=([^,]+)$/, '$1');
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,4 +1,4 @@
-/** Draws a part of the page on a canvas, exactly as it is on the screen. */
+/** Draws a part of the page on a canvas as it looks on the screen, below a title. */
 
 const SCALE = 2;
 const PAD = 24;

@@ -38,7 +38,7 @@ export const PROTOCOL_WORDS: Record<Protocol, ProtocolWords> = {
   },
 };
 
-/** The words for the protocol that a measurement or a computation uses. */
+/** Returns the words for the protocol that a measurement or a computation uses. */
 export function protocolWords(config: ProtocolConfig): ProtocolWords {
   return PROTOCOL_WORDS[PROTOCOLS.find((protocol) => config[protocol] !== undefined) ?? 'direct'];
 }

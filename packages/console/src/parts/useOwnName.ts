@@ -3,7 +3,7 @@ import { idOf } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { capital } from './names.ts';
 
-/** The display name of the party that uses the page. */
+/** Returns the display name of the party that uses the page. */
 export function useOwnName(): string {
   const { principal } = useSession();
   const { data } = useResource(

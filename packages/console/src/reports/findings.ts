@@ -9,7 +9,7 @@ export interface Finding {
   kind: 'inconsistent' | 'missing' | 'noise';
   title: string;
   detail: string;
-  /** The measurement to look at. */
+  /** The measurement that the finding is about. */
   measurement?: string;
 }
 

@@ -78,7 +78,7 @@ export function periodsWords(periods: Periods, isCumulative: boolean): string {
   return isCumulative ? `${each}, cumulative` : each;
 }
 
-/** The title of a figure, such as `Reach of all together, Sep 7 – 13, F, 18-34`. */
+/** Returns the title of a figure, such as `Reach of all together, Sep 7 – 13, F, 18-34`. */
 export function figureWords(
   view: Named & { interval: LocalInterval },
   labels: readonly Label[],
@@ -101,7 +101,7 @@ export function figureWords(
   ].join(', ');
 }
 
-/** The title of a need, such as `Reach of Harbor News or Northlight TV, Sep 7 – 13`. */
+/** Returns the title of a need, such as `Reach of Harbor News or Northlight TV, Sep 7 – 13`. */
 export function needWords(
   { interval, segments }: { interval: LocalInterval; segments: readonly SegmentView[] },
   labels: readonly Label[],

@@ -16,8 +16,8 @@ const legionsKeys = s.object(
 );
 
 /**
- * The keys that each duchy publishes before data providers can fulfill requisitions. In share-shuffle, the aggregator's key
- * is optional.
+ * The keys that each duchy publishes before data providers can fulfill requisitions. In the share shuffle protocol, the
+ * aggregator's key is optional.
  */
 const parameters = {
   honestMajorityShareShuffle: s.optional(

@@ -3,7 +3,7 @@ import { registerOf, sampledRegisters } from './sampledRegisters.ts';
 
 const f = Math.fround;
 
-/** The sampled indexes by the published rule, in register order. An interval beyond the end wraps around. */
+/** Computes the sampled indexes by the published rule, in register order. An interval beyond the end wraps around. */
 function publicRule(size: number, start: number, width: number): number[] {
   const first = Math.trunc(f(f(size) * f(start)));
   const last = Math.trunc(f(f(size) * f(f(start) + f(width)))) - 1;

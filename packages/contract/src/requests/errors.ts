@@ -19,7 +19,7 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [
     () => true,
     [
-      // Errors of the connection and of HTTP itself.
+      // Errors in the connection or in HTTP itself.
       'MALFORMED_REQUEST',
       'REQUEST_TIMEOUT',
       'URI_TOO_LONG',

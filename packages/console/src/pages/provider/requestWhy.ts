@@ -18,7 +18,8 @@ export function requestTitle(
   const waited = duration(now - Date.parse(wait.since));
   switch (wait.code) {
     case 'DEFERRED':
-      // The explanation may be newer than the request, because the page reads them separately.
+      // The request may not contain the deferral yet, because the page reads the request and the explanation
+      // separately.
       return deferral
         ? `You deferred it until ${longMoment(deferral.until)}: ${isolated(deferral.reason)}`
         : summary;

@@ -41,7 +41,7 @@ export default function NewReport() {
   );
 }
 
-/** The maximum number of publishers that are picked from the start. */
+/** The maximum number of publishers that are already picked when the form opens. */
 const PICKED_UP_TO = 4;
 
 function Fresh() {

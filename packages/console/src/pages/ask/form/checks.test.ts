@@ -20,7 +20,7 @@ const PLAN = {
   ...{ findings: [], figures: [], dataProviders: [], warnings: [] },
 } as const;
 
-/** A form with two publishers and a plan without problems. `changes` overrides parts of it. */
+/** Returns a form with two publishers and a plan without problems. `changes` overrides parts of it. */
 function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}): Ask {
   const { plan, error, ...others } = changes;
   const picked = [group('streamly'), group('chirper')];

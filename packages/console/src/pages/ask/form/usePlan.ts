@@ -81,7 +81,7 @@ function usePlanning() {
   const { companion, principal } = useSession();
   return (key: string | undefined) => ({
     queryKey: [principal, 'plans', key],
-    // An error is a result, too, so that it stays on the page while the plan is made again.
+    // Return an error as a result, so that it stays on the page while the plan is made again.
     queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Outcome> => {
       try {
         return { plan: await companion!.plan(JSON.parse(key!), { signal }), error: null };

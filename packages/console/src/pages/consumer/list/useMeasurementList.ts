@@ -60,7 +60,7 @@ export function useMeasurementList(filter: Filter): MeasurementList {
       const rows = await readRows(names);
       setChanged((before) => new Map([...before, ...rows.map((row) => [row.name, row] as const)]));
     } catch {
-      // Ignore the error. The list is read again when the exchange can be reached.
+      // Ignore the error, because the list is read again when the exchange can be reached.
     }
   });
   async function readRows(names: string[]): Promise<Row[]> {

@@ -33,7 +33,7 @@ export interface Why {
 export interface Circumstances {
   requisitions: readonly Requisition[];
   reports: readonly Progress[];
-  /** The protocol determines the stages of the duchies. */
+  /** The stages of the duchies depend on this protocol. */
   protocolConfig?: ProtocolConfig | undefined;
   nameOf: NameOf;
   now: number;

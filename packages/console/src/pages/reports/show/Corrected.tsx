@@ -59,7 +59,10 @@ export function Corrected({ view, labels }: Labeled) {
   );
 }
 
-/** How far the correction moved a figure, in standard deviations. A figure without a value comes first. */
+/**
+ * Returns how far the correction moved a figure, in standard deviations. A figure without a value counts as moved the
+ * farthest.
+ */
 function moved({ value, raw, standardDeviation }: FigureView): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;
   return standardDeviation! > 0 ? Math.abs(raw! - value) / standardDeviation! : 0;

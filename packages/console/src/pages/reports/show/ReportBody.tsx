@@ -18,7 +18,7 @@ export function ReportBody({
   children,
   ...shown
 }: Shown & {
-  /** A link to the page of a measurement. */
+  /** Returns a link to the page of a measurement. */
   linkTo?: (measurement: string) => ReactNode;
   children?: ReactNode;
 }) {

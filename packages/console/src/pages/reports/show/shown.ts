@@ -8,7 +8,7 @@ export interface Shown {
   /** One for each segment. */
   labels: readonly Label[];
   nameOf: (party: string) => string;
-  /** The number of people in a group of the population. */
+  /** Returns the number of people in a group of the population. */
   sizeOf?: SizeOf | undefined;
 }
 

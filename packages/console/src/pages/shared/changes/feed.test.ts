@@ -5,7 +5,10 @@ import { MAX_KEPT, PAGE_SIZE, readFeed } from './feed.ts';
 
 const change = (version: number) => ({ name: 'x', kind: 'PARTY', version, time: '' }) as unknown as Change;
 
-/** A log of changes. A token is the number of changes before it. Changes before `first` are no longer kept. */
+/**
+ * Returns a fake log of changes and its client. A page token is the number of changes before the page. Changes before
+ * `first` are no longer kept.
+ */
 function logOf(length: number, first = 0) {
   const log = { length, first };
   const listChanges = async ({

@@ -18,7 +18,7 @@ function keyOf(change: Change): string {
   return `${isOfMeasurement ? parts[3] : change.name} ${changeWords(change).happened}`;
 }
 
-/** The words for several requests: `was answered` becomes `were answered`. */
+/** Changes words about one request to words about several: `was answered` becomes `were answered`. */
 export const ofSeveral = (happened: string) =>
   happened
     .replace(/^was /, 'were ')
