@@ -58,7 +58,7 @@ export function reportView(
   };
 }
 
-/** Returns the set of all atoms that more than one segment reaches. */
+/** Returns the set of all atoms (combinations of segments) that contain more than one segment. */
 function severalOf(segments: number): Uint8Array {
   return Uint8Array.from({ length: 1 << segments }, (_, atom) => ((atom & (atom - 1)) === 0 ? 0 : 1));
 }

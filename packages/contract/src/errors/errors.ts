@@ -24,7 +24,7 @@ export const ERROR_DOMAIN = 'measurement-exchange';
 
 const typeUrl = (type: string) => `type.googleapis.com/google.rpc.${type}`;
 
-/** Thrown by the code that detects a problem. The HTTP server converts it to a response. */
+/** Thrown by the code that detects a problem. The HTTP and gRPC servers convert the error to a response. */
 export class ExchangeError extends Error {
   readonly code: Code;
   readonly reason: AnyReason;

@@ -85,7 +85,7 @@ function momentOf(
  */
 const SAID: ReadonlySet<string> = new Set(['INITIALIZED', 'INITIALIZATION_PHASE', 'CONFIRMATION_PHASE']);
 
-/** Describes a finished stage or a problem. The lanes show all other progress. */
+/** Describes a finished stage or a problem. The table of stages shows all other progress. */
 function reportMoment(
   { duchy, stage, attempt, time, message, progress }: Progress,
   nameOf: NameOf,
