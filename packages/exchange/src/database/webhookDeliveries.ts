@@ -196,7 +196,8 @@ const SETTLE = sql(
        (SELECT number FROM webhook_deliveries WHERE webhook = $1 ORDER BY number DESC OFFSET ${KEPT} LIMIT 1)
       ORDER BY number LIMIT ${MAX_PRUNED}
    ), pruned AS (
-     DELETE FROM webhook_deliveries d USING leased, old WHERE d.webhook = leased.id AND d.number = old.number
+     DELETE FROM webhook_deliveries d USING leased
+      WHERE d.webhook = leased.id AND d.number = ANY (ARRAY(SELECT number FROM old))
    )
    UPDATE webhook_deliveries d
       SET state = o.state, attempts = d.attempts + 1, last_attempt_time = o.time, next_attempt_time = o.next,
