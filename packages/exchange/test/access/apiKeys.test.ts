@@ -78,12 +78,14 @@ describe('an API key', () => {
     const path = 'measurementConsumers/globex/apiKeys';
     const { name } = await ok(asOperator(exchange, 'POST', path, { displayName: 'For a stock client' }));
     await ok(asOperator(exchange, 'DELETE', name));
-    const { auditEntries } = await ok(asOperator(exchange, 'GET', 'auditEntries?pageSize=1000'));
-    const audited = auditEntries.filter((entry: { name: string }) => entry.name === name);
-    expect(audited.map((entry: { operation: string }) => entry.operation).toSorted()).toEqual([
-      'createApiKey',
-      'deleteApiKey',
-    ]);
+    const audited = async () => {
+      const { auditEntries } = await ok(asOperator(exchange, 'GET', 'auditEntries?pageSize=1000'));
+      return auditEntries.flatMap((entry: { name: string; operation: string }) =>
+        entry.name === name ? entry.operation : [],
+      );
+    };
+    // An entry is listed once all older transactions have ended, also those of other tests.
+    await expect.poll(async () => (await audited()).toSorted()).toEqual(['createApiKey', 'deleteApiKey']);
     expect((await asOperator(exchange, 'DELETE', name)).status).toBe(404);
   });
 
