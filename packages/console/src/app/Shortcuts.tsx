@@ -45,7 +45,10 @@ export function Shortcuts() {
   return isOpen ? <ShortcutsDialog role={role} onClose={() => setOpen(false)} /> : null;
 }
 
-/** Returns false if the key was typed in a field, or while a dialog is open. */
+/**
+ * Returns whether the key is a shortcut. It is not if the user turned shortcuts off, pressed a modifier key, typed in a
+ * field, or has a dialog open.
+ */
 function isForPage(event: KeyboardEvent): boolean {
   if (!areLettersOn() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;
   const { target } = event;

@@ -18,7 +18,7 @@ export function scaleFromZero(values: readonly number[], unit: Unit): Scale {
   return scaleBetween(0, most * room || unit.smallest * 4, unit);
 }
 
-/** Creates a scale that covers only the values, for charts without bars. */
+/** Creates a scale around the values, which need not start at 0. For charts without bars. */
 export function scaleAround(values: readonly number[], unit: Unit): Scale {
   const [low, high] = [Math.min(...finite(values)), Math.max(...finite(values))];
   const isOpen = values.length > finite(values).length;
@@ -41,7 +41,10 @@ export function scaleBetween(low: number, high: number, unit: Unit): Scale {
   return { low: start, high: end, step, ticks, at };
 }
 
-/** Returns the smallest step that is at least `least`. A step is 1, 2, 2.5 or 5 times a power of ten. */
+/**
+ * Returns the smallest step that is at least `least` and a multiple of `smallest`. A step is 1, 2, 2.5 or 5 times a
+ * power of ten.
+ */
 function stepOf(least: number, smallest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, smallest)));
   const steps = [1, 2, 2.5, 5, 10].map((times) => times * power);

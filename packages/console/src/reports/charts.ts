@@ -56,7 +56,10 @@ const isWhole = ({ everything, period }: ReportView, figure: FigureView) =>
   figure.period.end === period.end &&
   figure.value !== undefined;
 
-/** Numbers about the whole report: percent of the population, average frequency, impressions, watch time, rating points. */
+/**
+ * Returns numbers about the whole report: percent of the population, average frequency, impressions, watch time, rating
+ * points.
+ */
 export function statsOf(view: ReportView): Stat[] {
   const whole = view.figures.filter((figure) => isWhole(view, figure));
   const impressions = whole.find(({ metric }) => metric === 'impressions');

@@ -1,6 +1,7 @@
 /**
- * Computes which people of a population are in a sample. People are numbered from 0, in the order of their VIDs (virtual
- * person IDs). A sample is an interval of these indexes, and may wrap around from the last index to 0.
+ * Computes which people of a population are in a sample. People are numbered from 0 in an order that all providers
+ * share, which depends on hashes of their VIDs (virtual person IDs). A sample is an interval of these indexes, and may
+ * wrap around from the last index to 0.
  */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 

@@ -15,7 +15,7 @@ export interface NativeRequest {
   keeps?: readonly string[];
 }
 
-/** Reports all violations at once. `at` is the path of `body` in the caller's message. */
+/** Throws one error that contains all violations. `at` is the path of `body` in the caller's message. */
 export function readNativeRequest(
   route: Route,
   params: Record<string, string>,

@@ -88,7 +88,10 @@ export function computationTitle(
 
 const OWN_TURN = 'Your duchy does its part by itself while it runs. If it takes long, look into its log.';
 
-/** Returns advice for the duchy that must act. Returns undefined if the exchange's own advice is good enough. */
+/**
+ * Returns advice if the computation waits for the duchy `principal`. Otherwise, returns undefined, and the page shows
+ * the exchange's advice.
+ */
 export function remedyFor(
   { waitingFor }: Explanation,
   principal: string,

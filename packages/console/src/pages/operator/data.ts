@@ -78,8 +78,8 @@ export function useHealth() {
 }
 
 /**
- * Returns a function that looks up the display name of a party. A caller that is not a party, such as the operator,
- * keeps its name.
+ * Returns a function that looks up the display name of a party. A caller without a display name, such as the operator,
+ * gets a name made from its ID.
  */
 export function useDisplayNames(): (name: string) => string {
   const { data } = useHealth();

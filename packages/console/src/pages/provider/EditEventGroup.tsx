@@ -114,7 +114,7 @@ interface SaveState {
   busy?: boolean;
   error?: Error;
   changed?: EventGroup;
-  /** Warnings from the exchange. The next attempt saves despite these warnings. */
+  /** Warnings from the exchange. The next attempt saves despite the warnings. */
   findings?: EventGroup['findings'];
 }
 

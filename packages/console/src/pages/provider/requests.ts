@@ -46,7 +46,7 @@ export function useOpenedRequest(name: string, { enabled = true } = {}) {
   });
 }
 
-/** The polling interval. The agent stores its status every 30 s, and the change feed does not include it. */
+/** The polling interval. The change feed does not report the agent's status and charges, which are in its ledger. */
 const LEDGER_INTERVAL_MS = 15_000;
 
 export function useAgent() {

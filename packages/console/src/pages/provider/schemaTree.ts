@@ -85,7 +85,9 @@ function enumsBelow(
   return [...own, ...nested];
 }
 
-/** Reads a file with a FileDescriptorSet. JSON starts with a brace, which the binary format never does. */
+/**
+ * Reads a file with a FileDescriptorSet: as JSON if it starts with a brace, and otherwise in protobuf's binary format.
+ */
 export async function readDescriptorSet(file: Blob): Promise<unknown> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (bytes.length === 0) throw new Error('The file is empty.');

@@ -75,7 +75,7 @@ function Cells({ report, names }: { report: Report; names: readonly string[] }) 
       eventGroups.map((group) => group.split('/').slice(0, 2).join('/')),
     ),
   );
-  // One measurement may answer several questions of a report.
+  // Count each measurement once, because it may answer several needs of the report.
   const asked = new Set(measurements.map(({ measurement }) => measurement));
   return (
     <>

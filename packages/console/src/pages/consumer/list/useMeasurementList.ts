@@ -7,7 +7,7 @@ import { type Filter, merged, type Row, rowOf } from './rows.ts';
 
 const PAGE_SIZE = 50;
 const MAX_BATCH = 50;
-/** After more changes than this, the list starts again with its first page. */
+/** If more measurements than this change at once, the list starts again with its first page. */
 const MAX_CHANGED = 200;
 /** A list with more pages than this starts again with its first page when the user returns to it. */
 const MAX_PAGES_AGAIN = 20;

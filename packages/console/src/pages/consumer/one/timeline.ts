@@ -104,7 +104,9 @@ function reportMoment(
 
 const TOGETHER_MS = 5000;
 
-/** Merges equal consecutive moments of several parties: `Alpha, Beta and Gamma made keys`. */
+/**
+ * Merges equal consecutive moments of several parties that are a few seconds apart: `Alpha, Beta and Gamma made keys`.
+ */
 function together(moments: Moment[]): Moment[] {
   const groups: Moment[][] = [];
   for (const moment of moments) {
