@@ -44,7 +44,7 @@ function arrived(what: string, time: number): void {
 
 async function watch(streams: { port: number; path: string; token: string; count: number }[]): Promise<void> {
   const all = streams.flatMap(({ count, ...stream }) => Array.from({ length: count }, () => stream));
-  // Open 20 streams at a time, because the exchange admits no more new streams at once.
+  // Open only some streams at a time, because the exchange runs only a few requests at once.
   for (let i = 0; i < all.length; i += 20) await Promise.all(all.slice(i, i + 20).map(openStream));
 }
 
