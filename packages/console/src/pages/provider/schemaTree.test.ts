@@ -46,5 +46,8 @@ it('lists messages with nested ones after them, and the values of enums', () => 
 it('reads JSON as JSON, and anything else as bytes', async () => {
   expect(await readDescriptorSet(new Blob([' {"file": []}']))).toEqual({ file: [] });
   expect(await readDescriptorSet(new Blob([new Uint8Array([10, 2])]))).toBe('CgI=');
+  expect(await readDescriptorSet(new Blob([new Uint8Array([10, 123, 10, 1])]))).toBe('CnsKAQ==');
+  expect(await readDescriptorSet(new Blob(['\n{"file": []}']))).toEqual({ file: [] });
+  await expect(readDescriptorSet(new Blob(['{"file": ']))).rejects.toThrow(SyntaxError);
   await expect(readDescriptorSet(new Blob([]))).rejects.toThrow('The file is empty.');
 });

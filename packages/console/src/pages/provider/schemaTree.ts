@@ -92,6 +92,12 @@ export async function readDescriptorSet(file: Blob): Promise<unknown> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (bytes.length === 0) throw new Error('The file is empty.');
   const text = new TextDecoder().decode(bytes);
-  if (/^\s*\{/.test(text)) return JSON.parse(text);
-  return toBase64(bytes);
+  if (!/^\s*\{/.test(text)) return toBase64(bytes);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // A binary set also starts with a line feed and a brace if its first file has a length of 123 bytes.
+    if (text.startsWith('\n{')) return toBase64(bytes);
+    throw error;
+  }
 }
