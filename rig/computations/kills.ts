@@ -39,7 +39,7 @@ export class Kills {
     this.coverage = new Coverage(world.family.places);
   }
 
-  /** Kills a process, and resolves when it runs again. */
+  /** Kills the processes of this kind, and resolves when all of them run again. */
   async kill(kind: Kind, { isAimed }: { isAimed: boolean }): Promise<void> {
     const { random, coverage } = this;
     await sleep(random.int(MOMENT_MS));

@@ -142,8 +142,8 @@ export class Witness {
   }
 
   /**
-   * Checks the messages of the last look: senders must have stored received messages, and receivers must have stored
-   * acknowledged messages.
+   * Checks the messages found in the previous look. If a duchy has received a message, the sender must have stored it
+   * too. If a message has been acknowledged, the receiver must have stored it too.
    */
   private requireCounterparts(before: Map<Duchy, DuchyFacts>, now: Map<Duchy, DuchyFacts>): void {
     const isStored = (at: string, kind: string, peer: string, { computation, what, content }: StoredFact) =>

@@ -1,4 +1,7 @@
-/** A report on a live exchange: first from the form to the corrected figures, then again at no cost. */
+/**
+ * Tests a report in the console against a live exchange: from the form to the corrected figures. A clone of the report
+ * then costs nothing.
+ */
 import { readFile } from 'node:fs/promises';
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';

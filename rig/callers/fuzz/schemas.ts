@@ -1,6 +1,6 @@
 /**
- * The subset of JSON Schema that the OpenAPI document uses: generates values that conform, and checks whether values
- * conform.
+ * Generates values that conform to a JSON schema, and checks whether values conform. Supports only the subset of JSON
+ * Schema that the OpenAPI document uses.
  */
 import type { JsonSchema, OpenApiDocument } from '@measurement-exchange/contract';
 import fc, { type Arbitrary } from 'fast-check';

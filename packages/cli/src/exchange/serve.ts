@@ -56,8 +56,8 @@ export function serveCommand(): Command {
 }
 
 /**
- * Creates the command of a separate process of a development exchange. Its code is loaded only when it runs, because the
- * exchange does not need it.
+ * Creates a subcommand that a development exchange runs as a separate process. The subcommand's code is loaded only
+ * when it runs, because the exchange itself does not need that code.
  */
 function keptCommand(what: string, load: () => Promise<(names: string[]) => Promise<void>>): Command {
   return new Command(what)

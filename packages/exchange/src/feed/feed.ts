@@ -81,7 +81,7 @@ export class Feed {
       at,
     );
     this.tails.set(party, tail);
-    // Start a read immediately, because a change may have been committed since the last read.
+    // Start a read immediately, because changes may have been committed after the follower's last read.
     tail.wake();
     return tail;
   }

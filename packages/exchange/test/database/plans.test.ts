@@ -204,7 +204,8 @@ describe('the plan of each statement', () => {
     expect(whole.filter((table) => LARGE.includes(table))).toEqual([]);
   });
 
-  // Only statements that write may lock rows. A read must neither wait for a write nor block it.
+  // A SELECT may lock rows only if its name contains `lock` or `share`. Any other read must neither wait for a write
+  // nor block one.
   const reads = planned.filter(({ text }) => !/\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b/.test(text));
   it.each(reads.map(({ name }) => name))('%s locks rows only if its name says so', async (name) => {
     const locks = (await nodesOf(name)).some((node) => node['Node Type'] === 'LockRows');

@@ -37,7 +37,10 @@ const fileWithoutPackage = () => {
   return rest;
 };
 
-/** A request with a finding: the finding's code, its fields, and the call. */
+/**
+ * A request that must cause a finding: the expected code and fields of the finding, and the call that sends the
+ * request.
+ */
 interface Fault {
   title: string;
   code: keyof typeof FINDING_CODES;

@@ -143,7 +143,10 @@ export class LeastSquares<T extends Sparse> {
     return true;
   }
 
-  /** Returns the squared distance of a vector to the span of the used vectors. `row` is the vector's row of the factor. */
+  /**
+   * Returns the squared distance, weighted by the precision, from a vector to the span of the used vectors. `row` is
+   * the vector's row of the factor.
+   */
   private squaredDistance(vector: T, row: Float64Array): number {
     const nearest = backward(this.factor, row.subarray(0, this.used.length));
     const rest = new Float64Array(this.target.length);

@@ -82,7 +82,7 @@ describe('person.<attribute>', () => {
     ['person.sex == null && device == "tv"', outside.filter(isOnTv)],
     ['person.sex != null', inside],
     ['person.sex == "X"', []],
-    // One condition uses both kinds of attributes.
+    // One condition uses an attribute of people and an attribute of events, so it cannot be split.
     [
       'person.sex == "F" || device == "tv"',
       all.filter((vid) => (vid <= PEOPLE && sexOf(vid) === 'F') || isOnTv(vid)),

@@ -34,8 +34,8 @@ function candidatesOf<C extends { id: string }>(party: string, usable: C[], name
 }
 
 /**
- * Returns the certificate whose key signed the party's public key. Tries one certificate at a time, because a party may
- * have many.
+ * Returns the certificate whose key signed the party's public key. Checks the certificates one after another and stops
+ * at the first match, because a party may have many.
  */
 async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,

@@ -35,7 +35,10 @@ export interface ShareShuffleParameters {
   registerCount: number;
   /** The maximum frequency, or 1 for a reach measurement. */
   maximumFrequency: number;
-  /** The noise on the number of people not reached. For a reach measurement, the noise on the number of people reached. */
+  /**
+   * For a reach measurement, the noise on the number of people reached. For a reach-and-frequency measurement, the
+   * noise on the number of people not reached, whose frequency is 0.
+   */
   reachNoise: MpcNoise;
   /** The noise on the number of people at each frequency. For a reach measurement, its mechanism is `NONE`. */
   frequencyNoise: MpcNoise;

@@ -43,8 +43,8 @@ async function sign(key: CryptoKey, texts: string[]): Promise<Uint8Array> {
 }
 
 /**
- * Returns the key of a need at the exchange. `key` is the need's own key. Each attempt to measure the need has a
- * different key, because a report can have only one measurement for each key.
+ * Returns the key under which the exchange stores one attempt to measure a need. `key` identifies the need on the
+ * consumer's side. The attempts need different keys, because a report can have only one measurement for each key.
  */
 export async function exchangeKey(keys: ReportKeys, key: string, attempt: number): Promise<string> {
   return hex(await keys.of('need', key, String(attempt)));

@@ -29,7 +29,10 @@ const PIECE_BYTES = 1 << 18;
 /** The maximum length of a duchy's response, which contains at most one error. The rest of a longer response is ignored. */
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Throws if the endpoint is not the https URL of a host. If `allowHttp` is true, http is also allowed. */
+/**
+ * Returns the URL to which a share is uploaded. Throws if the endpoint is not an https URL without a path. If
+ * `allowHttp` is true, http is also allowed.
+ */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });
   url.pathname = `/v2alpha/${requisition}:fulfill`;

@@ -61,7 +61,10 @@ function reasonOf(code: string): string {
   return CONNECTION[code] ?? `the connection failed (${code})`;
 }
 
-/** Returns the codes of a network or TLS error. Node puts the errors of several addresses into an AggregateError. */
+/**
+ * Returns the codes of a network or TLS error. If a host has several addresses and none can be reached, Node throws an
+ * AggregateError with one error for each address.
+ */
 function codesOf(error: unknown): string[] {
   const all = [error, ...(error instanceof AggregateError ? error.errors : [])] as { code?: unknown }[];
   return all.flatMap(({ code }) => (typeof code === 'string' ? [code] : []));
