@@ -29,10 +29,7 @@ const CONNECT_MS = 10_000;
 const LOCK_MS = 10_000;
 /** The maximum time for canceling a statement or closing a connection. Afterward, the socket is destroyed. */
 const FAREWELL_MS = 500;
-/**
- * The number of rows in a batch. It is large enough to make the cost of a round trip negligible, and small enough that
- * few rows outlive the garbage collections during the batch.
- */
+/** The number of rows in a batch. More rows need more memory, and fewer rows need more round trips. */
 const BATCH = 1 << 13;
 
 /** Sets everything that could change results, because a server, a database, or a role may have other settings. */
