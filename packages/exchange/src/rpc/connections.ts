@@ -22,8 +22,9 @@ export class Connections {
     session.once('close', () => this.peers.delete(session));
   }
 
-  peerOf({ session }: ServerHttp2Stream): Peer {
-    return this.peers.get(session as ServerHttp2Session)!;
+  /** Returns undefined if the stream's connection has closed. */
+  peerOf({ session }: ServerHttp2Stream): Peer | undefined {
+    return this.peers.get(session as ServerHttp2Session);
   }
 
   leaveAll(): void {

@@ -69,7 +69,12 @@ export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
   server.maxConnections = MAX_CONNECTIONS;
   server.on('session', (session) => connections.add(session));
   server.on('sessionError', () => {});
-  server.on('stream', (stream, headers) => streams.serve(stream, headers, connections.peerOf(stream)));
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {});
+    const peer = connections.peerOf(stream);
+    // A stream of a closed connection has no reader.
+    if (peer !== undefined) streams.serve(stream, headers, peer);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
   });
@@ -135,7 +140,6 @@ class RpcStreams {
   }
 
   serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer): void {
-    stream.on('error', () => {});
     const incoming = new Incoming(stream, headers, peer);
     const path = headers[constants.HTTP2_HEADER_PATH] as string;
     const query = path.indexOf('?');
