@@ -55,7 +55,7 @@ export const STRESS_ONLY = [
   'packages/duchy/test/secrecy/secrecy.test.ts',
   'packages/duchy/test/stages/{crashes,exchangeErrors,following,liquidLegions,noise,sources,traces,verification}.test.ts',
   'packages/exchange/test/{computations,measurements}/races.test.ts',
-  'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork}.test.ts',
+  'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork,rpcStreams}.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
   'packages/exchange/test/http/responseSizes.test.ts',
   'packages/exchange/test/production/*.test.ts',

@@ -124,7 +124,9 @@ export async function findSecrets(
   secrets: Secret[],
 ): Promise<string[]> {
   const known = await understand(view);
-  const span = new Span(parameters.modulus, vectorsIn(known, parameters));
+  const vectors = vectorsIn(known, parameters);
+  if (vectors.length >= parameters.registerCount) throw new Error('So many vectors span every secret.');
+  const span = new Span(parameters.modulus, vectors);
   const all = Buffer.concat(known);
   const found = secrets.filter((secret) => isWritten(all, secret) || span.has(secret.vector));
   if (found.length > 0) return found.map(({ name }) => name);

@@ -7,7 +7,6 @@
 import type { ShareShuffleParameters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
 import { Dice, vidsOf } from '@measurement-exchange/testkit/mpc/world';
-import { isStress } from '@measurement-exchange/testkit/rounds';
 import { byVidHash } from '@measurement-exchange/testkit/vidHash';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';
@@ -126,16 +125,13 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  // Skip this test for the first computation unless this is a stress run. The exchange's view then also has all set-up
-  // data, and searching it takes seconds.
-  test.runIf(isStress || cap > 1)(
-    'the exchange adds nothing to what a worker or the aggregator finds',
-    async () => {
-      for (const name of [FIRST, AGGREGATOR]) {
-        expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);
-      }
-    },
-  );
+  // Skip this test for the first computation. The exchange's view then also has all set-up data, and a search takes each
+  // of its many strings of 32 bytes as the seed of a vector. More than a thousand such vectors span every secret.
+  test.runIf(cap > 1)('the exchange adds nothing to what a worker or the aggregator finds', async () => {
+    for (const name of [FIRST, AGGREGATOR]) {
+      expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);
+    }
+  });
 
   test('the search finds all providers’ people in the views of both workers together', async () => {
     expect(await search(viewOf(FIRST), viewOf(SECOND))).toEqual([...OWN.map(({ name }) => name), 'the sum']);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { setImmediate as tick } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import {
   ListMeasurementsRequestSchema,
   Measurements,
@@ -24,6 +25,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const LIST = `/${Measurements.typeName}/ListMeasurements`;
 const INVALID_ARGUMENT = '3';
+const DEADLINE_EXCEEDED = '4';
 const UNAVAILABLE = '14';
 /** The memory that an attack may cost: the limits of bodies and of a session's buffers, and as much for garbage. */
 const MAX_GROWTH_MIB = 400;
@@ -126,8 +128,13 @@ async function attacked(attack: () => Promise<void>): Promise<void> {
   attacking.then(over, over);
   let calls = 0;
   do {
-    await client.listRequisitions({ parent: streamly.name });
-    calls++;
+    // On a busy machine the exchange may ask the client to retry, as clients do.
+    const failure = await client.listRequisitions({ parent: streamly.name }).then(
+      () => undefined,
+      (error) => ConnectError.from(error).code,
+    );
+    if (failure === undefined) calls++;
+    else expect(failure).toBe(Code.Unavailable);
   } while (!isOver || calls < 5);
   await attacking;
   if (isMeasured) expect(peak() - before).toBeLessThan(MAX_GROWTH_MIB);
@@ -144,7 +151,9 @@ describe('a caller', () => {
         writeForever(stream, Buffer.alloc(64 * KIB));
         return stream;
       });
-      expect(new Set(await Promise.all(streams.map(statusOf)))).toEqual(new Set([INVALID_ARGUMENT]));
+      const statuses = new Set(await Promise.all(streams.map(statusOf)));
+      // On a busy machine the time for reading a message can end before its size is noticed.
+      expect(statuses.difference(new Set([DEADLINE_EXCEEDED]))).toEqual(new Set([INVALID_ARGUMENT]));
       await Promise.all(streams.map(closed));
     });
   });
@@ -215,7 +224,7 @@ describe('a caller', () => {
     const timer = setInterval(() => stream.write(Buffer.alloc(1)), 500);
     const status = await statusOf(stream);
     clearInterval(timer);
-    expect(status).toBe('4');
+    expect(status).toBe(DEADLINE_EXCEEDED);
   });
 
   it('that asks reflection without end', async () => {
