@@ -2,7 +2,7 @@
 
 export type { Answer, Methodology, StatedNoise } from './correction/answers.ts';
 export type { Fit } from './correction/fit.ts';
-export { SolveError } from './correction/solve.ts';
+export { SolveError } from './correction/solveError.ts';
 export { type LocalInterval, type Period, periodsOf } from './definition/calendar.ts';
 export * from './definition/definition.ts';
 export { type Expression, ExpressionError, parseExpression } from './definition/expression.ts';

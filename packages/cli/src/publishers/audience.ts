@@ -21,8 +21,8 @@ export interface Audience {
 }
 
 /**
- * `share` is the fraction of people that a provider reaches. `repeat` is the probability that a person who has seen an
- * impression sees another one.
+ * For each provider, `share` is the fraction of all people that it reaches, and `repeat` is the probability of one more
+ * impression after each impression.
  */
 const AUDIENCES = [
   { share: 0.45, repeat: 0.66 },

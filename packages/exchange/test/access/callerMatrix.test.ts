@@ -60,7 +60,7 @@ describe('every caller at every operation', () => {
 
   it('a row without access is not a route', () => {
     const { access: _access, ...rest } = ROUTES[0];
-    // @ts-expect-error this line compiles only if a Route must say who may call it
+    // @ts-expect-error: `access` is a required property of a Route.
     const route: Route = rest;
     expect(route.access).toBeUndefined();
   });

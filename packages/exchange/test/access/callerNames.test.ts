@@ -262,7 +262,7 @@ describe('a page token', () => {
     for (const [party, list, token] of invalid) {
       expect(checkedErrorOf(await read(party, list, token)), list).toBe('400 INVALID_PAGE_TOKEN');
     }
-    // Any caller who may read the list may use its page tokens, and no other caller may.
+    // A page token works for every caller with access to the list, and for no other caller.
     const same = await Promise.all([
       read(acme, D, tokens[D]!),
       read(globex, D, tokens[D]!),

@@ -192,7 +192,7 @@ describe('registering', () => {
     for (const squatter of [globex, streamly, parties.duchy]) {
       const keys = await generateKeys();
       const [certificate, renewed] = [await newCertificate(keys), await newCertificate(keys)];
-      // Anyone who knows a key identifier can issue a certificate with the same identifier for another key.
+      // A key identifier proves nothing, because a certificate for another key can contain the same identifier.
       const keyIdentifier = new x509.X509Certificate(certificate.x509Der).getExtension(
         x509.SubjectKeyIdentifierExtension,
       )!.keyId;

@@ -11,8 +11,6 @@ import { gainOf, Search, toleranceAt } from './search.ts';
 import { SolveError } from './solveError.ts';
 import { System, type Unknown } from './system.ts';
 
-export { SolveError };
-
 /** A solution is rejected if its residual exceeds this multiple of the tolerance. */
 const REJECTED = 1e5;
 

@@ -1,6 +1,6 @@
 /** Runs corrections in another thread, and ends a correction that exceeds its time limit. */
 import type { Answer } from '../correction/answers.ts';
-import { SolveError } from '../correction/solve.ts';
+import { SolveError } from '../correction/solveError.ts';
 import { correctReport, type Report } from '../figures/report.ts';
 import type { Plan } from '../plan/types.ts';
 
