@@ -11,6 +11,11 @@ import { answer, seeded, surroundingsOf } from './worlds.ts';
 const POPULATION = 20_000;
 const ATTRIBUTES = { sex: ['F', 'M'], age: ['18-34', '35-54', '55+'] };
 const DAYS = 28;
+/**
+ * With this small budget, the standard deviation of the answers is about 35 people. With the example's own budget, it is
+ * about 6, and then p-values are not uniform, because answers are whole numbers and few values of χ² are possible.
+ */
+const BUDGET = { rho: 0.01, delta: 1e-9 };
 /** The share of people that each publisher reaches. */
 const SHARES = [0.45, 0.32, 0.2];
 
@@ -30,7 +35,7 @@ async function campaign() {
     { eventGroups: [`dataProviders/${name}/eventGroups/1`] },
   ]);
   return planReport(
-    requireDefinition({ ...definition, segments: Object.fromEntries(segments) }),
+    requireDefinition({ ...definition, segments: Object.fromEntries(segments), budget: BUDGET }),
     surroundingsOf('honestMajorityShareShuffle', { population: POPULATION, attributes: ATTRIBUTES }),
   );
 }
