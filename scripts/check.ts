@@ -16,7 +16,7 @@ import {
 } from './check/imports.ts';
 import { linkProblems } from './check/links.ts';
 import { migrationProblems } from './check/migrations.ts';
-import { files, isIn, ROOT, textOf } from './check/sources.ts';
+import { fileOf, files, isIn, ownImports, ROOT, sources, textOf } from './check/sources.ts';
 import { wordProblems } from './check/words.ts';
 
 const EXCHANGE = 'packages/exchange/src';
@@ -175,7 +175,13 @@ const RULES: Rule[] = [
   ],
   // The HTTP and gRPC servers may reach operations only through the pipeline.
   [`${EXCHANGE}/http`, ['contract', 'server', `${EXCHANGE}/serving`, `${EXCHANGE}/http`]],
-  [`${EXCHANGE}/rpc`, ['contract', 'server', 'server/telemetry', `${EXCHANGE}/serving`, `${EXCHANGE}/rpc`]],
+  [
+    `${EXCHANGE}/rpc`,
+    [
+      ...['contract', 'server', 'server/telemetry'],
+      ...['config/setting.ts', 'config/settings.ts', 'serving', 'rpc'].map((part) => `${EXCHANGE}/${part}`),
+    ],
+  ],
   [
     `${EXCHANGE}/observability`,
     ['contract', 'server', ...['database', 'domain', 'observability'].map((part) => `${EXCHANGE}/${part}`)],
@@ -303,6 +309,11 @@ const RULES: Rule[] = [
   [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
+/** The only files outside of `rpc/` that know the gRPC server, so that the server can change without the others. */
+const KNOW_RPC = ['config/production.ts', 'config/settings.ts', 'main.ts'].map(
+  (file) => `${EXCHANGE}/${file}`,
+);
+
 /** Code that consumers run in browsers. It may not load code that runs only on Node, at providers and duchies. */
 const IN_BROWSERS = [
   CONTRACT,
@@ -325,6 +336,7 @@ const problems = [
   ...importProblems(RULES),
   ...relativeProblems(),
   ...circleProblems(),
+  ...rpcProblems(),
   ...browserProblems(isInBrowsers),
   ...purityProblems(),
   ...randomProblems(),
@@ -342,6 +354,23 @@ const problems = [
 ];
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
+
+/** Other packages may not import the gRPC server, and other files of the exchange may not even mention it. */
+function rpcProblems(): string[] {
+  const folder = `${EXCHANGE}/rpc`;
+  const knows = (file: string) =>
+    (isIn(EXCHANGE, file) && /(?<!google\.)rpc/i.test(textOf(file))) ||
+    ownImports(file).some((target) => isIn(folder, fileOf(target)));
+  const knowing = sources().filter((file) => !isIn(folder, file) && knows(file));
+  return [
+    ...knowing
+      .filter((file) => !KNOW_RPC.includes(file))
+      .map((file) => `${file}: may not know ${folder}, see docs/grpc.md`),
+    ...KNOW_RPC.filter((file) => !knowing.includes(file)).map(
+      (file) => `${file}: does not need ${folder} any more: remove it from KNOW_RPC and docs/grpc.md`,
+    ),
+  ];
+}
 
 /** Noise, nonces and jitter must come from an unpredictable source. */
 function randomProblems(): string[] {

@@ -1,5 +1,5 @@
 /** Starts and stops a complete exchange. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
 import { listenAt, Secrets } from '@measurement-exchange/server';
@@ -40,14 +40,12 @@ import { createLog } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
-import type { RpcServer } from './rpc/server.ts';
+import { type RpcServer, startRpc } from './rpc/start.ts';
 import { credentialsIn } from './serving/credentials.ts';
 import { Pipeline } from './serving/pipeline.ts';
 
 export interface Running {
   url: string;
-  /** The address of the gRPC server. */
-  grpc: string | undefined;
   /** Undefined in production mode. */
   development: Development | undefined;
   stop(): Promise<void>;
@@ -126,15 +124,16 @@ export async function start(
   );
   let rpc: RpcServer | undefined;
   opened.defer(async () => void (await Promise.all([stop(), rpc?.stop()])));
-  rpc = await listenGrpc(config, pipeline, ready);
-  const grpc = rpc?.address;
+  const developmentTls = () => devServerTls(config.dataDir, Date.now());
+  rpc = await startRpc(config, { pipeline, isReady: ready, developmentTls });
+  const addresses = { ...(rpc && { grpc: rpc.address }) };
   // Stop the feed before the server, so that waiting requests get their responses.
   opened.defer(() => feed.stop());
 
   if (!production) {
     const duchies = demo !== undefined;
     const { dataDir, demoAgents: publishers } = config;
-    const at = { dataDir, baseUrl: url, grpc: grpc! };
+    const at = { dataDir, baseUrl: url, addresses };
     development = await startDevelopment({ ...at, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
   }
@@ -143,10 +142,10 @@ export async function start(
   await requireDuchies(db, protocols);
   const devIssuers = development ? [development.issuer.issuerConfig] : [];
   tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });
-  log.info({ url, grpc, mode: config.mode, checks: config.checks }, 'listening');
+  log.info({ url, ...addresses, mode: config.mode, checks: config.checks }, 'listening');
   log.flush();
   const running = opened.move();
-  return { url, grpc, development, stop: () => running.disposeAsync() };
+  return { url, development, stop: () => running.disposeAsync() };
 }
 
 async function identifyCallers(db: Database, { mode, dataDir }: Config) {
@@ -199,28 +198,6 @@ async function openStorage(config: Config, log: Logger, opened: AsyncDisposableS
     if (restored) log.warn(RESTORED);
   }
   return connections;
-}
-
-/**
- * Starts the gRPC server. Production mode has no gRPC server unless its port is set. In development mode, the server
- * listens on any free port, which is stored in dev.json.
- */
-async function listenGrpc(
-  config: Config,
-  pipeline: Pipeline,
-  isReady: () => Promise<boolean>,
-): Promise<RpcServer | undefined> {
-  const { mode, host, grpcPort: port, bodyLimitBytes: maxMessageBytes } = config;
-  const files = config.grpcTls ?? config.tls;
-  if (mode === 'production' && (port === undefined || files === undefined)) return undefined;
-  // Load this module only if gRPC is on, because nothing else uses most of its code.
-  const { listenRpc } = await import('./rpc/server.ts');
-  const tls =
-    mode === 'production'
-      ? { cert: await readFile(files!.certFile), key: await readFile(files!.keyFile) }
-      : await devServerTls(config.dataDir, Date.now());
-  const at = { host: config.grpcHost ?? host, port: port ?? 0, tls };
-  return listenRpc({ ...at, pipeline, isReady, maxMessageBytes, direct: config.direct });
 }
 
 type Parts = Pick<Exchange, 'db' | 'bus' | 'clock' | 'protocols' | 'doctor' | 'principalsChanged'>;

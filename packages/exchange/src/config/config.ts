@@ -5,7 +5,8 @@
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
 import { operatorProblems, protocolProblems } from './protocols.ts';
-import { type Config, DEFAULTS, eachSetting } from './settings.ts';
+import { Host, Port } from './setting.ts';
+import { type Config, DEFAULTS, eachSetting, settingsOf } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
@@ -29,15 +30,15 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
     ...readEnv(env, problems),
     ...overrides,
   };
-  for (const [variable, port] of Object.entries({ PORT: config.port, MEX_GRPC_PORT: config.grpcPort ?? 0 })) {
+  for (const { variable, value: port } of settingsOf(Port, config)) {
     if (!Number.isInteger(port) || port < 0 || port > 65535) {
       problems.push(`${variable} must be a port number, not ${port}.`);
     }
   }
   problems.push(...operatorProblems(config.duchyOperators));
   problems.push(...protocolProblems(config.protocols), ...networkProblems(config.webhooks.deniedNetworks));
-  for (const [variable, host] of Object.entries({ HOST: config.host, MEX_GRPC_HOST: config.grpcHost })) {
-    if (config.mode === 'production' || host === undefined || isLoopback(host)) continue;
+  for (const { variable, value: host } of settingsOf(Host, config)) {
+    if (config.mode === 'production' || isLoopback(host)) continue;
     problems.push(
       `Development mode listens on loopback only: ${variable} ${host} is refused. Unset ${variable}.`,
     );

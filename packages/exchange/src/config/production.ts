@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connections } from '../connections.ts';
+import { rpcProblems } from '../rpc/start.ts';
 import { type Config, ConfigError } from './config.ts';
 import { databaseProblems, databaseWarnings, readDatabaseFacts } from './production/database.ts';
 import { databaseUrlProblems } from './production/databaseUrl.ts';
@@ -16,6 +17,7 @@ export function configProblems(config: Config, facts: ProcessFacts): string[] {
     ...processProblems(facts),
     ...issuerProblems(config, facts),
     ...listenProblems(config, facts),
+    ...rpcProblems(config),
     ...keyProblems('pageTokenKey', config.pageTokenKey),
     ...keyProblems('secretsKey', config.secretsKey, 'exactly'),
     ...limitProblems(config),

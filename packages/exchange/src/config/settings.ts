@@ -13,65 +13,26 @@ import {
   recordOf,
   type Static,
   type TSchema,
-  text,
 } from '@measurement-exchange/contract/schema';
 import { IssuerConfig } from '../auth/claims.ts';
 import { Deadlines } from '../domain/deadlines.ts';
 import type { Protocols } from '../domain/protocol.ts';
-import { DEFAULT_DIRECT, DirectProtocol } from '../rpc/direct.ts';
+import { RPC_SETTINGS } from '../rpc/settings.ts';
 import { Rate } from '../serving/rateLimiter.ts';
 import { WebhookSetting } from '../webhooks/destinations.ts';
 import { protocolSettings } from './protocols.ts';
+import { Host, optionalSetting, Port, type Setting, setting, string, TlsFiles } from './setting.ts';
 
-interface Setting<T> {
-  schema: TSchema;
-  initial: T;
-  meaning: string;
-  variable: string | undefined;
-}
-
-function setting<S extends TSchema, T = Static<S>>(
-  schema: S,
-  initial: NoInfer<T>,
-  meaning: string,
-  variable?: string,
-): Setting<T> {
-  return { schema, initial, meaning, variable };
-}
-
-function optionalSetting<S extends TSchema>(schema: S, meaning: string, variable?: string) {
-  return setting<S, Static<S> | undefined>(schema, undefined, meaning, variable);
-}
-
-const string = () => text(64 * 1024);
 const above0 = () => number({ exclusiveMinimum: 0 });
 
 export const SETTINGS = {
-  host: setting(string(), '127.0.0.1', 'the address to listen on', 'HOST'),
-  port: setting(number(), 8080, 'the port to listen on', 'PORT'),
+  host: setting(Host, '127.0.0.1', 'the address to listen on', 'HOST'),
+  port: setting(Port, 8080, 'the port to listen on', 'PORT'),
   tls: optionalSetting(
-    object({ certFile: string(), keyFile: string() }),
+    TlsFiles,
     '`{"certFile", "keyFile"}`, PEM: serve https, TLS 1.2 or later; read at start',
   ),
-  grpcPort: optionalSetting(
-    number(),
-    'the port for gRPC, see [grpc.md](grpc.md); without it there is no gRPC, and in development mode it is on any free port',
-    'MEX_GRPC_PORT',
-  ),
-  grpcHost: optionalSetting(
-    string(),
-    'the address to listen on for gRPC, by default `host`',
-    'MEX_GRPC_HOST',
-  ),
-  grpcTls: optionalSetting(
-    object({ certFile: string(), keyFile: string() }),
-    'the same as `tls`, for gRPC; by default `tls`. gRPC needs it, because clients identify themselves by TLS',
-  ),
-  direct: setting(
-    DirectProtocol,
-    DEFAULT_DIRECT,
-    'how data providers may compute direct results: gRPC shows it to them, and they refuse a requisition that does not list their noise mechanism. `NONE` can be added',
-  ),
+  ...RPC_SETTINGS,
   behindTlsProxy: setting(boolean(), false, 'a proxy in front ends TLS'),
   trustedProxies: optionalSetting(
     array(string()),
@@ -198,3 +159,11 @@ export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
 }
 
 export const DEFAULTS = eachSetting('initial') as Config;
+
+/** Returns the settings that have this schema and a value. */
+export function settingsOf<S extends TSchema>(schema: S, config: Config) {
+  return Object.entries<Setting<unknown>>(SETTINGS).flatMap(([name, { schema: own, variable }]) => {
+    const value = config[name as keyof Config] as Static<S> | undefined;
+    return own === schema && value !== undefined ? [{ name, variable, value }] : [];
+  });
+}

@@ -16,7 +16,7 @@ export interface DemoParty {
   /** Tink keysets in base64. */
   encryptionPublicKey: string;
   encryptionPrivateKey: string;
-  /** The party's certificate for gRPC, and its private key (PKCS#8). */
+  /** The party's client certificate for TLS, and its private key (PKCS#8). */
   clientCertificatePem: string;
   clientPrivateKeyPem: string;
 }
@@ -36,13 +36,15 @@ const RENEWAL_MS = 6 * 3600_000;
 export function createDevFile(options: {
   dataDir: string;
   baseUrl: string;
-  /** The address of the gRPC server. */
-  grpc: string;
+  /** The addresses of the servers other than HTTP, by their names in the file. */
+  addresses: Record<string, string>;
   issuer: DevIssuer;
   parties: DemoParties;
   onError: (error: unknown) => void;
 }) {
-  const { dataDir, baseUrl, grpc, issuer, parties, onError } = options;
+  const { dataDir, baseUrl, addresses, issuer, parties, onError } = options;
+  const { rootCertificatePem: rootPem } = parties;
+  const servers = Object.entries(addresses).map(([name, address]) => [name, { address, rootPem }]);
   const withTokens = (list: DemoParty[]) =>
     Promise.all(list.map(async (party) => ({ ...party, token: await issuer.mint(party.name) })));
   let timer: NodeJS.Timeout | undefined;
@@ -50,9 +52,9 @@ export function createDevFile(options: {
   async function write(): Promise<void> {
     const contents = {
       baseUrl,
-      grpc: { address: grpc, rootPem: parties.rootCertificatePem },
+      ...Object.fromEntries(servers),
       operator: { token: await issuer.mint('operator') },
-      rootCertificatePem: parties.rootCertificatePem,
+      rootCertificatePem: rootPem,
       measurementConsumers: await withTokens(parties.measurementConsumers),
       dataProviders: await withTokens(parties.dataProviders),
       duchies: await withTokens(parties.duchies),

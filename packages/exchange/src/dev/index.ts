@@ -40,8 +40,7 @@ export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; se
 export async function startDevelopment(options: {
   dataDir: string;
   baseUrl: string;
-  /** The address of the gRPC server. */
-  grpc: string;
+  addresses: Record<string, string>;
   db: Database;
   clock: () => Timestamp;
   duchies: boolean;
@@ -49,7 +48,7 @@ export async function startDevelopment(options: {
   newId: () => string;
   log: Logger;
 }): Promise<Development> {
-  const { dataDir, baseUrl, grpc, db, clock, duchies, publishers, newId, log } = options;
+  const { dataDir, baseUrl, addresses, db, clock, duchies, publishers, newId, log } = options;
   if (duchies) await ensurePopulation(db, clock());
   const parties = await ensureDemoParties({
     dataDir,
@@ -79,7 +78,7 @@ export async function startDevelopment(options: {
   const file = createDevFile({
     dataDir,
     baseUrl,
-    grpc,
+    addresses,
     issuer,
     parties,
     onError: (error) => log.error({ reason: String(error) }, 'dev.json was not renewed'),

@@ -49,7 +49,7 @@ async function start(store: DemoStore, duchies = false, publishers = false) {
   const file = createDevFile({
     dataDir,
     baseUrl,
-    grpc: '127.0.0.1:8443',
+    addresses: { grpc: '127.0.0.1:8443' },
     issuer,
     parties,
     onError: (error) => expect.fail(`${error}`),

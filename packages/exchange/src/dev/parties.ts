@@ -148,7 +148,7 @@ async function ensure(
 }
 
 /**
- * Creates a separate key for the party's gRPC client, so that the client's machine does not need the party's signing
+ * Creates a separate key for the party's client, so that the client's machine does not need the party's signing
  * key.
  */
 async function ensureClient(

@@ -1,4 +1,4 @@
-/** The demo root, which issues the certificates of the demo parties and of the gRPC server in development mode. */
+/** The demo root, which issues the certificates of the demo parties and of servers with TLS in development mode. */
 import { join } from 'node:path';
 import { parseCertificatePem } from '@measurement-exchange/consent';
 import { equalBytes } from '@measurement-exchange/contract';

@@ -236,7 +236,7 @@ export function measurementClosed(
   });
 }
 
-/** Throws unless the etag is the requisition's current etag or empty. Only gRPC callers can send an empty etag. */
+/** Throws unless the etag is the requisition's current etag or empty. REST rejects an empty etag earlier. */
 function requireEtag(requisition: RequisitionOutline, etag: string): void {
   const actual = etagOf(requisition);
   if (etag === actual || etag === '') return;

@@ -1,6 +1,4 @@
-/**
- * The credentials that the HTTP or gRPC server received, with the caller's network address. Verifiers are in `auth/`.
- */
+/** The credentials that a server received, with the caller's network address. Verifiers are in `auth/`. */
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
   | { kind: 'apiKey'; key: string; address: string }

@@ -1,4 +1,4 @@
-/** The parts of the request pipeline that the HTTP and gRPC servers use. */
+/** The parts of the request pipeline that servers use. */
 export type { ChangeEvent, Watch } from '../operations/index.ts';
 export { BodyMemory } from './bodyMemory.ts';
 export { type Credentials, credentialsIn } from './credentials.ts';

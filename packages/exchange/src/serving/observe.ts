@@ -7,7 +7,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** The progress of one request. The HTTP or gRPC server creates this object, and the pipeline fills it in. */
+/** The progress of one request. The server creates this object, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
@@ -20,7 +20,7 @@ export interface Progress {
 export interface Outcome {
   /** The metrics label of a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
   kind: 'none' | 'page';
-  /** Log fields of the HTTP or gRPC server, such as the method and the status. */
+  /** Log fields of the server, such as the method and the status. */
   wire: Record<string, string | number>;
   /** Undefined for input that never became a request, which is logged but not counted. */
   ms?: number;

@@ -1,7 +1,7 @@
 /**
  * Runs the steps of every request: authenticate, authorize, rate limit, admit, set a deadline, run the operation,
- * observe. The HTTP and gRPC servers cannot skip a step: `run` and `open` need an `Authorized`, which only `authorize`
- * creates. `authorize` needs an `Authenticated`, which only `authenticate` creates.
+ * observe. A server cannot skip a step: `run` and `open` need an `Authorized`, which only `authorize` creates.
+ * `authorize` needs an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -97,7 +97,7 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  /** Creates page tokens for lists that the gRPC server assembles from several operations. */
+  /** Creates page tokens for lists that a server assembles from several operations. */
   get pageTokens(): Exchange['pageTokens'] {
     return this.options.exchange.pageTokens;
   }

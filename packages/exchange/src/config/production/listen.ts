@@ -1,13 +1,15 @@
 /** Checks the listen address, trusted proxies, and limits in production mode. */
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import { type Config, isLoopback } from '../config.ts';
+import { TlsFiles } from '../setting.ts';
+import { settingsOf } from '../settings.ts';
 import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export function listenProblems(config: Config, { file }: Pick<ProcessFacts, 'file'>): string[] {
-  const { host, tls, grpcPort, grpcTls, behindTlsProxy, trustedProxies } = config;
+  const { host, tls, behindTlsProxy, trustedProxies } = config;
   const problems: string[] = [];
   if (!isLoopback(host) && tls === undefined && !behindTlsProxy) {
     problems.push(
@@ -24,14 +26,9 @@ export function listenProblems(config: Config, { file }: Pick<ProcessFacts, 'fil
     );
   }
   problems.push(...proxyRangeProblems('trustedProxies', trustedProxies));
-  for (const [setting, files] of Object.entries({ tls, grpcTls })) {
-    if (files === undefined) continue;
-    if (!file(files.certFile)?.readable)
-      problems.push(`${setting}.certFile ${files.certFile} cannot be read.`);
-    problems.push(...secretFileProblems(`${setting}.keyFile`, files.keyFile, file));
-  }
-  if (grpcPort !== undefined && (grpcTls ?? tls) === undefined) {
-    problems.push('grpcPort: gRPC needs TLS, by which its clients identify themselves. Set grpcTls, or tls.');
+  for (const { name, value } of settingsOf(TlsFiles, config)) {
+    if (!file(value.certFile)?.readable) problems.push(`${name}.certFile ${value.certFile} cannot be read.`);
+    problems.push(...secretFileProblems(`${name}.keyFile`, value.keyFile, file));
   }
   return problems;
 }
