@@ -2,111 +2,117 @@
 import type { AttributeValue } from '../../../filters/types.ts';
 import { inBuckets, MAX_VID, sampleBucket } from '../buckets.ts';
 import type { EventReader, People, SourceQuery, Summed, VidForm, VidsOf } from '../source.ts';
-import type { Row, Session } from './session.ts';
+import type { Session } from './session.ts';
 import { combinationsStatement, peopleStatement, type Table } from './statement.ts';
 import { keyValue } from './types.ts';
 
-type PeopleRow = [vid: string | null, value: string, missing: string | null];
-
 export function readerOf(session: Session, table: Table): EventReader {
-  const sampledOf = (query: SourceQuery, what: Summed, cap: bigint) =>
-    sampledRows(session, table, query, what, cap);
+  const statementOf = (query: SourceQuery, what: Summed, cap: bigint) => {
+    session.follow(query.signal);
+    return peopleStatement(table, query, what, cap);
+  };
+  /** Calls `take` with the value of each sampled person, and with the value for all events without a VID. */
+  const eachValue = async (query: SourceQuery, what: Summed, cap: bigint, take: (value: string) => void) => {
+    await session.each(await statementOf(query, what, cap), ([vid, value]) => {
+      if (isSampled(query, vid!)) take(value!);
+    });
+  };
+  /** Computes figures on the server, for a query without sampling. */
+  const figures = async (
+    query: SourceQuery,
+    what: Summed,
+    cap: bigint,
+    figure: (people: string) => string,
+  ) => {
+    const { sql, values } = await statementOf(query, what, cap);
+    return session.rows(figure(sql), values);
+  };
+
   return {
     async *combinations(query, attributes, limit) {
       session.follow(query.signal);
       const types = attributes.map((name) => table.columns.attributes.get(name)!.type);
-      const { sql, values } = await combinationsStatement(table, query, attributes, limit);
-      for await (const rows of session.batches(sql, values)) {
-        yield rows.map((row): AttributeValue[] => row.map((text, i) => keyValue(text, types[i]!)));
-      }
+      const statement = await combinationsStatement(table, query, attributes, limit);
+      yield* session.batches<AttributeValue[][]>(statement, {
+        begin: () => [],
+        add: (rows, row) => rows.push(row.map((text, i) => keyValue(text, types[i]!))),
+      });
     },
 
-    async *people(query, cap, form) {
-      for await (const rows of sampledOf(query, 'events', BigInt(cap))) {
-        if (rows.length > 0) yield peopleOf(rows, form);
-      }
+    async *people<F extends VidForm>(query: SourceQuery, cap: number, form: F) {
+      const batches = session.batches(await statementOf(query, 'events', BigInt(cap)), {
+        begin: (capacity) => new PeopleBatch(form, capacity),
+        add(batch, [vid, value]) {
+          if (isSampled(query, vid!)) batch.add(vid!, value!);
+        },
+      });
+      for await (const batch of batches) if (batch.length > 0) yield batch.people();
     },
 
     async histogram(query, max) {
       const counts = new Array<bigint>(max).fill(0n);
       let missing = 0n;
-      const add = (value: string, people: bigint, events: string | null) => {
-        missing += BigInt(events ?? 0);
-        if (value !== '0') counts[Number(value) - 1]! += people;
+      const add = (value: string, people: bigint) => {
+        if (Number(value) > 0) counts[Number(value) - 1]! += people;
+        else missing -= BigInt(value);
       };
       if (query.buckets === undefined) {
-        const rows = await figures(session, table, query, 'events', BigInt(max), HISTOGRAM);
-        for (const [value, people, events] of rows) add(value!, BigInt(people!), events!);
-      } else {
-        for await (const rows of sampledOf(query, 'events', BigInt(max))) {
-          for (const [, value, events] of rows) add(value, 1n, events);
-        }
-      }
+        const rows = await figures(query, 'events', BigInt(max), HISTOGRAM);
+        for (const [value, people] of rows) add(value!, BigInt(people!));
+      } else await eachValue(query, 'events', BigInt(max), (value) => add(value, 1n));
       return { counts, missing };
     },
 
     async cappedSum(query, what, cap) {
       if (query.buckets === undefined) {
-        const [[sum, missing] = []] = await figures(session, table, query, what, cap, SUM);
+        const [[sum, missing] = []] = await figures(query, what, cap, SUM);
         return { sum: BigInt(sum ?? 0), missing: BigInt(missing ?? 0) };
       }
       let [sum, missing] = [0n, 0n];
-      for await (const rows of sampledOf(query, what, cap)) {
-        for (const [, value, events] of rows) {
-          sum += BigInt(value);
-          missing += BigInt(events ?? 0);
-        }
-      }
+      await eachValue(query, what, cap, (text) => {
+        const value = BigInt(text);
+        if (value > 0n) sum += value;
+        else missing -= value;
+      });
       return { sum, missing };
     },
   };
 }
 
-const HISTOGRAM = (people: string) =>
-  `SELECT value, count(*), sum(missing) FROM (${people}) AS p GROUP BY value`;
-const SUM = (people: string) => `SELECT sum(value), sum(missing) FROM (${people}) AS p`;
+const HISTOGRAM = (people: string) => `SELECT value, count(*) FROM (${people}) AS p GROUP BY value`;
+const SUM = (people: string) =>
+  `SELECT sum(value) FILTER (WHERE value > 0), -sum(value) FILTER (WHERE value < 0) FROM (${people}) AS p`;
 
-/** Computes figures on the server, for a query without sampling. */
-async function figures(
-  session: Session,
-  table: Table,
-  query: SourceQuery,
-  what: Summed,
-  cap: bigint,
-  figure: (people: string) => string,
-): Promise<Row[]> {
-  session.follow(query.signal);
-  const { sql, values } = await peopleStatement(table, query, what, cap);
-  return session.rows(figure(sql), values);
-}
+/** Whether a person is in the sample. Events without a VID always are. */
+const isSampled = ({ buckets }: SourceQuery, vid: string | null) =>
+  buckets === undefined || vid === null || inBuckets(buckets, sampleBucket(BigInt(vid)));
 
-/** Streams one row for each sampled person, and one row for all events without a VID. */
-async function* sampledRows(
-  session: Session,
-  table: Table,
-  query: SourceQuery,
-  what: Summed,
-  cap: bigint,
-): AsyncGenerator<PeopleRow[]> {
-  session.follow(query.signal);
-  const { buckets } = query;
-  const { sql, values } = await peopleStatement(table, query, what, cap);
-  for await (const rows of session.batches(sql, values) as AsyncGenerator<PeopleRow[]>) {
-    yield buckets === undefined
-      ? rows
-      : rows.filter(([vid]) => vid === null || inBuckets(buckets, sampleBucket(BigInt(vid))));
+/** The sampled people of one batch of rows. */
+class PeopleBatch<F extends VidForm> {
+  private readonly vids: Uint32Array | BigInt64Array;
+  private readonly frequencies: Uint8Array;
+  length = 0;
+
+  constructor(form: F, capacity: number) {
+    this.vids = form === 'small' ? new Uint32Array(capacity) : new BigInt64Array(capacity);
+    this.frequencies = new Uint8Array(capacity);
   }
-}
 
-function peopleOf<F extends VidForm>(rows: PeopleRow[], form: F): People<F> {
-  const vids = form === 'small' ? new Uint32Array(rows.length) : new BigInt64Array(rows.length);
-  const frequencies = new Uint8Array(rows.length);
-  for (const [i, [vid, value]] of rows.entries()) {
-    frequencies[i] = Number(value);
-    if (vids instanceof BigInt64Array) vids[i] = BigInt(vid ?? 0);
-    else vids[i] = smallVid(Number(vid ?? 0));
+  /** Adds a row. Events without a VID get VID 0 and frequency 0. */
+  add(vid: string | null, value: string): void {
+    const i = this.length++;
+    if (vid === null) return;
+    this.frequencies[i] = Number(value);
+    if (this.vids instanceof BigInt64Array) this.vids[i] = BigInt(vid);
+    else this.vids[i] = smallVid(Number(vid));
   }
-  return { vids: vids as VidsOf<F>, frequencies };
+
+  people(): People<F> {
+    return {
+      vids: this.vids.slice(0, this.length) as VidsOf<F>,
+      frequencies: this.frequencies.slice(0, this.length),
+    };
+  }
 }
 
 /** Replaces a VID outside of 1 to MAX_VID with 0. VIDs that a number cannot hold exactly are outside, too. */

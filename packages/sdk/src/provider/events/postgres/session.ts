@@ -13,8 +13,25 @@ export interface Session {
   /** Stops the session when the signal aborts. */
   follow(signal: AbortSignal | undefined): void;
   rows(sql: string, values?: Values): Promise<Row[]>;
+  /** Calls `take` with each row when it arrives. */
+  each(statement: Statement, take: (row: Row) => void): Promise<void>;
   /** Streams the rows in batches. The server keeps the later rows until they are requested. */
-  batches(sql: string, values?: Values): AsyncGenerator<Row[]>;
+  batches<B>(statement: Statement, batching: Batching<B>): AsyncGenerator<B>;
+}
+
+export interface Statement {
+  sql: string;
+  values: Values;
+}
+
+/**
+ * Collects the rows of a batch. Each row is added when it arrives and is garbage afterward. A batch of kept rows would
+ * survive many garbage collections and make the heap grow.
+ */
+export interface Batching<B> {
+  /** Returns an empty batch for at most `capacity` rows. */
+  begin(capacity: number): B;
+  add(batch: B, row: Row): void;
 }
 
 export interface SessionOptions {
@@ -83,7 +100,8 @@ export async function inSession<T>(
     const result = await work({
       follow,
       rows: (sql, values = []) => rowsOf(link.client, sql, values),
-      batches: (sql, values = []) => batchesOf(link.client, sql, values),
+      each: (statement, take) => eachRow(link.client, statement, take),
+      batches: (statement, batching) => batchesOf(link.client, statement, batching),
     });
     throwIfAborted();
     return result;
@@ -148,30 +166,59 @@ async function cancel(connect: Connect, backend: string): Promise<void> {
 /** Keeps every value as text, because the driver's conversions lose digits and depend on the time zone. */
 const types = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
-async function rowsOf(client: pg.Client, text: string, values: Values): Promise<Row[]> {
-  const { rows } = await client
-    .query<Row>({ text, values: [...values], rowMode: 'array', types })
-    .catch(fail);
+async function rowsOf(client: pg.Client, sql: string, values: Values): Promise<Row[]> {
+  const rows: Row[] = [];
+  await eachRow(client, { sql, values }, (row) => rows.push(row));
   return rows;
+}
+
+function eachRow(client: pg.Client, { sql, values }: Statement, take: (row: Row) => void): Promise<void> {
+  const config: pg.QueryArrayConfig = { text: sql, values: [...values], rowMode: 'array', types };
+  return new Promise((resolve, reject) => {
+    const query = new pg.Query<Row>(config);
+    query.on('row', (row) => {
+      try {
+        take(row);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    query.on('error', (error) => reject(translate(error)));
+    query.on('end', () => resolve());
+    client.query(query);
+  });
 }
 
 let cursors = 0;
 
-async function* batchesOf(client: pg.Client, sql: string, values: Values): AsyncGenerator<Row[]> {
+async function* batchesOf<B>(
+  client: pg.Client,
+  { sql, values }: Statement,
+  { begin, add }: Batching<B>,
+): AsyncGenerator<B> {
   const cursor = `mex_${++cursors}`;
   await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, [...values]).catch(fail);
+  const read = async () => {
+    const batch = begin(BATCH);
+    let length = 0;
+    await eachRow(client, { sql: `FETCH ${BATCH} FROM ${cursor}`, values: [] }, (row) => {
+      add(batch, row);
+      length++;
+    });
+    return { batch, length };
+  };
   const fetch = () => {
-    const batch = rowsOf(client, `FETCH ${BATCH} FROM ${cursor}`, []);
+    const batch = read();
     // Prevent an unhandled rejection: if the caller stops reading, nobody awaits the next batch.
     batch.catch(() => {});
     return batch;
   };
   let next = fetch();
   for (;;) {
-    const rows = await next;
-    const isLast = rows.length < BATCH;
+    const { batch, length } = await next;
+    const isLast = length < BATCH;
     if (!isLast) next = fetch();
-    if (rows.length > 0) yield rows;
+    if (length > 0) yield batch;
     if (isLast) break;
   }
   await client.query(`CLOSE ${cursor}`).catch(fail);

@@ -5,18 +5,13 @@ import type { Matching, SourceQuery, Summed } from '../source.ts';
 import { conditionOf, type Writer } from '../statement.ts';
 import type { Columns } from './columns.ts';
 import { MAX_PARAMETERS, Parameters } from './parameters.ts';
-import type { Values } from './session.ts';
+import type { Statement } from './session.ts';
 import { keySql } from './types.ts';
 
 /** A table and its resolved columns. */
 export interface Table {
   name: string;
   columns: Columns;
-}
-
-export interface Statement {
-  sql: string;
-  values: Values;
 }
 
 /** Writes `FROM … WHERE …` for the selected events, and binds the combinations of attribute values that CEL matched. */
@@ -72,8 +67,8 @@ async function joinSql(
 const textOf = (value: AttributeValue) => (value === null || value === undefined ? null : String(value));
 
 /**
- * Writes a statement with one row for each VID: the VID, the capped sum (`value`), and `missing`. In the row for events
- * without a VID, `missing` is the number of these events. In all other rows, it is NULL.
+ * Writes a statement with one row for each VID: the VID and the capped sum (`value`). In the row for events without a VID,
+ * `value` is negative, and its absolute value is the number of these events.
  */
 export async function peopleStatement(
   table: Table,
@@ -86,8 +81,7 @@ export async function peopleStatement(
   const selected = await selectedEvents(table, query, parameters);
   const events = count === undefined ? 'count(*)' : `sum(${count})`;
   const total = what === 'events' ? events : `sum(${durationMillis})`;
-  const sql = `SELECT vid, CASE WHEN vid IS NULL THEN 0 ELSE least(total, ${parameters.bind(cap, 'int8')}) END AS value,
-      CASE WHEN vid IS NULL THEN events END AS missing
+  const sql = `SELECT vid, CASE WHEN vid IS NULL THEN -events ELSE least(total, ${parameters.bind(cap, 'int8')}) END AS value
     FROM (SELECT ${vids.get(query.vid)} AS vid, ${events} AS events, ${total} AS total ${selected} GROUP BY 1) AS people`;
   return finished(sql, parameters);
 }
