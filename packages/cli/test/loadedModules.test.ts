@@ -31,11 +31,16 @@ async function loadedAfter(packages: string[], ...steps: string[]): Promise<stri
 
 const importing = (specifier: string) => `await import(${JSON.stringify(specifier)})`;
 
-it('loads HTTP for a whole exchange, and not for commands that need only its settings or its database', async () => {
-  const parts = ['/config', '/maintenance', ''].map((part) =>
+it('loads HTTP for a whole exchange and gRPC only when it starts, and neither for commands that need only its settings or its database', async () => {
+  const parts = ['/config', '/maintenance', '', '/internal/rpc/server'].map((part) =>
     importing(`@measurement-exchange/exchange${part}`),
   );
-  expect(await loadedAfter(['fastify', 'pg'], ...parts)).toEqual([[], ['pg'], ['fastify', 'pg']]);
+  expect(await loadedAfter(['@connectrpc/connect', 'fastify', 'pg'], ...parts)).toEqual([
+    [],
+    ['pg'],
+    ['fastify', 'pg'],
+    ['@connectrpc/connect', 'fastify', 'pg'],
+  ]);
 });
 
 it('loads for mex what was typed', async () => {
@@ -52,7 +57,7 @@ it('loads for mex what was typed', async () => {
   ]);
 });
 
-it('loads no protobuf for a share, no TypeBox for the contract, and no filter engine for a consumer or the agent', async () => {
+it('loads no protobuf for a share, no TypeBox for the contract, and DuckDB only for files', async () => {
   const packages = ['typebox', '@bufbuild/protobuf', '@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
   const share = [
     '@measurement-exchange/consent/sealing/pieces',
@@ -62,12 +67,17 @@ it('loads no protobuf for a share, no TypeBox for the contract, and no filter en
   ];
   const contract = '@measurement-exchange/contract';
   const [consumer, agent] = ['@measurement-exchange/sdk', '@measurement-exchange/sdk/provider'];
-  expect(await loadedAfter(packages, ...[...share, contract, consumer, agent].map(importing))).toEqual([
-    ...share.map(() => []),
-    ['@bufbuild/protobuf'],
-    ['@bufbuild/protobuf'],
-    ['@bufbuild/protobuf', '@duckdb/node-api'],
-  ]);
+  const files = './packages/sdk/src/provider/events/duckdb/source.ts';
+  expect(await loadedAfter(packages, ...[...share, contract, consumer, agent, files].map(importing))).toEqual(
+    [
+      ...share.map(() => []),
+      // The contract, a consumer, and the agent. None of them loads a filter engine.
+      ['@bufbuild/protobuf'],
+      ['@bufbuild/protobuf'],
+      ['@bufbuild/protobuf'],
+      ['@bufbuild/protobuf', '@duckdb/node-api'],
+    ],
+  );
 });
 
 it('loads OpenTelemetry where its variables are set, and otherwise nothing of it', async () => {
