@@ -36,6 +36,7 @@ export {
   nonceMatches,
   randomNonce,
   requisitionFingerprint,
+  sameHashes,
 } from './messages/nonce.ts';
 export {
   packEncryptionPublicKey,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { MAX_UINT64 } from '@measurement-exchange/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nonceHash, nonceMatches, randomNonce, requisitionFingerprint } from './nonce.ts';
+import { nonceHash, nonceMatches, randomNonce, requisitionFingerprint, sameHashes } from './nonce.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const sha256 = (...parts: (string | Uint8Array)[]) =>
@@ -53,6 +53,15 @@ describe('a nonce', () => {
     expect(nonces.reduce((bits, nonce) => bits | nonce, 0n)).toBe(MAX_UINT64);
     expect(nonces.reduce((bits, nonce) => bits & nonce, MAX_UINT64)).toBe(0n);
   });
+});
+
+it('compares lists of hashes in any order, with every hash as often as it occurs', () => {
+  const [a, b] = [Uint8Array.of(1), Uint8Array.of(2)];
+  expect(sameHashes([], [])).toBe(true);
+  expect(sameHashes([a, b], [b, a])).toBe(true);
+  expect(sameHashes([a], [b])).toBe(false);
+  expect(sameHashes([a], [a, b])).toBe(false);
+  expect(sameHashes([a, a, b], [a, b, b])).toBe(false);
 });
 
 it('fingerprints a requisition by the signed spec and the hash of the ciphertext', async () => {

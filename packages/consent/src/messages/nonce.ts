@@ -1,5 +1,5 @@
 /** Nonces, nonce hashes, and fingerprints, which bind a requisition to its measurement. */
-import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
+import { equalBytes, noncePreimages, toBase64 } from '@measurement-exchange/contract';
 import { concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
 
@@ -26,6 +26,13 @@ export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boo
 
 export function includesHash(hashes: readonly Uint8Array[], hash: Uint8Array): boolean {
   return hashes.some((own) => equalBytes(own, hash));
+}
+
+/** Returns whether two lists have the same hashes, in any order. */
+export function sameHashes(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  const sorted = (hashes: readonly Uint8Array[]) => hashes.map(toBase64).sort().join();
+  // Compare the counts first, because a hostile spec may have a million hashes.
+  return a.length === b.length && sorted(a) === sorted(b);
 }
 
 /** Returns the SHA-256 hash of two parts: the signed MeasurementSpec, and the hash of the encrypted RequisitionSpec. */

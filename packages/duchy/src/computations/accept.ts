@@ -2,7 +2,7 @@
  * Checks a computation before this duchy joins it. The duchy accepts a value from the exchange only if the consumer signed
  * it, or if a wrong value would do no harm. If a check fails permanently, the computation fails.
  */
-import { verifySignature } from '@measurement-exchange/consent';
+import { sameHashes, verifySignature } from '@measurement-exchange/consent';
 import {
   type Computation,
   type DuchyRole,
@@ -13,7 +13,6 @@ import {
   measurementSpecViolations,
   type PlainSpec,
   populationSize,
-  toBase64,
 } from '@measurement-exchange/contract';
 import { type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { CommonPopulation, Roles } from '@measurement-exchange/mpc/protocols/protocol';
@@ -111,10 +110,8 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
  * provider.
  */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
-  const signed = nonceHashes.map(toBase64).sort();
-  const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
-  if (signed.length === asked.length && signed.every((hash, i) => hash === asked[i])) return;
-  throw new PermanentError('NONCES_NOT_SIGNED');
+  const asked = requisitions.map(({ nonceHash }) => nonceHash);
+  if (!sameHashes(nonceHashes, asked)) throw new PermanentError('NONCES_NOT_SIGNED');
 }
 
 function requireNoise(duchy: Duchy, noiseMechanism: MpcNoiseMechanism): void {
