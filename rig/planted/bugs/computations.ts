@@ -66,7 +66,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     name: 'wish-after-the-usual-order',
     edits: [
       inExchange(
-        'domain/protocol.ts',
+        'domain/protocolOptions.ts',
         '.sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish))',
         '',
       ),

@@ -2,7 +2,7 @@
 import type { Queryable } from '../database/db.ts';
 import { getParties } from '../database/parties.ts';
 import { DUCHIES } from '../dev/duchies.ts';
-import { duchiesOf, optionsOf, type Protocols } from '../domain/protocol.ts';
+import { duchiesOf, optionsOf, type Protocols } from '../domain/protocolOptions.ts';
 import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 

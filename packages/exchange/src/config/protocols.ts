@@ -8,7 +8,8 @@ import {
   sketchMembers,
 } from '@measurement-exchange/contract';
 import { enumOf, nameOf, number, object, partial } from '@measurement-exchange/contract/schema';
-import { type DuchyOperators, type Option, optionsOf, type Protocols } from '../domain/protocol.ts';
+import type { DuchyOperators } from '../domain/protocol.ts';
+import { type Option, optionsOf, type Protocols } from '../domain/protocolOptions.ts';
 import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
 
 export const SHARE_SHUFFLE_DEFAULTS = {

@@ -16,7 +16,7 @@ import {
 } from '@measurement-exchange/contract/schema';
 import { IssuerConfig } from '../auth/claims.ts';
 import { Deadlines } from '../domain/deadlines.ts';
-import type { Protocols } from '../domain/protocol.ts';
+import type { Protocols } from '../domain/protocolOptions.ts';
 import { RPC_SETTINGS } from '../rpc/settings.ts';
 import { Rate } from '../serving/rateLimiter.ts';
 import { WebhookSetting } from '../webhooks/destinations.ts';

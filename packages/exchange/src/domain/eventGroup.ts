@@ -20,9 +20,9 @@ import {
   toPlainJson,
   type Violation,
 } from '@measurement-exchange/contract';
-import { typeUrlFindings } from './findings.ts';
 import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
+import { typeUrlFindings } from './typeUrls.ts';
 
 export interface EventGroupContent {
   referenceId: string | undefined;

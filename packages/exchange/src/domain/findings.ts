@@ -2,18 +2,7 @@
  * Findings are problems in well-formed requests. With the setting `advisory`, findings only inform the caller. With
  * `strict`, most findings reject the request.
  */
-import {
-  decodeMeasurementSpec,
-  ExchangeError,
-  type Finding,
-  type MeasurementInput,
-  measurementSpecViolations,
-  type PlainSpec,
-  type Protocol,
-  type Reason,
-  TYPE_URLS,
-  toBase64,
-} from '@measurement-exchange/contract';
+import { ExchangeError, type Finding, type Reason } from '@measurement-exchange/contract';
 
 export type Checks = 'advisory' | 'strict';
 
@@ -110,69 +99,4 @@ export function enforce(checks: Checks, findings: Finding[]): void {
 
 function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
-}
-
-export function inspectParameters(spec: PlainSpec | undefined, protocol: Protocol): Finding[] {
-  const violations = spec === undefined ? [] : measurementSpecViolations(spec, protocol);
-  return violations.map(({ field, description }) =>
-    finding('SPEC_PARAMETER_INVALID', `measurementSpec.message.${field}`, `${field} ${description}.`),
-  );
-}
-
-export function inspectMeasurement(input: MeasurementInput): {
-  spec: PlainSpec | undefined;
-  findings: Finding[];
-} {
-  const findings: Finding[] = [];
-  const decoded = decodeMeasurementSpec(input.measurementSpec.message);
-  if ('error' in decoded) {
-    const message = `The message is not a MeasurementSpec: ${decoded.error}.`;
-    findings.push(finding('SPEC_UNDECODABLE', 'measurementSpec.message', message));
-  } else {
-    findings.push(...nonceHashFindings(decoded.spec.nonceHashes, Object.values(input.dataProviders)));
-  }
-  for (const [name, entry] of Object.entries(input.dataProviders)) {
-    const at = `dataProviders[${name}]`;
-    findings.push(
-      ...typeUrlFindings(`${at}.dataProviderPublicKey.@type`, entry.dataProviderPublicKey['@type'], [
-        TYPE_URLS.EncryptionPublicKey,
-      ]),
-      ...typeUrlFindings(`${at}.encryptedRequisitionSpec.typeUrl`, entry.encryptedRequisitionSpec.typeUrl, [
-        TYPE_URLS.RequisitionSpec,
-        TYPE_URLS.SignedMessage,
-      ]),
-    );
-  }
-  return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
-}
-
-function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
-  if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
-  const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
-  return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
-}
-
-/** Returns whether `hashes` are the nonce hashes of the entries, in any order. */
-export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
-  const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
-  // Compare the counts first, because a hostile spec may have a million hashes.
-  return hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash));
-}
-
-export function reachFinding(): Finding {
-  const message =
-    "Several providers and no multi-party protocol: each provider's own reach comes back, no union of them.";
-  return finding('REACH_NOT_DEDUPLICATED', 'dataProviders', message);
-}
-
-export function inspectResult(typeUrl: string): Finding[] {
-  return typeUrlFindings('encryptedResult.typeUrl', typeUrl, [
-    TYPE_URLS.MeasurementResult,
-    TYPE_URLS.SignedMessage,
-  ]);
-}
-
-export function typeUrlFindings(field: string, actual: string, expected: string[]): Finding[] {
-  if (expected.includes(actual)) return [];
-  return [finding('TYPE_URL_UNKNOWN', field, `The type is not ${expected.join(' or ')}.`)];
 }

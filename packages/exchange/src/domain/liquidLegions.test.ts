@@ -1,14 +1,8 @@
 /** Tests when a Liquid Legions protocol is chosen, both by default and at a consumer's request. */
 import type { LiquidLegionsV2Config, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import {
-  candidateOf,
-  chooseProtocol,
-  type DuchyOperators,
-  duchiesOf,
-  optionsOf,
-  type Protocols,
-} from './protocol.ts';
+import { chooseProtocol, type DuchyOperators } from './protocol.ts';
+import { candidateOf, duchiesOf, optionsOf, type Protocols } from './protocolOptions.ts';
 import type { ShareShuffleSetting } from './shareShuffle.ts';
 
 const SHUFFLE: ShareShuffleSetting = {

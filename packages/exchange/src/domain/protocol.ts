@@ -1,35 +1,24 @@
 /** Chooses a new measurement's protocol. */
+import { sameHashes } from '@measurement-exchange/consent';
 import {
   type Capability,
   ExchangeError,
   type Finding,
-  type LiquidLegionsConfig,
-  type LiquidLegionsProtocol,
-  type LiquidLegionsV2Config,
   measurementSpecViolations,
   type PartyState,
-  type PlainSpec,
   type Protocol,
-  type ReachOnlyLiquidLegionsV2Config,
-  ringOf,
 } from '@measurement-exchange/contract';
-import { areNonceHashesOf, finding, reachFinding } from './findings.ts';
+import { finding } from './findings.ts';
 import { legionsReasons, legionsRegisterReasons } from './liquidLegions.ts';
 import type { StoredProtocolConfig } from './protocolConfig.ts';
-import { type CountingSpec, privacyReasons, type Reason } from './protocolReasons.ts';
+import { type Candidate, duchiesOf, needsPopulation, type Option } from './protocolOptions.ts';
+import { type CountingSpec, notUsed, privacyReasons, type Reason } from './protocolReasons.ts';
 import {
   type Population,
-  type ShareShuffleSetting,
   shareShuffleConfig,
   shareShuffleReasons,
   shuffledRegisterReasons,
 } from './shareShuffle.ts';
-
-export interface Protocols {
-  honestMajorityShareShuffle?: ShareShuffleSetting;
-  reachOnlyLiquidLegionsV2?: ReachOnlyLiquidLegionsV2Config;
-  liquidLegionsV2?: LiquidLegionsV2Config;
-}
 
 /** The data providers that operate a duchy, by the duchy's name. */
 export type DuchyOperators = Readonly<Record<string, readonly string[]>>;
@@ -39,78 +28,6 @@ interface Choice {
   /** Undefined for a direct measurement. */
   config: StoredProtocolConfig | undefined;
   findings: Finding[];
-}
-
-export type Option =
-  | { protocol: 'honestMajorityShareShuffle'; setting: ShareShuffleSetting }
-  | { protocol: LiquidLegionsProtocol; setting: LiquidLegionsConfig };
-
-export interface Candidate {
-  /** The spec to compute. Undefined if only the `direct` protocol can be used. */
-  spec: CountingSpec | undefined;
-  /** The options in the order in which they are tried. The first usable option is chosen. */
-  options: Option[];
-  findings: Finding[];
-  wish?: Protocol | undefined;
-}
-
-interface Traits {
-  computes: CountingSpec['measurementType'][];
-  needsPopulation: boolean;
-}
-
-/** The multi-party protocols, in the order in which they are tried. */
-const TRAITS: Record<keyof Protocols, Traits> = {
-  honestMajorityShareShuffle: { computes: ['REACH', 'REACH_AND_FREQUENCY'], needsPopulation: true },
-  reachOnlyLiquidLegionsV2: { computes: ['REACH'], needsPopulation: false },
-  liquidLegionsV2: { computes: ['REACH_AND_FREQUENCY'], needsPopulation: false },
-};
-const MPC_PROTOCOLS = Object.keys(TRAITS) as (keyof Protocols)[];
-
-export function optionsOf(enabled: Protocols): Option[] {
-  return MPC_PROTOCOLS.filter((protocol) => enabled[protocol] !== undefined).map(
-    (protocol) => ({ protocol, setting: enabled[protocol] }) as Option,
-  );
-}
-
-export function duchiesOf({ protocol, setting }: Option): string[] {
-  if (protocol !== 'honestMajorityShareShuffle') return ringOf(setting);
-  return [setting.firstWorker, setting.secondWorker, setting.aggregator];
-}
-
-export function candidateOf(
-  spec: PlainSpec | undefined,
-  providers: number,
-  enabled: Protocols,
-  wish?: Protocol,
-): Candidate {
-  const against = (reason: string) =>
-    wish === undefined || wish === 'direct' ? [] : [notUsed(wish, 'protocolConfig', reason)];
-  if (
-    providers < 2 ||
-    (spec?.measurementType !== 'REACH' && spec?.measurementType !== 'REACH_AND_FREQUENCY')
-  ) {
-    const findings = against('there are no people of several data providers to be counted once');
-    return { spec: undefined, options: [], findings };
-  }
-  if (wish === 'direct') return { spec, options: [], findings: [] };
-  const options = optionsOf(enabled)
-    .filter(({ protocol }) => computes(protocol, spec))
-    // Sort the requested protocol first. The other protocols keep their order.
-    .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
-  if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
-  const reason = computes(wish, spec)
-    ? 'it is not enabled on this exchange'
-    : `it does not compute ${spec.measurementType}`;
-  return { spec, options, findings: against(reason) };
-}
-
-function computes(protocol: keyof Protocols, { measurementType }: CountingSpec): boolean {
-  return TRAITS[protocol].computes.includes(measurementType);
-}
-
-export function needsPopulation({ protocol }: Option): boolean {
-  return TRAITS[protocol].needsPopulation;
 }
 
 export interface Circumstances {
@@ -132,15 +49,20 @@ export function chooseProtocol(
   const findings = [...unfit];
   if (spec === undefined) return { protocol: 'direct', config: undefined, findings };
   for (const option of options) {
-    const { protocol } = option;
+    const { protocol, setting } = option;
     if (protocol === wish) requireAllowed(option, Object.keys(entries), circumstances);
     const reasons = reasonsAgainst(option, spec, entries, circumstances);
     if (reasons.length === 0) {
-      return { protocol, config: configOf(option, spec, circumstances), findings };
+      const isShuffled = protocol === 'honestMajorityShareShuffle';
+      const config = isShuffled ? shareShuffleConfig(spec, setting, circumstances.population!) : setting;
+      return { protocol, config, findings };
     }
-    findings.push(...reasons.map(({ field, reason }) => notUsed(protocol, field, reason)));
+    findings.push(...reasons.map((reason) => notUsed(protocol, reason)));
   }
-  return { protocol: 'direct', config: undefined, findings: [...findings, reachFinding()] };
+  const message =
+    "Several providers and no multi-party protocol: each provider's own reach comes back, no union of them.";
+  findings.push(finding('REACH_NOT_DEDUPLICATED', 'dataProviders', message));
+  return { protocol: 'direct', config: undefined, findings };
 }
 
 /**
@@ -171,15 +93,6 @@ function requireAllowed(option: Option, providers: string[], circumstances: Circ
   const message = `${option.protocol} is not possible: ${first.reason}. Ask for another protocol, or for none.`;
   const violations = [{ field: 'protocolConfig', description: first.reason }];
   throw new ExchangeError('PROTOCOL_NOT_ALLOWED', message, { violations });
-}
-
-function notUsed(protocol: Protocol, field: string, reason: string): Finding {
-  return finding('PROTOCOL_NOT_USED', field, `${protocol} is not used: ${reason}.`);
-}
-
-function configOf(option: Option, spec: CountingSpec, { population }: Circumstances): StoredProtocolConfig {
-  if (option.protocol !== 'honestMajorityShareShuffle') return option.setting;
-  return shareShuffleConfig(spec, option.setting, population!);
 }
 
 function reasonsAgainst(
@@ -239,7 +152,8 @@ function consentReasons(
     const reason = 'the key of measurementConsumerCertificate did not sign the message';
     reasons.push({ field: 'measurementSpec.signature', reason });
   }
-  if (!areNonceHashesOf(Object.values(entries), nonceHashes)) {
+  const entryHashes = Object.values(entries).map(({ nonceHash }) => nonceHash);
+  if (!sameHashes(nonceHashes, entryHashes)) {
     const reason = 'the spec must list the nonceHash of each entry in dataProviders, once';
     reasons.push({ field: 'measurementSpec.message.nonceHashes', reason });
   }

@@ -1,16 +1,23 @@
 /** Explains why a multi-party protocol cannot be used for a measurement. */
 import {
+  type Finding,
   MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
   type PlainSpec,
   type PrivacyParams,
+  type Protocol,
 } from '@measurement-exchange/contract';
+import { finding } from './findings.ts';
 
 export type CountingSpec = Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
 
 export interface Reason {
   field: string;
   reason: string;
+}
+
+export function notUsed(protocol: Protocol, { field, reason }: Reason): Finding {
+  return finding('PROTOCOL_NOT_USED', field, `${protocol} is not used: ${reason}.`);
 }
 
 export function privacyReasons(spec: CountingSpec, mechanism: MpcNoiseMechanism): Reason[] {

@@ -4,7 +4,7 @@ import { partyName } from '../../domain/access.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { setResult } from '../../domain/computation.ts';
 import { trustFindings } from '../../domain/consent.ts';
-import { inspectResult } from '../../domain/findings.ts';
+import { inspectResult } from '../../domain/typeUrls.ts';
 import type { Handler } from '../context.ts';
 import { trustCheck } from '../trust.ts';
 import { changeComputation } from './change.ts';

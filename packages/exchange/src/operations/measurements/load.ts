@@ -9,7 +9,8 @@ import { getParties } from '../../database/parties.ts';
 import { populationOfMeasurement } from '../../database/populations.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { certificateName } from '../../domain/certificate.ts';
-import type { Draft, NewMeasurementFacts } from '../../domain/newMeasurement.ts';
+import type { Draft } from '../../domain/draft.ts';
+import type { NewMeasurementFacts } from '../../domain/newMeasurement.ts';
 import { storedCertificate, type TrustCheck, trustCheck } from '../trust.ts';
 
 type DraftFacts = Pick<

@@ -1,0 +1,123 @@
+/**
+ * Checks a request for a new measurement, as far as that needs only the request. newMeasurement.ts decides about the
+ * draft when the rows that it names have been loaded.
+ */
+import {
+  decodeMeasurementSpec,
+  invalid,
+  type MeasurementInput,
+  type PlainSpec,
+  type Violation,
+  wishedProtocol,
+} from '@measurement-exchange/contract';
+import type { NewMeasurement, NewRequisition } from './measurement.ts';
+import type { DecodedSpec } from './measurementFindings.ts';
+import {
+  type Candidate,
+  candidateOf,
+  duchiesOf,
+  needsPopulation,
+  type Protocols,
+} from './protocolOptions.ts';
+
+/** A checked request, the records to create from it, and the names of the rows that `decideMeasurement` needs. */
+export interface Draft {
+  input: MeasurementInput;
+  decoded: DecodedSpec;
+  candidate: Candidate;
+  measurement: Omit<NewMeasurement, 'id' | 'protocol' | 'protocolConfig' | 'traceparent'>;
+  requisitions: Omit<NewRequisition, 'id'>[];
+  /** The consumer's certificate, followed by each data provider's certificate. */
+  certificates: { party: string; id: string }[];
+  dataProviders: string[];
+  duchies: string[];
+  needsPopulation: boolean;
+}
+
+/** `wrongNonces` are the data providers whose disclosed nonce does not match the nonce hash. */
+export function draftMeasurement(
+  consumer: string,
+  input: MeasurementInput,
+  wrongNonces: ReadonlySet<string>,
+  enabled: Protocols,
+): Draft {
+  requireConsistent(consumer, input, wrongNonces);
+  const decoded = decodeMeasurementSpec(input.measurementSpec.message);
+  const spec = 'spec' in decoded ? decoded.spec : undefined;
+  const measurement = measurementOf(consumer, input, spec);
+  const requisitions = requisitionsOf(input);
+  const wish = wishedProtocol(input.protocolConfig, 'protocolConfig');
+  const candidate = candidateOf(spec, requisitions.length, enabled, wish);
+  return {
+    input,
+    decoded,
+    candidate,
+    measurement,
+    requisitions,
+    certificates: [
+      { party: consumer, id: measurement.certificate },
+      ...requisitions.map(({ provider, certificate }) => ({ party: provider, id: certificate })),
+    ],
+    dataProviders: requisitions.map(({ provider }) => provider),
+    duchies: candidate.options.flatMap(duchiesOf),
+    needsPopulation: candidate.options.some(needsPopulation),
+  };
+}
+
+function requireConsistent(
+  consumer: string,
+  input: MeasurementInput,
+  wrongNonces: ReadonlySet<string>,
+): void {
+  const violations: Violation[] = [];
+  const requireOwn = (field: string, certificate: string, party: string) => {
+    if (certificate.startsWith(`${party}/certificates/`)) return;
+    violations.push({ field, description: `must be a certificate of ${party}` });
+  };
+  requireOwn('measurementConsumerCertificate', input.measurementConsumerCertificate, consumer);
+  for (const [name, entry] of Object.entries(input.dataProviders)) {
+    const at = `dataProviders[${name}]`;
+    requireOwn(`${at}.dataProviderCertificate`, entry.dataProviderCertificate, name);
+    if (!wrongNonces.has(name)) continue;
+    const description = 'does not hash to the nonceHash of the entry';
+    violations.push({ field: `${at}.encryptedRequisitionSpec.nonce`, description });
+  }
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function measurementOf(
+  consumer: string,
+  input: MeasurementInput,
+  spec: PlainSpec | undefined,
+): Draft['measurement'] {
+  const {
+    measurementConsumerCertificate,
+    measurementSpec,
+    encryptedQuestion,
+    dataProviders: _entries,
+    protocolConfig: _wish,
+    ...labels
+  } = input;
+  return {
+    consumer,
+    certificate: certificateId(measurementConsumerCertificate),
+    spec: measurementSpec,
+    labels,
+    question: encryptedQuestion,
+    measurementType: spec?.measurementType,
+  };
+}
+
+function requisitionsOf({ dataProviders }: MeasurementInput): Draft['requisitions'] {
+  return Object.entries(dataProviders).map(([provider, entry]) => ({
+    provider,
+    certificate: certificateId(entry.dataProviderCertificate),
+    publicKey: entry.dataProviderPublicKey,
+    encryptedSpec: entry.encryptedRequisitionSpec,
+    nonceHash: entry.nonceHash,
+  }));
+}
+
+function certificateId(name: string): string {
+  return name.split('/')[3]!;
+}
