@@ -85,9 +85,15 @@ if (options.quick) console.log('--quick: rounds too short to be figures.');
 
 const server = await startServer();
 const generator = await startWorker<Generator>('generator.ts');
-const stopAll = async () => {
+const stop = async () => {
   await generator.stop();
   await server.stop();
+};
+let stopping: Promise<void> | undefined;
+/** Stops everything once, because an interrupt also makes the running section fail, and the failure calls this too. */
+const stopAll = () => {
+  stopping ??= stop();
+  return stopping;
 };
 // PostgreSQL runs in its own process session, so it would keep running after an interrupt.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -44,6 +44,11 @@ const part = values.part
   : [];
 const chosen =
   positionals.length > 0 || values.part ? [...new Set([...positionals, ...part])] : stressTests();
+if (chosen.length === 0) {
+  // Without files, vitest would run all tests.
+  console.log('No test file is in the part of this commit.');
+  process.exit();
+}
 console.log(`${chosen.length} files:\n${chosen.join('\n')}`);
 const { status } = spawnSync('vitest', ['run', ...chosen], {
   cwd: ROOT,
