@@ -103,6 +103,11 @@ function isAlive(pid: number): boolean {
 }
 
 it('brings up three duchies as processes of their own, and says where they are', async () => {
+  // This check begins before all duchies respond, and waits for those that are still starting.
+  expect(await mex('duchy', 'check', '--as', 'alpha')).toMatch(
+    /ok +endpoint .*(\n.*)*\nok +peers .*\nok +peers .*\n/,
+  );
+  expect(process.exitCode).toBeUndefined();
   await allReady();
   expect((await duchies()).map(({ name }) => name)).toEqual(NAMES.map((id) => `duchies/${id}`));
   const pids = await Promise.all(NAMES.map(pidOf));

@@ -49,4 +49,4 @@ It ends with 1 when there is a problem, and with 0 otherwise. It looks at
   certificate   whether the exchange knows it, and how long it is valid
   endpoint      whether the exchange names the same one, and whether the duchy answers there
   roots         whose are missing, among the parties of the computations of the last week
-  peers         which of the other duchies answer`;
+  peers         which of the other duchies answer; it waits up to 30 s for demo duchies that are starting`;

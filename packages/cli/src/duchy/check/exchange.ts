@@ -4,7 +4,7 @@
 import type { Certificate, Duchy } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { explained } from '../../connection/client.ts';
-import { loadDuchy } from '../settings.ts';
+import { requireAnswer } from './answer.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -75,7 +75,8 @@ async function findRegistered(
  * Compares the endpoint that is registered at the exchange with the endpoint in the settings, and checks that the duchy
  * responds at the registered endpoint.
  */
-async function endpointFindings({ name, config }: Subject, { endpoint }: Duchy): Promise<Finding[]> {
+async function endpointFindings(subject: Subject, { endpoint }: Duchy): Promise<Finding[]> {
+  const { name, config } = subject;
   const { ok, warning, problem } = findingsOf('endpoint');
   if (endpoint === undefined) {
     return [
@@ -88,8 +89,7 @@ async function endpointFindings({ name, config }: Subject, { endpoint }: Duchy):
   if (own !== undefined && own !== endpoint) {
     return [problem(`The exchange names ${endpoint}, and the settings name ${own}: keep both the same.`)];
   }
-  const { requireHealthy } = await loadDuchy();
-  return requireHealthy({ url: new URL(endpoint), lookup: undefined }).then(
+  return requireAnswer(subject, name, { url: new URL(endpoint), lookup: undefined }).then(
     () => [ok(`The duchy answers at ${endpoint}.`)],
     ({ message }: Error) => [
       warning(`Nothing answers at ${endpoint} (${message}): start it with mex duchy run.`),

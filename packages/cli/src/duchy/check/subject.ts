@@ -24,6 +24,8 @@ export interface Subject {
   trust: TrustStore;
   /** The parties whose root this duchy has. */
   rooted: string[];
+  /** The duchies that the development exchange on this machine starts. */
+  demoDuchies: string[];
 }
 
 export async function subjectOf(config: DuchyConfig, as: string | undefined): Promise<Subject | undefined> {
@@ -39,16 +41,19 @@ export async function subjectOf(config: DuchyConfig, as: string | undefined): Pr
       connect: () => connect({ as }),
       trust: createDemoTrustStore(dev.rootCertificatePem, [], onProblem),
       rooted: [...parties, ...partiesOf(await readDevRoots())],
+      demoDuchies: dev.duchies.map((party) => party.name),
     };
   }
   const { url, tokenFile, signIn, identity, roots } = config;
   const party = identity && (await readPartyFile(join(identity, 'party.json')).catch(() => undefined));
   if (!party) return undefined;
+  const dev = config.mode === 'development' ? await readOwnDevFile().catch(() => undefined) : undefined;
   return {
     ...{ name: party.name, config, certificate: new X509Certificate(party.certificatePem) },
     connect: () => connect(given({ url, tokenFile, signIn })),
     trust: createRereadTrustStore(async () => roots, { onProblem }),
     rooted: partiesOf((await readRoots(roots)).roots),
+    demoDuchies: dev?.duchies.map((duchy) => duchy.name) ?? [],
   };
 }
 
