@@ -125,7 +125,13 @@ export const BURDEN_BUGS: PlantedBug[] = [
   },
   {
     name: 'open-measurements-without-bound',
-    edits: [inExchange('operations/measurements/write.ts', 'if (fresh.length > room)', 'if (false)')],
+    edits: [
+      inExchange(
+        'operations/measurements/create.ts',
+        'if (!validateOnly && missing > places.count)',
+        'if (false)',
+      ),
+    ],
     foundBy: OPEN('a consumer at its limit'),
   },
   {
@@ -144,9 +150,9 @@ export const BURDEN_BUGS: PlantedBug[] = [
     name: 'no-repeat-at-the-limit',
     edits: [
       inExchange(
-        'operations/measurements/write.ts',
+        'operations/measurements/create.ts',
         'return await idempotently(',
-        'if (parts.length > room) throw noRoom(consumer, openMeasurements.limit);\n  return await idempotently(',
+        'if (!validateOnly && parts.length > places.count) throw noRoom(consumer, openMeasurements.limit);\n  return await idempotently(',
       ),
     ],
     foundBy: OPEN('a consumer at its limit'),

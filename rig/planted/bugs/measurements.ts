@@ -116,12 +116,16 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     name: 'second-requisition-on-retry',
     edits: [
       inExchange(
-        'operations/measurements/write.ts',
-        'views.set(part, await readMeasurement(',
+        'operations/measurements/load.ts',
+        'return { ...part, existing: await readMeasurement(',
         `await (await ${CODE}).addSecondRequisition(tx, found.id, 'x' + found.id);
-      views.set(part, await readMeasurement(`,
+      return { ...part, existing: await readMeasurement(`,
       ),
-      inExchange('operations/measurements/write.ts', 'save: fresh.length === 0 ? undefined : save,', 'save,'),
+      inExchange(
+        'operations/measurements/create.ts',
+        'save: created.length === 0 ? undefined : save,',
+        'save,',
+      ),
     ],
     relax: {
       statements: ['ALTER TABLE requisitions DROP CONSTRAINT requisitions_measurement_provider_key'],

@@ -36,6 +36,10 @@ interface Consumer {
   counting: Promise<void> | undefined;
 }
 
+interface Places extends Disposable {
+  count: number;
+}
+
 export class OpenMeasurements {
   readonly limit: number;
   private readonly db: Queryable;
@@ -47,6 +51,19 @@ export class OpenMeasurements {
     this.db = db;
     this.limit = limit;
     this.clock = clock;
+  }
+
+  /** Reserves the wanted number of open measurements, or fewer at the limit. The caller must dispose of them together. */
+  async takeUpTo(wanted: number, name: string): Promise<Places> {
+    using taken = new DisposableStack();
+    let count = 0;
+    for (; count < wanted; count++) {
+      const place = await this.take(name);
+      if (place === undefined) break;
+      taken.use(place);
+    }
+    const places = taken.move();
+    return { count, [Symbol.dispose]: () => places.dispose() };
   }
 
   /**

@@ -21,10 +21,10 @@ export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
 }
 
 type StoredCertificate = Pick<CertificateRecord, 'party' | 'x509Der'>;
-type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
+export type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
 
 /** Returns a sentence that explains why a certificate is not trusted, or undefined if the certificate is trusted. */
-export type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
+type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
 
 /**
  * Returns a check that parses the roots once for all certificates of a request. If no root applies to a party, the

@@ -17,7 +17,6 @@ import { requireUsable } from '../../src/domain/certificate.ts';
 import { inspectConsent } from '../../src/domain/consent.ts';
 import { describeCertificate } from '../../src/domain/x509.ts';
 import { gatherConsent, verifySpec } from '../../src/operations/measurements/load.ts';
-import { trustCheck } from '../../src/operations/trust.ts';
 
 const ACME = 'measurementConsumers/acme';
 const GLOBEX = 'measurementConsumers/globex';
@@ -66,8 +65,9 @@ async function atExchange(given: Case): Promise<boolean> {
     dataProviders: {},
   } as unknown as MeasurementInput;
   const certificates = new Map([[name, { party, x509Der: certificate.der }]]);
-  const facts = await gatherConsent(input, certificates, verifySpec(input), trustCheck(stored, now));
-  return inspectConsent(input, { ...facts, parties: new Map() }).length === 0;
+  const { untrusted, areSpecsSigned } = await gatherConsent([verifySpec(input)], certificates, stored, now);
+  const facts = { untrusted, isSpecSigned: areSpecsSigned[0]!, parties: new Map() };
+  return inspectConsent(input, facts).length === 0;
 }
 
 /** Verifies the certificate and the signature as a provider does before it reads a requisition. */

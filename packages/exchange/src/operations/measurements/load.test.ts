@@ -4,7 +4,6 @@ import { type MeasurementInput, specs } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf, type Leaf, type Root as MadeRoot } from '@measurement-exchange/sdk/identity';
 import { beforeAll, expect, it } from 'vitest';
 import { inspectConsent } from '../../domain/consent.ts';
-import { trustCheck } from '../trust.ts';
 import { gatherConsent, verifySpec } from './load.ts';
 
 const TIME = Date.UTC(2027, 0, 15);
@@ -64,8 +63,8 @@ async function consent({
     [TV, { publicKey: registered ?? undefined }],
     [RADIO, { publicKey: published(keyset) }],
   ]);
-  const facts = await gatherConsent(input, certificates, verifySpec(input), trustCheck(roots, NOW));
-  const findings = inspectConsent(input, { ...facts, parties });
+  const { untrusted, areSpecsSigned } = await gatherConsent([verifySpec(input)], certificates, roots, NOW);
+  const findings = inspectConsent(input, { untrusted, isSpecSigned: areSpecsSigned[0]!, parties });
   return findings.map(({ code, field }) => `${code} ${field}`);
 }
 

@@ -1,6 +1,6 @@
 /** Loads the rows that new measurements refer to, and verifies their signatures at the same time. */
 import { isSignedBy, type X509 } from '@measurement-exchange/consent';
-import type { MeasurementInput, Timestamp } from '@measurement-exchange/contract';
+import type { Measurement, MeasurementInput, Timestamp } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { lockCertificatesForShare } from '../../database/certificates.ts';
 import type { Transaction } from '../../database/db.ts';
@@ -8,65 +8,67 @@ import { findByRequestIds } from '../../database/measurements.ts';
 import { getParties } from '../../database/parties.ts';
 import { populationOfMeasurement } from '../../database/populations.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
+import { measurementName } from '../../domain/aggregate.ts';
 import { certificateName } from '../../domain/certificate.ts';
 import type { Draft } from '../../domain/draft.ts';
 import type { NewMeasurementFacts } from '../../domain/newMeasurement.ts';
-import { storedCertificate, type TrustCheck, trustCheck } from '../trust.ts';
+import { requireSameContent } from '../idempotency.ts';
+import { type StoredRoot, storedCertificate, trustCheck } from '../trust.ts';
+import { readMeasurement } from './get.ts';
+import type { DraftedPart } from './parts.ts';
 
 type DraftFacts = Pick<
   NewMeasurementFacts,
   'parties' | 'certificates' | 'population' | 'isSpecSigned' | 'untrusted'
 >;
 
-export interface Loaded {
-  /** The measurements that earlier requests created, by requestId. */
-  earlier: ReadonlyMap<string, { id: string; hash: Uint8Array }>;
-  now: Timestamp;
-  factsOf(draft: Draft): Promise<DraftFacts>;
-}
+/** A part with the measurement that an earlier request with the same ID created, or with the facts to decide with. */
+type LoadedPart = DraftedPart & ({ existing: Measurement } | { facts: DraftFacts });
 
-/** Loads the rows that any of the drafts refers to, in one round trip. */
-export async function loadForDrafts(
+export async function loadParts(
   tx: Transaction,
   consumer: string,
-  parts: { draft: Draft; key: { id: string } | undefined }[],
+  parts: DraftedPart[],
   clock: () => Timestamp,
-): Promise<Loaded> {
+): Promise<{ now: Timestamp; loaded: LoadedPart[] }> {
+  const specChecks = parts.map(({ draft }) => verifySpec(draft.input));
+  const { earlier, parties, certificates, roots, populations } = await loadRows(tx, consumer, parts);
+  // Read the clock after acquiring the locks. The time is then later than any certificate hold already committed.
+  const now = clock();
+  const { untrusted, areSpecsSigned } = await gatherConsent(specChecks, certificates, roots, now);
+  const loaded = parts.map(async (part, i): Promise<LoadedPart> => {
+    const { draft, key } = part;
+    const found = key && earlier.get(key.id);
+    if (found !== undefined) {
+      requireSameContent(found.hash, key!.hash, key!.id, measurementName({ consumer, id: found.id }));
+      return { ...part, existing: await readMeasurement(tx, consumer, found.id) };
+    }
+    const population = draft.needsPopulation ? populations.get(draft.candidate.spec!.modelLine) : undefined;
+    return {
+      ...part,
+      facts: { parties, certificates, untrusted, isSpecSigned: areSpecsSigned[i]!, population },
+    };
+  });
+  return { now, loaded: await Promise.all(loaded) };
+}
+
+/** Loads the rows that any of the parts refers to, in one round trip. */
+async function loadRows(tx: Transaction, consumer: string, parts: DraftedPart[]) {
   const drafts = parts.map(({ draft }) => draft);
-  const specChecks = new Map(drafts.map((draft) => [draft, verifySpec(draft.input)]));
   const requestIds = parts.flatMap(({ key }) => key?.id ?? []);
   const dataProviders = unique(drafts.flatMap((draft) => draft.dataProviders));
   const modelLines = unique(
     drafts.filter(({ needsPopulation }) => needsPopulation).map(({ candidate }) => candidate.spec!.modelLine),
   );
   const [earlier, parties, certificates, roots, ...populations] = await Promise.all([
-    requestIds.length === 0 ? new Map() : findByRequestIds(tx, consumer, requestIds),
+    requestIds.length === 0 ? new Map<string, never>() : findByRequestIds(tx, consumer, requestIds),
     getParties(tx, unique([...dataProviders, ...drafts.flatMap(({ duchies }) => duchies)])),
     lockCertificatesForShare(tx, certificatesOf(drafts)),
     rootsForParties(tx, [consumer, ...dataProviders]),
     ...modelLines.map((modelLine) => populationOfMeasurement(tx, modelLine)),
   ]);
-  // Read the clock after acquiring the locks. The time is then later than any certificate hold already committed.
-  const now = clock();
-  const whyUntrusted = trustCheck(roots, now);
-  return {
-    earlier,
-    now,
-    async factsOf(draft) {
-      const own = new Map(
-        draft.certificates.flatMap(({ party, id }) => {
-          const name = certificateName(party, id);
-          const certificate = certificates.get(name);
-          return certificate === undefined ? [] : [[name, certificate] as const];
-        }),
-      );
-      const consent = await gatherConsent(draft.input, own, specChecks.get(draft)!, whyUntrusted);
-      const population = draft.needsPopulation
-        ? populations[modelLines.indexOf(draft.candidate.spec!.modelLine)]
-        : undefined;
-      return { parties, certificates: own, population, ...consent };
-    },
-  };
+  const byModelLine = new Map(modelLines.map((modelLine, i) => [modelLine, populations[i]]));
+  return { earlier, parties, certificates, roots, populations: byModelLine };
 }
 
 function certificatesOf(drafts: Draft[]): { party: string; id: string }[] {
@@ -78,20 +80,25 @@ function unique<T>(values: T[]): T[] {
   return [...new Set(values)];
 }
 
-export async function gatherConsent(
-  { measurementConsumerCertificate: own }: MeasurementInput,
-  certificates: ReadonlyMap<string, { party: string; x509Der: Uint8Array }>,
-  isSpecSignedBy: SpecCheck,
-  whyUntrusted: TrustCheck,
-): Promise<Pick<NewMeasurementFacts, 'isSpecSigned' | 'untrusted'>> {
-  const [isSpecSigned, ...untrusted] = await Promise.all([
-    isSpecSignedBy(certificates.get(own)?.x509Der),
-    ...[...certificates].map(async ([name, certificate]) => [name, await whyUntrusted(certificate)] as const),
-  ]);
-  return { isSpecSigned, untrusted: new Map(untrusted) };
-}
+type Certificates = ReadonlyMap<string, { party: string; x509Der: Uint8Array }>;
+type SpecCheck = (certificates: Certificates) => Promise<boolean>;
 
-type SpecCheck = (x509Der: Uint8Array | undefined) => Promise<boolean>;
+/** Checks which certificates are trusted, and which specs are signed. */
+export async function gatherConsent(
+  specChecks: SpecCheck[],
+  certificates: Certificates,
+  roots: readonly StoredRoot[],
+  now: Timestamp,
+): Promise<{ untrusted: DraftFacts['untrusted']; areSpecsSigned: boolean[] }> {
+  const whyUntrusted = trustCheck(roots, now);
+  const [areSpecsSigned, untrusted] = await Promise.all([
+    Promise.all(specChecks.map((isSpecSigned) => isSpecSigned(certificates))),
+    Promise.all(
+      [...certificates].map(async ([name, certificate]) => [name, await whyUntrusted(certificate)] as const),
+    ),
+  ]);
+  return { untrusted: new Map(untrusted), areSpecsSigned };
+}
 
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
@@ -103,8 +110,9 @@ export function verifySpec(input: MeasurementInput): SpecCheck {
   const { measurementConsumerCertificate: name, measurementSpec: spec } = input;
   const expected = signers.get(name);
   const ahead = expected && isSignedBy(spec, expected);
-  return async (x509Der) => {
-    const signer = x509Der && storedCertificate(x509Der);
+  return async (certificates) => {
+    const own = certificates.get(name);
+    const signer = own && storedCertificate(own.x509Der);
     if (signer === undefined) return false;
     if (signer === expected) return ahead!;
     signers.set(name, signer);
