@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectOf } from '../../src/provider/events/postgres/connection.ts';
+import { inSession, type Row } from '../../src/provider/events/postgres/session.ts';
 import { openPostgres } from '../../src/provider/events/postgres/source.ts';
 import {
   type EventQuery,
@@ -244,6 +246,21 @@ it('sees one state of the table in all statements of a question', async () => {
     `INSERT INTO ads.events SELECT v, '2026-07-02', 'spring' FROM generate_series(101, ${PEOPLE}) AS v`,
   );
   await source.close();
+});
+
+it('an error in the work on a row fails the statement, in a batch of rows too', async () => {
+  const connect = connectOf({ kind: 'postgres', url: server.proxied, user: 'reader', table: 'ads.events' });
+  const options = { connect, timeoutMs: 10_000, canCheckClient: false };
+  const statement = { sql: 'SELECT generate_series(1, 20000)', values: [] };
+  const refuse = ([text]: Row) => {
+    if (text === '10000') throw new RangeError('not this row');
+  };
+  await expect(inSession(options, [], (session) => session.each(statement, refuse))).rejects.toThrow(
+    new RangeError('not this row'),
+  );
+  const batching = { begin: () => 0, add: (_batch: number, row: Row) => refuse(row) };
+  const batches = inSession(options, [], (session) => Array.fromAsync(session.batches(statement, batching)));
+  await expect(batches).rejects.toThrow(new RangeError('not this row'));
 });
 
 describe('no statement runs two seconds after', () => {
