@@ -173,6 +173,9 @@ describe('mex backup', () => {
     await expect(mex('backup', path('cut'))).rejects.toThrow(/cut\.partial belongs to.*remove it/);
     await expect(mex('backup', path('data/pg/inside/it'))).rejects.toThrow('put the backup elsewhere');
     expect(existsSync(path('data/pg/inside'))).toBe(false);
+    await expect(mex('backup', path('missing/here'))).rejects.toThrow(
+      `${path('missing')} does not exist: create it`,
+    );
     vi.stubEnv('DATABASE_URL', 'postgres://db.example.com/mex');
     await expect(mex('backup', path('other'))).rejects.toThrow(/its own tools.*pg_dump/);
     await expect(mex('restore', path('backup'))).rejects.toThrow(/its own tools/);

@@ -7,7 +7,7 @@ import { startProgress } from '../terminal/progress.ts';
 export function backupCommand(): Command {
   return new Command('backup')
     .description('back up the embedded database, while the exchange runs or not')
-    .argument('<dir>', 'a new directory for the backup')
+    .argument('<dir>', 'a new directory for the backup, in one that exists')
     .option('--json', 'print what was backed up as JSON')
     .addHelpText(
       'after',
@@ -16,7 +16,7 @@ The backup holds everything that was acknowledged before it began, and the keys 
 as the database. Settings (MEX_CONFIG) and TLS keys are not in it. The directory appears when the backup is complete
 and on disk; until then it is <dir>.partial. With DATABASE_URL use that server's own tools.
 
-  mex backup backups/$(date +%F)
+  mkdir -p backups && mex backup backups/$(date +%F)
   MEX_DATA_DIR=.mex-restored mex restore backups/2027-01-31`,
     )
     .action(async (directory: string, options: { json?: boolean }) => {

@@ -54,9 +54,14 @@ async function makePartial(target: string, dataDir: string): Promise<string> {
   if (`${target}/`.startsWith(`${cluster}/`)) {
     throw new Error(`${target} is inside the database's own folder: put the backup elsewhere.`);
   }
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const partial = `${target}.partial`;
   await mkdir(partial, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') {
+      // Do not create this directory, because a mistyped or unmounted path would put the backup on another disk.
+      throw new Error(
+        `${dirname(target)} does not exist: create it, or choose another directory for the backup.`,
+      );
+    }
     if (error.code !== 'EEXIST') throw error;
     throw new Error(
       `${partial} belongs to a backup that was interrupted, or that still runs: remove it and try again.`,
