@@ -139,6 +139,7 @@ export class Call {
     const transfer: Transfer = {
       isGone: () => incoming.isGone,
       gone: () => incoming.signal,
+      leftMs: incoming.leftMs,
       read: (): RequestOf<Operation> => {
         const read = readNativeRequest(route, params, request, within);
         isRead = true;

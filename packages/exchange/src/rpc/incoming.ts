@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
 import { newRequestId } from '@measurement-exchange/server/app';
 import type { Authenticated, Progress } from '../serving/index.ts';
 
@@ -18,15 +19,24 @@ export class Incoming {
   /** Set after authentication. */
   caller?: Authenticated;
   private gone: AbortController | undefined;
+  /** When the client stops waiting. */
+  private readonly endTime: number | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer) {
     this.stream = stream;
     this.headers = headers;
     this.peer = peer;
+    const { timeoutMs } = parseTimeout(this.header('grpc-timeout') ?? null, Number.POSITIVE_INFINITY);
+    if (timeoutMs !== undefined) this.endTime = performance.now() + timeoutMs;
   }
 
   header(name: string): string | undefined {
     return this.headers[name] as string | undefined;
+  }
+
+  /** The time until the client stops waiting, in milliseconds. Undefined if the client set no limit. */
+  get leftMs(): number | undefined {
+    return this.endTime === undefined ? undefined : this.endTime - performance.now();
   }
 
   /** Returns whether the client disconnected or canceled. */

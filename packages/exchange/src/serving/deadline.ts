@@ -2,6 +2,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 
 /** Limits the time of a request. The time that a request spends in `pause` does not count. */
 export class Deadline {
+  hasPassed = false;
   private leftMs: number;
   private startedAt = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -14,10 +15,10 @@ export class Deadline {
   /** Rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot until it ends. */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.expire = () =>
-        reject(
-          new ExchangeError('DEADLINE_EXCEEDED', 'The exchange took too long; the outcome is not known.'),
-        );
+      this.expire = () => {
+        this.hasPassed = true;
+        reject(deadlineExceeded());
+      };
       this.start();
       const ended = () => clearTimeout(this.timer);
       work.then(ended, ended);
@@ -39,4 +40,8 @@ export class Deadline {
     this.startedAt = performance.now();
     this.timer = setTimeout(this.expire, this.leftMs);
   }
+}
+
+export function deadlineExceeded(): ExchangeError {
+  return new ExchangeError('DEADLINE_EXCEEDED', 'The exchange took too long; the outcome is not known.');
 }

@@ -6,7 +6,7 @@ import {
   readRequest,
   type WhoAmI,
 } from '@measurement-exchange/contract';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ChangePage } from '../database/changes.ts';
 import { LastSeen } from '../database/lastSeen.ts';
 import { flush } from '../observability/deferred.ts';
@@ -109,6 +109,34 @@ it('rejects bad credentials, what the caller may not do, and too many requests',
   // The rejected requests above must not have used up the rate limit.
   for (let i = 0; i < 2; i++) await authorize(WHO_AM_I);
   await expect(authorize(WHO_AM_I)).rejects.toMatchObject({ reason: 'RATE_LIMITED' });
+});
+
+describe('a request whose caller stops waiting', () => {
+  const LATE = { reason: 'DEADLINE_EXCEEDED' };
+  const leftMs = 20;
+
+  it('ends then', async () => {
+    const { pipeline, authorize } = face({});
+    const slow = transfer({ leftMs, read: () => sleep(1_000).then(() => transfer().read(WHO_AM_I)) });
+    await expect(pipeline.run(await authorize(WHO_AM_I), slow, subjectOf)).rejects.toMatchObject(LATE);
+  });
+
+  it('does not run afterward', async () => {
+    const { pipeline, authorize } = face({});
+    const authorized = await authorize(WHO_AM_I);
+    const read = vi.fn(transfer().read);
+    const late = transfer({ leftMs: 0, read });
+    await expect(pipeline.run(authorized, late, subjectOf)).rejects.toMatchObject(LATE);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = transfer({ read: () => promise.then(() => transfer().read(WHO_AM_I)) });
+    const running = Array.from({ length: 16 }, () => pipeline.run(authorized, slow, subjectOf));
+    const waiting = transfer({ leftMs, read });
+    await expect(pipeline.run(authorized, waiting, subjectOf)).rejects.toMatchObject(LATE);
+    resolve();
+    await Promise.all(running);
+    expect(await pipeline.run(authorized, transfer(), subjectOf)).toBe('alice');
+    expect(read).not.toHaveBeenCalled();
+  });
 });
 
 it('ends a request at its deadline', async () => {

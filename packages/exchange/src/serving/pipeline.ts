@@ -19,7 +19,7 @@ import {
 import { Admission } from './admission.ts';
 import { Computing } from './computing.ts';
 import type { Credentials } from './credentials.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, deadlineExceeded } from './deadline.ts';
 import { Identifier, type IdentifierOptions, type Identity } from './identify.ts';
 import { type Outcome, observe, type Progress } from './observe.ts';
 import { type Rate, RateLimiter } from './rateLimiter.ts';
@@ -75,6 +75,8 @@ export type { Authenticated, Authorized };
 export interface Transfer {
   isGone(): boolean;
   gone(): AbortSignal;
+  /** The time until the caller stops waiting, in milliseconds. Undefined if the caller set no limit. */
+  leftMs?: number | undefined;
   /** Reads the request. The pipeline calls this when the request has a slot. `match` is the authorized route. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
 }
@@ -144,7 +146,9 @@ export class Pipeline {
 
   /** Runs the operation. The request holds no slot while its body arrives or its response is sent. */
   run<Wire>(authorized: Authorized, transfer: Transfer, write: (resource: unknown) => Wire): Promise<Wire> {
-    const deadline = new Deadline(authorized.caller.leftMs);
+    const leftMs = Math.min(authorized.caller.leftMs, transfer.leftMs ?? Number.POSITIVE_INFINITY);
+    if (leftMs <= 0) return Promise.reject(deadlineExceeded());
+    const deadline = new Deadline(leftMs);
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
@@ -173,7 +177,7 @@ export class Pipeline {
     const { name } = authorized.caller.principal;
     return this.admission.run(
       name,
-      () => transfer.isGone(),
+      () => transfer.isGone() || deadline.hasPassed,
       () => this.operate(authorized, transfer, deadline, write),
     );
   }
@@ -189,7 +193,8 @@ export class Pipeline {
     const read = transfer.read(authorized.match);
     const request = read instanceof Promise ? await read : read;
     const call = callOf(authorized, {
-      compute: (job, input) => this.computing.run(principal, () => transfer.isGone(), job, input),
+      compute: (job, input) =>
+        this.computing.run(principal, () => transfer.isGone() || deadline.hasPassed, job, input),
       waitAside: (wait) =>
         this.admission.outside(principal, () => deadline.pause(() => wait(transfer.gone()))),
     });

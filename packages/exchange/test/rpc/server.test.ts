@@ -4,9 +4,11 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import {
+  DataProviders,
   GetMeasurementRequestSchema,
   Health,
   Measurements,
+  ReplaceDataProviderCapabilitiesRequestSchema,
   RequisitionFulfillment,
   Requisitions,
   ServerReflection,
@@ -20,6 +22,7 @@ import {
   transportTo,
 } from '@measurement-exchange/testkit/rpc';
 import { castOf } from '@measurement-exchange/testkit/steps';
+import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
@@ -67,6 +70,7 @@ function envelope(message: Uint8Array, flag = 0, length = message.length): Uint8
 
 const GET = `/${Measurements.typeName}/GetMeasurement`;
 const INVALID_ARGUMENT = '3';
+const DEADLINE_EXCEEDED = '4';
 
 it('an RPC that the exchange does not serve is UNIMPLEMENTED', async () => {
   const { streamly } = castOf(exchange);
@@ -119,6 +123,29 @@ describe('a request whose headers say', () => {
     expect(reply).toMatchObject({ ':status': 200, 'grpc-status': status });
     expect(reply['x-request-id']).toMatch(/./);
   });
+});
+
+it('a call ends with DEADLINE_EXCEEDED when its grpc-timeout has passed', async () => {
+  const { streamly } = castOf(exchange);
+  const holder = new pg.Client({ connectionString: exchange.database.url });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM parties WHERE name = $1 FOR UPDATE', [streamly.name]);
+    const request = { name: streamly.name, capabilities: { trusTeeSupported: true } };
+    const schema = ReplaceDataProviderCapabilitiesRequestSchema;
+    const body = envelope(toBinary(schema, create(schema, request)));
+    const path = `/${DataProviders.typeName}/ReplaceDataProviderCapabilities`;
+    const patient = send(body, path, streamly.token);
+    const impatient = send(body, path, streamly.token, { 'grpc-timeout': '300m' });
+    expect(await Promise.race([patient, impatient])).toBe(await impatient);
+    expect(await impatient).toMatchObject({ 'grpc-status': DEADLINE_EXCEEDED });
+    // The lock still prevents the change, so the call did not end because of a response.
+    await holder.query('ROLLBACK');
+    expect(await patient).toMatchObject({ 'grpc-status': '0' });
+  } finally {
+    await holder.end();
+  }
 });
 
 it('the body of a caller without credentials is not waited for', async () => {
