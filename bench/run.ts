@@ -97,7 +97,11 @@ const stopAll = () => {
 };
 // PostgreSQL runs in its own process session, so it would keep running after an interrupt.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => stopAll().finally(() => process.exit(130)));
+  process.once(signal, () => {
+    // Ignore the errors of the running section, which loses its database.
+    process.on('uncaughtException', () => {});
+    void stopAll().finally(() => process.exit(130));
+  });
 }
 const sections: Section[] = [];
 try {
