@@ -1,14 +1,20 @@
 /** A thread for jobs that would block the event loop. A job that takes too much time or memory ends the thread. */
 import { once } from 'node:events';
 import { extname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from './jobs.ts';
 import type { Done, Task } from './thread.ts';
 
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
-/** The time limit of a job. A malicious descriptor set of 1 MiB takes about a second on an idle machine. */
+/**
+ * The limit of a job's CPU time in milliseconds. Other work on the machine does not count. A malicious descriptor set of
+ * 1 MiB takes about a second.
+ */
 const MAX_MS = 6_000;
+/** A job that does not exceed the limit may take this many times as long, because it waits for a processor. */
+const MOST_WAITING = 4;
 /** The memory limit of the thread. Caching the schemas of descriptor sets of 2 MiB takes up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
@@ -25,15 +31,35 @@ export class ComputeThread {
   /** Runs a job in the thread. The caller must wait for each job before it runs the next one. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
-    const timer = setTimeout(() => void this.stop(), this.maxMs);
+    const watch = this.endLongJob(worker);
     const done = await new Promise<Done | undefined>((resolve) => {
       this.settle = resolve;
       worker.postMessage({ job, input } satisfies Task);
     });
-    clearTimeout(timer);
+    watch.abort();
     if (done === undefined) throw tooCostly();
     if (done.error !== undefined) throw failure(done.error);
     return { output: done.output as Output<J>, ms: done.ms };
+  }
+
+  /** Ends the thread if the job that begins now is too costly. */
+  private endLongJob(worker: Worker): AbortController {
+    const watch = new AbortController();
+    const { signal } = watch;
+    const exceeded = async () => {
+      const before = await worker.cpuUsage();
+      for (let left = this.maxMs; left > 0; ) {
+        await sleep(left, undefined, { signal });
+        const { user, system } = await worker.cpuUsage(before);
+        left = this.maxMs - (user + system) / 1000;
+      }
+    };
+    // Both promises reject if the job ends first.
+    Promise.any([exceeded(), sleep(MOST_WAITING * this.maxMs, undefined, { signal })]).then(
+      () => (signal.aborted ? undefined : this.stop()),
+      () => {},
+    );
+    return watch;
   }
 
   async stop(): Promise<void> {
