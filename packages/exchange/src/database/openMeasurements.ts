@@ -37,6 +37,7 @@ interface Consumer {
 }
 
 interface Places extends Disposable {
+  /** The number of reserved measurements. */
   count: number;
 }
 
@@ -54,7 +55,7 @@ export class OpenMeasurements {
   }
 
   /** Reserves the wanted number of open measurements, or fewer at the limit. The caller must dispose of them together. */
-  async takeUpTo(wanted: number, name: string): Promise<Places> {
+  async takeUpTo(name: string, wanted: number): Promise<Places> {
     using taken = new DisposableStack();
     let count = 0;
     for (; count < wanted; count++) {

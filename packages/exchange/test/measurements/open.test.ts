@@ -94,3 +94,15 @@ it('creates that run are not overlooked by a count', async () => {
   const places = await Promise.all(Array.from({ length: 50 }, () => measurements.take('x')));
   expect(places.filter((place) => place !== undefined)).toHaveLength(5);
 });
+
+it('a batch reserves as many as the limit allows, and gives them all back', async () => {
+  let now = 0;
+  const measurements = new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 5, () => now);
+  for (const wanted of [0, 3, 7]) {
+    using places = await measurements.takeUpTo('x', wanted);
+    expect(places.count).toBe(Math.min(wanted, 5));
+    now += 10_000;
+  }
+  using places = await measurements.takeUpTo('x', 5);
+  expect(places.count).toBe(5);
+});

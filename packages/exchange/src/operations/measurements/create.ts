@@ -58,7 +58,7 @@ async function createMeasurements(
   const drafted = await draftParts(consumer, parts, exchange.protocols);
   // A validateOnly request creates no measurement, so it does not count toward the limit.
   const { validateOnly } = request;
-  using places = await openMeasurements.takeUpTo(validateOnly ? 0 : parts.length, consumer);
+  using places = await openMeasurements.takeUpTo(consumer, validateOnly ? 0 : parts.length);
   // Allow one retry per measurement, because a concurrent request may create the resource for each request ID first.
   return await idempotently('measurements_request_id', parts.length, () =>
     mutate(operation, exchange, call, request, async (tx) => {

@@ -25,6 +25,7 @@ type DraftFacts = Pick<
 /** A part with the measurement that an earlier request with the same ID created, or with the facts to decide with. */
 type LoadedPart = DraftedPart & ({ existing: Measurement } | { facts: DraftFacts });
 
+/** Loads the facts for each new measurement, and the measurements that earlier requests with the same IDs created. */
 export async function loadParts(
   tx: Transaction,
   consumer: string,
