@@ -3,11 +3,19 @@
  * concurrent.
  */
 import { hash } from 'node:crypto';
-import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
+import { type EncryptionPublicKey, ExchangeError, equalBytes } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../database/db.ts';
 
 export function contentHash(content: string | Uint8Array): Uint8Array {
   return hash('sha256', content, 'buffer');
+}
+
+/**
+ * Returns a key as it is hashed. The hash omits the key's `format`, which is optional in JSON, because a client may
+ * repeat the request through the other API.
+ */
+export function withoutFormat({ format: _format, ...key }: EncryptionPublicKey): EncryptionPublicKey {
+  return key;
 }
 
 /**

@@ -25,7 +25,7 @@ import {
   requireSameConsumer,
 } from '../../domain/eventGroup.ts';
 import type { Call, Exchange } from '../context.ts';
-import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
+import { contentHash, idempotently, requireSameContent, withoutFormat } from '../idempotency.ts';
 import { asValidated, type Decision, mutate } from '../mutate.ts';
 import {
   loadReferences,
@@ -104,13 +104,12 @@ export async function createEventGroups(
 
 /**
  * The hash omits values that may differ when a client repeats the request through the other API. Protobuf does not
- * distinguish empty text or an empty list from an absent field, and a key's `format` is optional in JSON.
+ * distinguish empty text or an empty list from an absent field.
  */
-function hashOf({ measurementConsumerPublicKey, ...rest }: EventGroupInput): Uint8Array {
-  const { format: _format, ...key } = measurementConsumerPublicKey ?? {};
+function hashOf({ measurementConsumerPublicKey: key, ...rest }: EventGroupInput): Uint8Array {
   const fields = Object.entries({
     ...rest,
-    ...(measurementConsumerPublicKey && { measurementConsumerPublicKey: key }),
+    ...(key && { measurementConsumerPublicKey: withoutFormat(key) }),
   });
   const content = Object.fromEntries(fields.filter(([, value]) => !isEmpty(value)));
   return contentHash(canonicalJson(EventGroupInput, content as EventGroupInput));

@@ -1,6 +1,6 @@
 import { canonicalJson, MeasurementInput } from '@measurement-exchange/contract';
 import type { RequestKey } from '../../database/versions.ts';
-import { contentHash } from '../idempotency.ts';
+import { contentHash, withoutFormat } from '../idempotency.ts';
 
 /**
  * The hash omits values that may differ when a client repeats the request through the other API: the algorithm of a
@@ -16,10 +16,10 @@ export function requestKeyOf(input: MeasurementInput, requestId: string | undefi
     measurementReferenceId: measurementReferenceId || undefined,
     measurementSpec: spec,
     dataProviders: Object.fromEntries(
-      Object.entries(dataProviders).map(([name, { dataProviderPublicKey, ...entry }]) => {
-        const { format: _format, ...key } = dataProviderPublicKey;
-        return [name, { ...entry, dataProviderPublicKey: key }];
-      }),
+      Object.entries(dataProviders).map(([name, entry]) => [
+        name,
+        { ...entry, dataProviderPublicKey: withoutFormat(entry.dataProviderPublicKey) },
+      ]),
     ),
   };
   return { id: requestId, hash: contentHash(canonicalJson(MeasurementInput, content)) };
