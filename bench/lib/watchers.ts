@@ -1,5 +1,6 @@
 /**
- * A process with watchers of changes and listeners of a bare NOTIFY. It records when each event reached each of them.
+ * Runs in its own process. Receives changes from the exchange's streams, or notifications from plain LISTEN
+ * connections, and records the time of every arrival.
  */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -24,7 +25,7 @@ export type Watchers = {
   listen: (listening: { databaseUrl: string; channels: string[]; each: number }) => Promise<void>;
   /** The number of arrivals so far. */
   count: (argument: undefined) => number;
-  /** The latency from the commits in the map to each of their arrivals. */
+  /** Returns the latency from commit to arrival, over all arrivals whose commit time is in `commits`. */
   latency: (commits: Commits) => Latency;
   close: (argument: undefined) => Promise<void>;
 };

@@ -80,7 +80,10 @@ export async function startWorld(
   };
 }
 
-/** Starts a world for the tests of this file. The returned object is filled when the exchange runs. */
+/**
+ * Starts a world before the tests of this file and stops it after them. The returned object is empty until the world
+ * has started.
+ */
 export function useWorld(...options: Parameters<typeof startWorld>): World {
   const world = {} as World;
   beforeAll(async () => {

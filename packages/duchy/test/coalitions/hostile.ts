@@ -197,7 +197,10 @@ function partOf({ part }: Hostile, message: SignedMessage): string {
     : toJson(StageMessagePart, { message });
 }
 
-/** The same draws cause the same damage, regardless of the keys and the data of a world. */
+/**
+ * Damages and signs a request. The same draws cause the same damage in every world, regardless of the world's keys and
+ * data.
+ */
 export async function hostileRequest(sent: Hostile, draw: Draw): Promise<HostileRequest> {
   const spoil = draw.of(Object.keys(SPOILS));
   SPOILS[spoil]!(sent, draw);

@@ -1,7 +1,7 @@
 /**
- * A hostile provider or duchy sends arbitrary requests in two worlds that differ in one person of another provider. The
- * test checks that both worlds give the same responses, that no response is a server error, and that no text from a
- * request appears in a log or at the exchange.
+ * Sends the same requests of a hostile provider or duchy to two test worlds. The worlds differ only in one register of
+ * another provider's data. Checks that both worlds give the same responses, that no response is a server error, and
+ * that no text from a request appears in a log or at the exchange.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -49,7 +49,7 @@ const MESSAGES = {
 type Protocol = keyof typeof MESSAGES;
 const PROTOCOLS = Object.keys(MESSAGES) as Protocol[];
 
-/** The registers of both providers. The worlds differ in the last register of the other provider. */
+/** The registers that both providers upload. In one of the worlds, the victim's last register has a different value. */
 const SHARE = randomShare();
 const SKETCHES = { reachOnlyLiquidLegionsV2: points(5 * 2), liquidLegionsV2: points(5 * 6) };
 const MESSAGE = randomBytes(500);
@@ -88,7 +88,7 @@ function listenTo(duchy: Duchy, told: string[]): void {
   duchy.client = Object.fromEntries(calls);
 }
 
-/** Starts a computation to which the other provider has already uploaded. */
+/** Starts a computation to which the victim has already uploaded. */
 async function begin(world: World, protocol: Protocol): Promise<TestComputation> {
   if (protocol === SHARE_SHUFFLE) {
     const computation = await world.computation();
@@ -106,7 +106,7 @@ async function begin(world: World, protocol: Protocol): Promise<TestComputation>
   return computation;
 }
 
-/** Builds a valid request of the attacker. */
+/** Builds a valid request from the attacker: an upload, or a message from a duchy. */
 async function honest(
   world: World,
   protocol: Protocol,

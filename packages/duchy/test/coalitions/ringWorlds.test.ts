@@ -1,7 +1,7 @@
 /**
- * Tests the noise in a ring of three duchies. Compares the counts that each coalition sees in 200 runs of two worlds
- * that differ in one person. Uses the model that ring.test.ts checks against real bytes. A coalition weights its counts
- * as a likelihood ratio does.
+ * Tests the noise in a ring of three duchies. Each coalition of parties sees the counts from many runs of two test
+ * worlds, which differ only in one person's data. The counts come from the model that ring.test.ts checks against real
+ * messages. Each coalition combines its counts into a score, with the weights of a likelihood ratio test.
  */
 
 import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
@@ -40,7 +40,7 @@ const CHARGES = {
 };
 
 const register = (index: string, key = 'k', count = 1): PlainRegister => ({ index, key, count });
-/** The registers of the victim's provider besides the person in question. */
+/** The registers of the victim's provider in world 0. In world 1, the provider also has the register `person`. */
 const VICTIM = [register('1'), register('2', 'l', 2)];
 
 interface Coalition {
@@ -50,7 +50,9 @@ interface Coalition {
   other: PlainRegister[];
   /** The number of duchies, among the three, whose noise the coalition knows. */
   known: 0 | 1;
-  /** Weights the counts that the coalition sees as a likelihood ratio does. */
+  /**
+   * Returns the weighted sum of the counts that the coalition sees. The weights are those of a likelihood ratio test.
+   */
   score: (view: View) => number;
 }
 

@@ -114,7 +114,10 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
     asked = await world.ask();
   });
 
-  /** Returns the failures that the duchy reports to the exchange. The reports have no effect. */
+  /**
+   * Shows the duchy a changed view of `asked`, and returns the failures that the duchy reports. The reports do not
+   * reach the exchange.
+   */
   async function toldBy(
     { duchy, query }: TestDuchy,
     change: (view: Computation) => unknown,
@@ -179,7 +182,7 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
   });
 });
 
-/** An open computation that the test of a stranger's message reuses. */
+/** An open computation that the test of a message from a stranger can use. */
 let ignored: Measurement | undefined;
 
 test('a computation under the name of another duchy is ignored, and goes on', async () => {

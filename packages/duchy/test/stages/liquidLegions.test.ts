@@ -108,7 +108,10 @@ async function rejection(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Shows the duchy a view that the exchange changed later, and returns the duchy's reaction. */
+/**
+ * Shows the duchy a changed view of a computation that it has accepted. Returns the code of the failure that the duchy
+ * reports, or 'accepted'.
+ */
 async function answerToView(
   { duchy }: TestDuchy,
   { view }: StoredComputation,

@@ -1,6 +1,6 @@
 /**
- * Tests a duchy with two databases or an old copy of one: it must not continue with keys and noise that differ from
- * those at the exchange.
+ * Tests that a duchy process with the wrong database waits instead of computing. The database is a second one or an old
+ * copy, so its keys or uploads do not match the state of the computation at the exchange.
  */
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -4,10 +4,10 @@ import { compare, Tail } from './tail.ts';
 
 const at = (xid: number): Position => ({ xid: String(xid), seq: 1n });
 
-/** A log that tests append to. Counts how often it is read. */
+/** A fake change log. Counts how often it is read. */
 class Log {
   rows: PlacedChange[] = [];
-  /** Rows at or above this position are beyond the horizon. */
+  /** Only rows with a smaller transaction ID can be read, as if the transaction with this ID were still running. */
   horizon = Number.POSITIVE_INFINITY;
   reads = 0;
   expired = false;
@@ -28,7 +28,7 @@ class Log {
 
 let log: Log;
 let tail: Tail;
-/** The callbacks to run when a transaction becomes readable. */
+/** The transactions that the tail waits for. Calling `done` tells the tail that the transaction's rows can be read. */
 let held: { xid: string; done: () => void }[];
 beforeEach(() => {
   log = new Log();
@@ -40,7 +40,7 @@ afterEach(() => tail.stop());
 const waitBehind = (after: Position) => new Promise<void>((resolve) => tail.wait(after, resolve));
 const xids = (page: ChangePage | undefined) => page?.changes.map((row) => Number(row.at.xid));
 
-it('reads once for two hundred who wait', async () => {
+it('reads the log once for two hundred followers that wait', async () => {
   const waits = Array.from({ length: 200 }, () => waitBehind(at(0)));
   log.append(1, 2);
   tail.wake();
@@ -51,7 +51,7 @@ it('reads once for two hundred who wait', async () => {
   expect(tail.behind(at(2), 10)).toBeUndefined();
 });
 
-it('reads again where it is woken while it reads', async () => {
+it('reads again if it is woken during a read', async () => {
   const waits = waitBehind(at(1));
   log.append(1);
   tail.wake();
@@ -61,14 +61,14 @@ it('reads again where it is woken while it reads', async () => {
   expect(tail.end).toEqual(at(2));
 });
 
-it('does not let wait who is behind already', async () => {
+it('does not make a follower wait if changes after its position are already in memory', async () => {
   log.append(1);
   tail.wake();
   await waitBehind(at(0));
   await waitBehind(at(0));
 });
 
-it('keeps the last rows only, and has nothing for who is further behind', async () => {
+it('keeps only the latest rows, and returns nothing to a follower that is further behind', async () => {
   log.append(...Array.from({ length: 1500 }, (_, i) => i + 1));
   tail.wake();
   await waitBehind(at(1499));
@@ -78,7 +78,7 @@ it('keeps the last rows only, and has nothing for who is further behind', async 
   expect(tail.behind(at(1244), 2)!.next).toEqual(at(1246));
 });
 
-it('reads again a second after a read that failed, and not after it has stopped', async () => {
+it('reads again one second after a failed read, but not after it has stopped', async () => {
   vi.useFakeTimers();
   const { read } = log;
   const failing = vi.fn(async () => Promise.reject(new Error('away')));
@@ -100,7 +100,7 @@ it('reads again a second after a read that failed, and not after it has stopped'
   vi.useRealTimers();
 });
 
-it('reads rows beyond the horizon when their transaction can be read, and not before', async () => {
+it('reads rows at or after the horizon only when their transaction can be read', async () => {
   log.append(1, 2, 3);
   log.horizon = 2;
   tail.wake();
@@ -115,7 +115,7 @@ it('reads rows beyond the horizon when their transaction can be read, and not be
   expect(held.map(({ xid }) => xid)).toEqual(['2', '3']);
 });
 
-it('lets everybody go who waits when the log no longer reaches back, when it stops, and who hangs up', async () => {
+it('ends a wait when the follower hangs up, when the changes were removed from the log, and when the tail stops', async () => {
   const gone = Promise.withResolvers<void>();
   tail.wait(at(0), gone.resolve);
   tail.endWait(gone.resolve);
@@ -128,7 +128,7 @@ it('lets everybody go who waits when the log no longer reaches back, when it sto
   await waitBehind(at(0));
 });
 
-it('compares positions as numbers, first the transaction', () => {
+it('compares positions as numbers, by the transaction first', () => {
   expect(compare({ xid: '9', seq: 5n }, { xid: '10', seq: 1n })).toBe(-1);
   expect(compare({ xid: '10', seq: 2n }, { xid: '10', seq: 1n })).toBe(1);
   expect(compare(at(3), at(3))).toBe(0);

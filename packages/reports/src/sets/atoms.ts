@@ -24,8 +24,9 @@ export function atomsOf(expression: Expression, segments: readonly string[]): At
 }
 
 /**
- * Returns the weight of each union in the reach of a set, by Möbius inversion. The weights of a union and all smaller
- * unions in it add up to `set[all segments] - set[segments outside the union]`.
+ * Returns the weights with which the reaches of unions add up to the reach of the set. A union is a bit mask with one
+ * bit per segment. For each union, its weight and the weights of all smaller unions within it add up to
+ * `set[all] - set[all ^ union]`. Möbius inversion computes the weights from these sums.
  */
 export function unionWeights(set: AtomSet): Map<number, number> {
   const all = set.length - 1;

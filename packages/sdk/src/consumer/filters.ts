@@ -64,7 +64,10 @@ function filtersOf(dataProviders: ReadRequest['dataProviders']): Placed[] {
   });
 }
 
-/** Returns undefined if the event group does not exist. Its data provider then decides whether the filter is valid. */
+/**
+ * Returns the event group, or undefined if it does not exist. Without an event group's attributes, only the syntax and
+ * the function names of a filter are checked.
+ */
 async function read({ client, credentials, signal }: Dependencies, id: string) {
   try {
     return await client.getEventGroup({ name: `${credentials.name}/eventGroups/${id}`, signal });

@@ -46,7 +46,10 @@ function values(spec: World['spec'], name: string): Promise<[Uint8Array, Uint8Ar
   return Promise.all([output('FIRST_WORKER'), output('SECOND_WORKER')]);
 }
 
-/** Returns Pearson's statistic of the values from `least` on, in standard deviations above its mean. */
+/**
+ * Measures how far the values from `least` to `MODULUS - 1` are from a uniform distribution. Returns Pearson's
+ * chi-squared statistic minus its mean, divided by its standard deviation.
+ */
 function unevenness(values: Uint8Array, least: number): number {
   const expected = values.length / (MODULUS - least);
   const seen = new Array<number>(MODULUS).fill(0);

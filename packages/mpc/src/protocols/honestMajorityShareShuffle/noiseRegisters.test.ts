@@ -10,8 +10,8 @@ const DRAWS = 300;
 const dice = new Dice('noise registers');
 
 /**
- * The noise of one worker, by formulas that do not share code with the product. Its variance is half of that for (ε,
- * δ).
+ * The expected noise of one worker. The formulas share no code with the product. The variance is half of the variance
+ * that epsilon and delta require, because two workers add noise.
  */
 const PARTS = {
   DISCRETE_GAUSSIAN: {
@@ -28,8 +28,8 @@ const PARTS = {
 };
 
 /**
- * Checks that the draws have the mean `offset` and this variance. One part of geometric noise has a fourth moment of 9
- * σ⁴.
+ * Checks that the draws have this mean and this variance, within five standard errors. The squared deviations of both
+ * kinds of noise have a variance below 9 σ⁴, so 9 is a safe factor for the error of the variance.
  */
 function expectPart(draws: number[], offset: number, variance: number): void {
   const mean = draws.reduce((sum, x) => sum + x, 0) / draws.length;
