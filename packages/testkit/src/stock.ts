@@ -167,7 +167,7 @@ function connectGenerated(
       const client = createClient(parent, transport) as Record<string, Message>;
       const message = fromBinary(input, encode(nameOf(input), request));
       const response = await client[localName](message, { headers: more });
-      // With a Buffer, protobufjs returns bytes as Buffers.
+      // Pass a Buffer, so that protobufjs decodes bytes fields as Buffers too.
       return decode(nameOf(output), Buffer.from(toBinary(output, response)));
     },
     close: () => {},

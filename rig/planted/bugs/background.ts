@@ -118,7 +118,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange('feed/tail.ts', 'if (!this.isStopped) this.timer = setTimeout(this.wake, RETRY_MS);', ''),
     ],
-    foundBy: test('exchange/src/feed/tail.test.ts', 'reads again a second after'),
+    foundBy: test('exchange/src/feed/tail.test.ts', 'reads again one second after'),
   },
   {
     name: 'changes-behind-a-short-page-skipped',

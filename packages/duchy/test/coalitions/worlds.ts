@@ -1,8 +1,9 @@
 /**
- * Compares two worlds that differ in one person. An adversary takes part in many runs of each world and turns what it
- * sees in a run into one number, its score. Its advantage is the Kolmogorov–Smirnov distance: the largest difference
- * between the worlds in the probability that the score is at most some threshold. It is 1 if every run reveals the
- * world, and 0 if runs reveal nothing. Tests use fixed seeds, so each test gets the same outcome every time.
+ * Compares runs in two test worlds, whose data differs only in one person. An adversary takes part in many runs in each
+ * world and computes a score from what it sees in a run. The adversary's advantage is the Kolmogorov–Smirnov distance:
+ * the largest difference between the worlds in the probability that the score is at most some threshold. The advantage
+ * is 1 if every run reveals the world, and 0 if runs reveal nothing. Tests use fixed seeds, so each test gets the same
+ * outcome every time.
  */
 
 import type { Charge } from '@measurement-exchange/sdk';

@@ -16,7 +16,7 @@ export interface List {
   orders?: Record<string, string>;
   /** For each query parameter, its test values and the SQL condition for each value. */
   filters?: Record<string, Filter[]>;
-  /** Other queries that request the same list, so they accept the list's page tokens. */
+  /** Other queries that return the same list. They accept the list's page tokens. */
   same?: string[];
 }
 type Filter = [value: string, condition: string];

@@ -11,7 +11,8 @@ export interface Unknown extends Sparse {
 }
 
 /**
- * Each constraint is fitted as a row with this fraction of the median standard deviation, so it holds only approximately.
+ * The standard deviation of a constraint's equation, as a fraction of the median standard deviation of the answers. The
+ * fraction is small, so that the fit satisfies the constraints almost exactly.
  */
 const TIGHT = 1e-3;
 

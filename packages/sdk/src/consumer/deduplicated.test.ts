@@ -45,8 +45,8 @@ const result = (noise: MpcNoiseMechanism, size: bigint, value: bigint, shares: R
 };
 
 /**
- * The noise variance of both workers and an equal variance of the aggregator, by formulas that do not share code with
- * the product.
+ * The variance of the total noise: the sum of both workers' variances, plus the same amount from the aggregator. The
+ * formulas share no code with the product.
  */
 const NOISE_VARIANCES = {
   DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof PRIVACY) => (2 * 2 * Math.log(2.5 / delta)) / epsilon ** 2,
