@@ -57,7 +57,9 @@ async function agentCharges(verified: VerifiedRequisition): Promise<Charge[]> {
   return chargesFor(verified, {}, await events.check(query));
 }
 
-/** Computes the highest charge of any person at each place by adding up the charges of each person. */
+/**
+ * Adds up each person's charges for each provider, reference and day. Returns the largest sum for each of these IDs.
+ */
 function countPlainly(charges: readonly { id: string; charge: Charge }[]): Map<string, Units> {
   const worst = new Map<string, Units>();
   for (const vid of VIDS) {

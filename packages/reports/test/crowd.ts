@@ -41,7 +41,10 @@ export interface Run {
    * population.
    */
   shuffled: Counts;
-  /** The bit mask of the atoms in each register that is hit, and the number of registers at each frequency. */
+  /**
+   * `masks` has the bit mask of the atoms of all people in a register, for each register that is hit. `alone` has the
+   * number of registers with only one person, by that person's frequency.
+   */
   sketch?: { masks: Uint32Array; alone: number[] };
 }
 

@@ -7,8 +7,8 @@ import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns bounds on the sum of the counts that make up a union. The sum is at most cap · reach for each of these
- * counts. For impressions, it is also at least Σ k · (people at frequency k), unless the cap is below the highest
+ * Returns bounds on counts of events that together cover a union. The sum of these counts is at most their number · cap
+ * · reach. For impressions, it is also at least Σ k · (people at frequency k), unless the cap is below the highest
  * frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {

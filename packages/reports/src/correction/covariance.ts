@@ -153,8 +153,8 @@ function shareCovariance(
 ): number {
   const isSame = f === g;
   if (isNoise) {
-    // The measured shares tell nothing. The worst case for an interval is that all people have the same frequency, so
-    // each frequency counts as equally likely to be that one.
+    // The measured shares tell nothing. An interval is widest if all people have the same frequency. Assume that they
+    // do, and that each frequency is equally likely.
     const even = 1 / variances.length;
     return (isSame ? even : 0) - even ** 2 + (p - even) * (q - even);
   }

@@ -40,8 +40,9 @@ function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
 }
 
 /**
- * The privacy loss of one count for each coalition. Truncated workers' parts alone lose a delta. The aggregator's part
- * is not truncated, so a sum that includes it loses no delta.
+ * The privacy loss of one count for each coalition. The workers' noise is truncated, so the loss includes a delta if
+ * only this noise protects the count. The aggregator's noise is not truncated, so the delta is 0 if it also protects
+ * the count.
  */
 const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyParams) => Cost> = {
   'an aggregator that looks, alone or with providers: the parts of both workers': (mechanism, params) => {

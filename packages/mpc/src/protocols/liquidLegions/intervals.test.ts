@@ -1,8 +1,8 @@
 /**
- * How often the 95 % interval of a sketch contains the true reach, and the bias of the estimates. The simulation draws
- * only register counts and the noise of duchies, because encryption changes no count. Stress runs have 2,000 draws for
- * every size, fill, sample, noise and number of duchies, and print a table. The standard error of one coverage is then
- * 0.5 %. MEX_STRESS=20 has 40,000 draws and a standard error of 0.1 %.
+ * Tests how often the 95 % interval of a sketch contains the true reach, and how large the bias of the estimates is.
+ * The simulation draws only register counts and the noise of duchies, because encryption changes no count. Stress runs
+ * have 2,000 draws for every size, fill, sample, noise and number of duchies, and print a table. The standard error of
+ * one coverage is then 0.5 %. MEX_STRESS=20 has 40,000 draws and a standard error of 0.1 %.
  */
 
 import { liquidLegionsReachInterval } from '@measurement-exchange/sdk';
