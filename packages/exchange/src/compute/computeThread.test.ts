@@ -1,3 +1,6 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import {
   chain,
   enumList,
@@ -5,7 +8,7 @@ import {
   expandingOption,
   setOf,
 } from '@measurement-exchange/testkit/hostileDescriptors';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { ComputeThread } from './computeThread.ts';
 
 /**
@@ -14,6 +17,11 @@ import { ComputeThread } from './computeThread.ts';
  */
 const thread = new ComputeThread();
 afterAll(() => thread.stop());
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 const small = setOf({ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] });
 
@@ -54,6 +62,28 @@ describe('a thread for jobs', () => {
     await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });
   });
 
+  it('ends a job at its limit of processor time, however long that takes', async () => {
+    const maxMs = 1_000;
+    const slept = endSleepsUpTo(maxMs);
+    const used = vi.spyOn(Worker.prototype, 'cpuUsage');
+    for (const ms of [0, 600, 999, 1_000]) used.mockResolvedValueOnce({ user: ms * 900, system: ms * 100 });
+    const { run } = bound(new ComputeThread(maxMs));
+    await expect(run('readSet', { set: { bytes: chain(8_000) } })).rejects.toMatchObject({
+      reason: 'DESCRIPTOR_TOO_COSTLY',
+    });
+    expect(slept).toEqual([4 * maxMs, maxMs, 400, 1]);
+  });
+
+  it('ends a job that waits too long, also if the thread does not say how much it has used', async () => {
+    const slept = endSleepsUpTo(4_000);
+    vi.spyOn(Worker.prototype, 'cpuUsage').mockReturnValue(new Promise(() => {}));
+    const { run } = bound(new ComputeThread(1_000));
+    await expect(run('readSet', { set: { bytes: chain(8_000) } })).rejects.toMatchObject({
+      reason: 'DESCRIPTOR_TOO_COSTLY',
+    });
+    expect(slept).toEqual([4_000]);
+  });
+
   it('is replaced when it was ended', async () => {
     const { run } = bound(thread);
     await run('readSet', { set: { bytes: small } });
@@ -66,6 +96,17 @@ describe('a thread for jobs', () => {
     await expect(run('diff', { before: undefined as never, after: small })).rejects.toBeInstanceOf(TypeError);
   });
 });
+
+/** Makes sleeps of at most this many milliseconds end at once, and the others never. Returns a list of all sleeps. */
+function endSleepsUpTo(maxMs: number): number[] {
+  const slept: number[] = [];
+  vi.spyOn(timers, 'setTimeout').mockImplementation((ms = 0) => {
+    slept.push(ms);
+    return ms <= maxMs ? Promise.resolve() : (new Promise(() => {}) as never);
+  });
+  syncBuiltinESMExports();
+  return slept;
+}
 
 function bound(of: ComputeThread) {
   return { run: of.run.bind(of) };
