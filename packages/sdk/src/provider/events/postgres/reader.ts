@@ -6,6 +6,9 @@ import type { Session } from './session.ts';
 import { combinationsStatement, peopleStatement, type Table } from './statement.ts';
 import { keyValue } from './types.ts';
 
+/** A row of `peopleStatement`. Only the row for events without a VID has no VID. */
+type PeopleRow = [vid: string | null, value: string];
+
 export function readerOf(session: Session, table: Table): EventReader {
   const statementOf = (query: SourceQuery, what: Summed, cap: bigint) => {
     session.follow(query.signal);
@@ -13,8 +16,9 @@ export function readerOf(session: Session, table: Table): EventReader {
   };
   /** Calls `take` with the value of each sampled person, and with the value for all events without a VID. */
   const eachValue = async (query: SourceQuery, what: Summed, cap: bigint, take: (value: string) => void) => {
-    await session.each(await statementOf(query, what, cap), ([vid, value]) => {
-      if (isSampled(query, vid!)) take(value!);
+    await session.each(await statementOf(query, what, cap), (row) => {
+      const [vid, value] = row as PeopleRow;
+      if (isSampled(query, vid)) take(value);
     });
   };
   /** Computes figures on the server, for a query without sampling. */
@@ -42,8 +46,9 @@ export function readerOf(session: Session, table: Table): EventReader {
     async *people<F extends VidForm>(query: SourceQuery, cap: number, form: F) {
       const batches = session.batches(await statementOf(query, 'events', BigInt(cap)), {
         begin: (capacity) => new PeopleBatch(form, capacity),
-        add(batch, [vid, value]) {
-          if (isSampled(query, vid!)) batch.add(vid!, value!);
+        add(batch, row) {
+          const [vid, value] = row as PeopleRow;
+          if (isSampled(query, vid)) batch.add(vid, value);
         },
       });
       for await (const batch of batches) if (batch.length > 0) yield batch.people();
