@@ -34,6 +34,8 @@ const SPECIAL = [
   'true',
   '1 / 0 == 1',
 ];
+/** An engine may skip parts of a table for a question with one filter. These parts may have -0 but not 0. */
+const ALONE = ['d in [0.0]'];
 
 /** The rows, repeated for each filter. The VID is the number of the row. */
 function tableFor({ lacksNul = false }: TestSource): TestTable {
@@ -108,8 +110,10 @@ describe.each(TEST_SOURCES)('$name', (source) => {
 
   test('the source and CEL agree on special values', async () => {
     const forms = SPECIAL.flatMap((filter) => [filter, `!(${filter})`, `(${filter}) || c`]);
-    for (let i = 0; i < forms.length; i += AT_ONCE) {
-      const some = forms.slice(i, i + AT_ONCE);
+    const questions = Array.from({ length: Math.ceil(forms.length / AT_ONCE) }, (_, i) =>
+      forms.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
+    );
+    for (const some of [...questions, ALONE]) {
       const picked = await pickedBySource(events, some);
       expect({ some, picked }).toEqual({ some, picked: pickedByCel(some, rows) });
     }

@@ -16,7 +16,8 @@ export const duckdb: Dialect = {
     negate: (a) => `TRY(-${a})`,
   },
   choose: (condition, yes, no) => `CASE ${condition} WHEN true THEN ${yes} WHEN false THEN ${no} END`,
-  isOneOf: (_type, a, constants) => `${a} IN (${constants.join(', ')})`,
+  // DuckDB skips Parquet files by Bloom filters, which tell -0 from 0. Adding 0 turns -0 into 0 and prevents the skipping.
+  isOneOf: (type, a, constants) => `${type === 'double' ? `(${a} + 0)` : a} IN (${constants.join(', ')})`,
   falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
   functions: {
     startsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `starts_with(${a}, ${b})` },
