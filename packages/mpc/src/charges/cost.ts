@@ -1,4 +1,7 @@
-/** The charges of one measurement at one data provider. Agents, plans and rehearsals all compute them here. */
+/**
+ * Computes the charges of one measurement at one data provider. A provider's agent, a consumer's plan, and a report's
+ * rehearsal all use these functions.
+ */
 import type { PlainSpec } from '@measurement-exchange/contract';
 import type { MpcConfig, MpcProtocol } from '../protocols.ts';
 import { costInUnits, type Units } from './amounts.ts';
@@ -36,13 +39,13 @@ export interface ChargedEvents {
   interval: { start: Date; end: Date };
 }
 
-/** A reference and UTC day to charge, with the position of the first list entry that selects them. */
+/** A reference and UTC day to charge. Several entries in the list of events can select the same reference and day. */
 export interface ChargedPlace {
   reference: string;
   day: string;
-  /** The indexes of all entries in the list of events that select the place. */
+  /** The indexes of all entries in the list of events that select this reference and day. */
   events: number[];
-  /** The index of the entry in the list of events, and the index of the day in that entry's interval. */
+  /** The index of the first of these entries, and the index of the day in that entry's interval. */
   at: [event: number, day: number];
 }
 

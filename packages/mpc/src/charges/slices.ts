@@ -17,12 +17,12 @@ export type Slice = Readonly<Record<string, readonly Interval[]>>;
 export const EVERYBODY = '{}';
 
 /**
- * The maximum number of slices at one place of the ledger, and of sets of slices that a person can be in. Above either
- * maximum, every further slice counts as everybody.
+ * The limits for one place of the ledger: the number of slices, and the number of combinations of slices that one
+ * person can be in. Beyond either limit, a new slice is charged to everybody.
  */
 const MAX_SLICES = 128;
 const MAX_COVERS = 1024;
-/** The maximum total size of the sets of slices. A budget check adds up this many amounts. */
+/** The limit on the total number of slices in all combinations. A budget check adds up this many amounts. */
 const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 
@@ -85,8 +85,8 @@ export class SliceSums {
   }
 
   /**
-   * Returns the largest sets of slices that have a person in common, as indexes. Returns undefined if there are too
-   * many sets.
+   * Returns the largest combinations of slices that have a person in common, as indexes. Returns undefined if there are
+   * too many slices or combinations.
    */
   private coversOf(texts: readonly string[]): number[][] | undefined {
     if (texts.length > MAX_SLICES) return undefined;
@@ -117,7 +117,10 @@ function partsIn(charged: SlicedAmounts): string[] {
   return [...charged.keys()].filter((text) => text !== EVERYBODY);
 }
 
-/** Combines the axes. A person's place on one axis is independent of the places on the other axes. */
+/**
+ * Finds the largest combinations of slices that one person can be in. A person's place on one axis is independent of
+ * the places on the other axes, so the combinations of all axes are intersected.
+ */
 function findCovers(slices: readonly Slice[]): number[][] | undefined {
   const axes = new Set(slices.flatMap((slice) => Object.keys(slice)));
   let masks = new Set([(1n << BigInt(slices.length)) - 1n]);
@@ -134,7 +137,9 @@ function findCovers(slices: readonly Slice[]): number[][] | undefined {
   return covers.reduce((sum, { length }) => sum + length, 0) > MAX_MEMBERS ? undefined : covers;
 }
 
-/** Walks along an axis, and returns the set of slices at each place as a bit mask. */
+/**
+ * Returns which slices include each place on an axis, as bit masks with one bit per slice. Each mask is returned once.
+ */
 function masksAlong(axis: string, slices: readonly Slice[]): Set<bigint> {
   const changes: { at: bigint; bit: bigint }[] = [];
   let mask = 0n;

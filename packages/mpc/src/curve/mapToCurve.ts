@@ -1,6 +1,6 @@
 /**
- * Maps strings to P-256 points, like the public reference system. Each string is hashed to an x coordinate, and hashed
- * again until the curve has a point with that x. The result is the point with the even y.
+ * Maps strings to P-256 points, in the same way as the public reference system (docs/grpc.md). Each string is hashed to
+ * an x coordinate, and hashed again until the curve has a point with that x. The result is the point with the even y.
  */
 import { hash } from 'node:crypto';
 import { POINT_BYTES } from './affine.ts';

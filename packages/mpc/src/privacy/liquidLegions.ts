@@ -148,8 +148,9 @@ export class LiquidLegionsCovariances {
       const [rate, p] = [rates[i]!, probabilities[i]!];
       const bothEmpty = Math.exp((both - first - second) * rate);
       const product = a.empty[i]! * b.empty[i]!;
-      // The covariance of the two events that the register is empty in one sketch and in the other. If it is small, the
-      // difference of two probabilities has lost most of its digits.
+      // Compute the covariance of two events: the register is empty in the first sketch, and it is empty in the second.
+      // If few common people hit the register, a difference of probabilities would lose most of its digits, so use
+      // expm1.
       const difference = both * rate < FEW ? -Math.expm1(-both * rate) * bothEmpty : bothEmpty - product;
       common += weights[i]! * (difference + both * p ** 2 * product);
     }
@@ -170,7 +171,7 @@ export class LiquidLegionsCovariances {
   }
 }
 
-/** The number of common people per register below which a difference of probabilities has few correct digits. */
+/** If a register has fewer common people than this on average, a difference of probabilities has few correct digits. */
 const FEW = 1e-3;
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {

@@ -1,7 +1,7 @@
 /**
- * Decides which virtual people are in a sample. The public rule hashes a VID to a number u in [0, 1], and compares u
- * with the interval in 32-bit floats. This file instead compares the integer from which u is computed. The result is
- * the same, but any database engine can reproduce it exactly.
+ * Decides which virtual people are in a sample. The rule of the public reference system hashes a VID to a number u in
+ * [0, 1], and compares u with the interval in 32-bit floats. This file instead compares the integer from which u is
+ * computed. The result is the same, and any database engine can reproduce it exactly.
  */
 import { Fingerprint64 } from './farmHash.ts';
 

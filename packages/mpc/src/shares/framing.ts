@@ -101,7 +101,7 @@ export async function readValues(
   return reader.end();
 }
 
-/** Reads a tag and a number above 0. */
+/** Reads one protobuf field: a tag, followed by a number above 0 as a varint. */
 class NumberField {
   readonly tag: number;
   private bytes = 0;

@@ -1,7 +1,8 @@
 /**
- * A worker's part of the protocol. The worker adds up its shares from all providers, hides the sums (for reach only),
- * appends noise, and shuffles. The other worker does the same with the other shares. The sum of the two workers' messages
- * is the frequencies of all people, with noise and shuffled.
+ * A worker's part of the protocol. The worker adds up its shares from all providers, multiplies the sums by random
+ * factors (for reach only), appends noise registers, and shuffles all registers. The other worker does the same with
+ * the other shares. Adding the registers of both workers gives the frequencies of all people and the noise, in random
+ * order. For reach, a register then shows only whether a person was reached.
  */
 import { readValues } from '../../shares/framing.ts';
 import { shuffle } from '../../shares/permutation.ts';

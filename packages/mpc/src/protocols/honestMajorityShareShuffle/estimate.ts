@@ -47,8 +47,8 @@ function estimateReach(
 }
 
 /**
- * Estimates the frequency distribution. All registers that are not at a frequency below the maximum count as the
- * maximum frequency, even if no honest provider can report their value.
+ * Estimates the frequency distribution. The registers at 0 and at each frequency below the maximum are counted. All
+ * other registers count as the maximum frequency, even if no honest provider can report their value.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,

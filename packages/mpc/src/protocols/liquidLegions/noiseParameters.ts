@@ -39,8 +39,9 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * Each duchy adds at least this many copies of the publisher noise register and of the padding register, even without
-   * noise. The aggregator can then always subtract these registers or recognize them as noise.
+   * The minimum number of copies that each duchy adds of the publisher noise register and of the padding register, even
+   * without noise. For reach, the aggregator subtracts both registers. For frequencies, it recognizes them, because
+   * they have more copies than there are providers.
    */
   knownRegisters: number;
   /** The number of noise registers that each duchy adds, regardless of the noise that it draws. */

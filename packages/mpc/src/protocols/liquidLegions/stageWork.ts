@@ -29,7 +29,9 @@ type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 const MOST = 2048;
 /** The minimum number of blocks in a batch. A smaller batch would take much more time for each block. */
 const LEAST = 256;
-/** The number of batches is a multiple of this number, so that 2, 4, or 8 threads finish at the same time. */
+/**
+ * Large inputs are split into a multiple of this number of batches, so that 2, 4, or 8 threads finish at the same time.
+ */
 const BATCHES = 8;
 
 export function batchSize(count: number): number {
