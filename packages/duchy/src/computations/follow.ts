@@ -85,7 +85,8 @@ async function reportUnknown({ client, log }: Duchy, id: string, view: Computati
 }
 
 /**
- * Returns the part of a view that must not change after the duchy accepts it: everything except states, keys, and nonces.
+ * Returns the part of a view that must not change after the duchy accepts it. This part excludes states, nonces, the
+ * failure, the etag, and the update time. It also excludes keys and certificates, which `keepsKeys` checks.
  */
 function fixedPart(view: Computation): string {
   const { etag: _e, updateTime: _u, failure: _f, participants, requisitions, ...rest } = view;

@@ -32,7 +32,10 @@ const PEERS = {
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
 } as const;
 
-/** Adds up all providers' shares, blinds the sums, adds this worker's noise, and shuffles the registers. */
+/**
+ * Adds up all providers' shares, blinds the sums (for reach only), appends shares of both workers' noise, and shuffles
+ * all registers.
+ */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;

@@ -29,8 +29,8 @@ export const confirm: StageFunction = async (work) => {
 };
 
 /**
- * Checks that all duchies have the same terms, which each duchy signed together with its message key. `ownKeys` verifies
- * the ElGamal keys.
+ * Checks that all duchies have the same terms. Each duchy signed the terms together with its key for encrypting
+ * messages. `ownKeys` verifies the ElGamal keys.
  */
 async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   const { ring } = ownPlace(computation.view);
