@@ -56,8 +56,8 @@ export function rowsOf(planned: PlannedNeed, answer: Answer): Row[] {
 }
 
 /**
- * Returns the share of each frequency, scaled to a sum of 1. If nobody was reached, the result has no shares, and all
- * frequencies get equal shares.
+ * Returns the share of each frequency, scaled to a sum of 1. If nobody was reached, the answer has no shares, and the
+ * function returns equal shares for all frequencies.
  */
 export function sharesOf({ need }: PlannedNeed, { shares = [] }: Answer): number[] {
   const length = need.maximumFrequency!;

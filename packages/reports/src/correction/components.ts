@@ -3,7 +3,7 @@ import type { Period } from '../definition/calendar.ts';
 import { type Group, groupId, periodId } from '../needs/need.ts';
 import type { Row } from './answers.ts';
 
-/** Returns parts whose periods or groups do not overlap. */
+/** Returns lists of rows. Rows in different lists have disjoint periods or disjoint groups. */
 export function componentsOf(rows: readonly Row[]): Row[][] {
   // Rows with the same period and group always belong together.
   const blocks = [...Map.groupBy(rows, blockId).values()];

@@ -53,7 +53,7 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
 /** Corrects disjoint groups together if the sum of their people exceeds the population. */
 function withinPopulation(plan: Plan, parts: readonly Component[], population: number): Component[] {
   return neighborsOf(parts).flatMap((near) => {
-    // Rounding to whole people can add up to one person to each part.
+    // Round each part, as the result does. The sum of the rounded numbers can exceed the sum of the exact numbers.
     const total = near.reduce((sum, { rows, solution }) => {
       const counts = rows.flatMap((row, i) => (isCount(row) ? [i] : []));
       return sum + Math.round(peopleIn(solution, { counts }));
@@ -124,8 +124,8 @@ function wholeNeeds(component: Component, population: number | undefined): Corre
     const [row] = solution.columns[i]!;
     return row !== undefined && !isCount(rows[row]!);
   };
-  // People are rounded together, so that their sum stays within the population. A count of events is rounded by itself, and
-  // a column without rows is the slack of a constraint.
+  // Round all numbers of people together, so that their sum stays within the population. Round each count of events by
+  // itself. A column without rows is the slack of a constraint.
   const whole = rounded(
     solution.people.map((value, i) => (isPerson(i) ? value : 0)),
     population,

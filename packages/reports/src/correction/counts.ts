@@ -7,8 +7,8 @@ import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns bounds on counts of events that together cover a union. The sum of these counts is at most their number · cap
- * · reach. For impressions, it is also at least Σ k · (people at frequency k), unless the cap is below the highest
+ * Returns bounds on n counts of events that together cover a union. The sum of these counts is at most n · cap · reach.
+ * For impressions, the sum is also at least Σ k · (people at frequency k), unless the cap is below the highest
  * frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
@@ -33,8 +33,8 @@ export function countConstraints(rows: readonly Row[], covariance: readonly Floa
 }
 
 /**
- * Scales a constraint so that its error is as large as that of a usual row. Otherwise, a constraint could be so heavy that
- * the solver could not tell kinds of people apart, or so light that it would not hold.
+ * Scales a constraint so that its error is as large as the median error of the rows. With too much weight, the solver
+ * could not tell kinds of people apart. With too little weight, the constraint would not hold.
  */
 function scaled(constraint: Constraint, deviations: readonly number[]): Constraint {
   const usual = deviations.toSorted((a, b) => a - b)[deviations.length >> 1]!;

@@ -19,8 +19,8 @@ const CLOSE = 1e-3;
 /** Returns kinds of people, and numbers of them that fit the answers nearly as well as possible. */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
-  // Leave out counts of events and bounds. Bounds tie people so tightly to these counts that fitting one at a time
-  // could change neither.
+  // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only one
+  // of them at a time could not improve the fit.
   const system = new System({ ...problem, counts: [], constraints: [], population: undefined });
   const searches = problem.groups.map(({ best, partOf }) => {
     const search = new Search(system, best);

@@ -10,7 +10,10 @@ import type { Precision, Sparse } from './precision.ts';
  * length.
  */
 const DEPENDENT = 1e-6;
-/** Below this fraction of the squared length, the squared distance is a difference that has lost most of its digits. */
+/**
+ * If the computed squared distance is below this fraction of the squared length, cancellation has removed most of its
+ * digits, so it is computed again from the distance vector.
+ */
 const INEXACT = 1e-6;
 /**
  * The number of times that the final coefficients are refined. Each time removes nearly all of the remaining rounding
@@ -41,7 +44,10 @@ export class LeastSquares<T extends Sparse> {
     this.update();
   }
 
-  /** Adds vectors with these coefficients, which are near the best ones, and moves to the best ones. */
+  /**
+   * Starts with these vectors and coefficients, which should be close to the optimum, and moves to the optimal
+   * coefficients.
+   */
   start(vectors: readonly T[], coefficients: readonly number[]): void {
     for (const [i, vector] of vectors.entries())
       if (this.extend(vector)) this.coefficients[this.used.length - 1] = coefficients[i]!;
@@ -49,7 +55,7 @@ export class LeastSquares<T extends Sparse> {
     this.update();
   }
 
-  /** Fits another target. Starts with the vectors that fitted the last one. */
+  /** Fits another target. Starts with the vectors and coefficients that fit the previous target. */
   retarget(target: Float64Array): void {
     this.target = target;
     this.wanted = this.precision.timesDense(target);
@@ -79,7 +85,7 @@ export class LeastSquares<T extends Sparse> {
     }
   }
 
-  /** Returns what the fit leaves of a vector. */
+  /** Returns the vector minus the sum of the used vectors times their coefficients. */
   restOf(vector: Float64Array): Float64Array {
     const rest = Float64Array.from(vector);
     for (let i = 0; i < this.used.length; i++) subtract(rest, this.used[i]!, this.coefficients[i]!);

@@ -1,5 +1,6 @@
 /**
- * The kinds of people that explain the rows. A kind consists of a group, a history, and a frequency in each distribution.
+ * The kinds of people that explain the rows. A kind consists of a group, a history (see timeline.ts), and a frequency
+ * in each distribution.
  */
 import type { Period } from '../definition/calendar.ts';
 import { type Group, periodId } from '../needs/need.ts';
@@ -20,7 +21,7 @@ export interface Kind {
 export interface PeopleGroup {
   /** Finds kinds of people in this group whose reward exceeds `least`. */
   best(rewards: ArrayLike<number>, least: number): Kind[];
-  /** Guesses from the value of each row how many of the people that the row counts are in this group. */
+  /** Estimates how many of the people in each row are in this group. `values` has the number of people in each row. */
   partOf(values: readonly number[]): number[];
 }
 
@@ -94,7 +95,10 @@ export class People {
     return [...found.values()];
   }
 
-  /** A need of several groups takes the value of the same need of this group, if there is one, or else an even part. */
+  /**
+   * If a need covers several groups, uses the value of the same need for this group alone. If there is no such need,
+   * divides the value evenly among the groups.
+   */
   private partOf(needs: readonly NeedRows[], values: readonly number[]): number[] {
     const part = values.map(() => 0);
     const narrow = new Map(
@@ -133,8 +137,9 @@ function idOf({ union, period, rows }: NeedRows): string {
 }
 
 /**
- * Returns the column with the best frequency in each distribution. Each further column replaces one of these frequencies.
- * `best` lists the best row of each need. Rows are sorted by need, so columns are sorted.
+ * Returns the columns for a history. The first column has the best frequency in each distribution. Each other column
+ * replaces one of these frequencies with another one. `best` lists the best row of each need. Rows are sorted by need,
+ * so columns are sorted.
  */
 function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonly number[]): Column[] {
   const column: number[] = [];

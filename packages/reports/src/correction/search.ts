@@ -6,8 +6,8 @@ import { SolveError } from './solveError.ts';
 import type { System, Unknown } from './system.ts';
 
 /**
- * A decrease in χ² counts as no improvement unless it exceeds this value, or this fraction of χ². With a higher value, kinds
- * that gain little are left out, and the fit has more degrees of freedom than it should.
+ * A decrease in χ² counts as an improvement only if it exceeds both TOLERANCE and RELATIVE_TOLERANCE · χ². With higher
+ * tolerances, kinds that gain little would be left out, and the fit would have more degrees of freedom than it should.
  */
 const TOLERANCE = 1e-9;
 const RELATIVE_TOLERANCE = 1e-12;
@@ -18,7 +18,7 @@ export class Search {
   readonly squares: LeastSquares<Unknown>;
   private readonly system: System;
   private readonly best: PeopleGroup['best'];
-  /** The unknowns that are used, and those that were found before. */
+  /** All unknowns found so far, including the unknowns that the fit does not use. */
   private readonly pool: Unknown[];
   private readonly known: Set<string>;
 
@@ -76,13 +76,13 @@ function gainsIn(
   return gains.sort((a, b) => b.gain - a.gain);
 }
 
-/** Adds the unknowns with the largest gains together. If they obstruct each other, adds only one of them. */
+/** Adds the unknowns with the largest gains together. If χ² does not decrease, adds one unknown instead. */
 function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown; gain: number }[]): boolean {
   if (gains.length === 0) return false;
   const before = squares.chiSquared;
   const batch = gains.slice(0, BATCH).filter(({ gain }) => gain >= gains[0]!.gain * BATCH_GAIN);
   squares.add(batch.map(({ one }) => one));
-  // A kind may gain little before the slack of its constraint is added, too.
+  // Accept any decrease, even a small one. A kind may gain little until the slack of its constraint is added, too.
   if (squares.chiSquared < before) return true;
   // A linear combination of used kinds cannot be added. In that case, try the kind with the next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));

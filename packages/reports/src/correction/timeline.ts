@@ -71,8 +71,8 @@ export class Timeline {
   }
 
   /**
-   * For each interval and each atom in it, returns the best history if its reward is above 0. `rewards` is indexed by
-   * period and then by atom.
+   * For each interval and each atom, returns the best history with this atom in this interval, if the reward of the
+   * history is above 0. `rewards` is indexed by period and then by atom.
    */
   best(rewards: readonly Float64Array[]): History[] {
     const after = this.backward(rewards);

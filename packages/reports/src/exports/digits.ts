@@ -1,6 +1,6 @@
 /**
- * Returns the number of decimals at which the ends of an interval differ, but at least `least`. For example, the
- * interval from 3.52 to 3.53 needs two decimals.
+ * Returns the number of decimals that distinguish the ends of an interval, but at least `least`. For example, the
+ * interval from 3.52 to 3.54 needs two decimals.
  */
 export function digitsFor(low: number, high: number, least: number): number {
   const width = high - low;

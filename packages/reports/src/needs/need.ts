@@ -7,7 +7,9 @@ import type { Segment } from '../definition/definition.ts';
 
 export type NeedType = 'REACH' | 'REACH_AND_FREQUENCY' | 'IMPRESSION' | 'DURATION';
 
-/** The events of an event group that match at least one of the filters. If there are no filters, all of its events. */
+/**
+ * A part of an event group: the events that match at least one of the filters, or all events if there are no filters.
+ */
 export interface Cell {
   eventGroup: string;
   filters: string[];

@@ -36,8 +36,8 @@ export function assumedReach(
 }
 
 /**
- * Returns the expected variance of a need's value. For a count or duration, assumes `value` people with a count or
- * duration of 1 each.
+ * Returns the expected variance of a need's value. `value` is the assumed number of people. For impressions and
+ * durations, each person is assumed to have one impression or one second.
  */
 export function expectedVariance(
   planned: UnpricedNeed,
