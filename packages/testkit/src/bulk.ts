@@ -37,7 +37,7 @@ const PATHS = {
 const quote = pg.escapeLiteral;
 const certificateId = (party: BulkParty) => quote(party.certificate.split('/').at(-1)!);
 
-/** SQL rows of (state, version, from, to, cause). */
+/** Returns the transitions in PATHS as SQL rows of (state, version, from, to, cause). */
 function steps(): string {
   const rows = (['measurement', 'requisition'] as const).flatMap((resource) =>
     Object.entries<readonly Trigger[]>(PATHS[resource]).flatMap(([state, path]) => {
@@ -154,7 +154,7 @@ export function logChanges(those: string): string {
      ORDER BY version;`;
 }
 
-/** Writes descriptors with the same descriptor set, in turn for each provider. */
+/** Writes `count` descriptors that have the same descriptor set. The providers take turns as their owners. */
 export async function loadDescriptors(
   database: Database,
   bulk: { providers: BulkParty[]; descriptorSet: Uint8Array; count: number; first?: number },

@@ -1,4 +1,4 @@
-/** Self-signed certificates of the kind that parties bring, for any key and validity. */
+/** Creates self-signed certificates like those that parties register, for any key and validity. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import * as x509 from '@peculiar/x509';
 import type { DevParty, TestExchange } from './exchange.ts';

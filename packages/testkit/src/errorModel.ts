@@ -27,7 +27,7 @@ const LEAKS = [
   new RegExp(`\\b${hostname()}\\b`),
 ];
 
-/** No error response is larger, regardless of how many fields were wrong. */
+/** The maximum size of an error response, even if many fields were wrong. */
 const MAX_BODY = 16 * 1024;
 
 /**

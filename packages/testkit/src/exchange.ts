@@ -23,7 +23,7 @@ export interface Database {
   drop: () => Promise<void>;
 }
 
-/** Creates a clone of the migrated template. */
+/** Creates a database by cloning the migrated template database. */
 export async function createDatabase(): Promise<Database> {
   const server = inject('serverUrl');
   const name = `mex_${randomBytes(6).toString('hex')}`;
@@ -50,7 +50,10 @@ export interface TestExchange {
   /** All lines logged so far. */
   logs: () => Promise<string[]>;
   call: typeof call;
-  /** Stops the exchange, and returns the doctor's errors and the undocumented errors. The list must be empty. */
+  /**
+   * Stops the exchange. Returns the errors that the database doctor finds, and the error responses that the routes do
+   * not document. The list must be empty.
+   */
   stop: () => Promise<string[]>;
 }
 
@@ -104,8 +107,8 @@ export async function startExchange(
 }
 
 /**
- * Starts an exchange before the tests of this file or block and stops it after them. The doctor must find no errors.
- * The returned object is filled when the exchange runs.
+ * Starts an exchange before the tests of this file or block and stops it after them. The tests fail if `stop` returns
+ * errors. The returned object is filled when the exchange runs.
  */
 export function useExchange(overrides: Partial<Config> = {}, prepare?: Prepare): TestExchange {
   const exchange = {} as TestExchange;

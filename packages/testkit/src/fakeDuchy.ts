@@ -86,9 +86,9 @@ export async function receive(request: IncomingMessage): Promise<ReceivedUpload>
 }
 
 /**
- * Uses the keys of both workers to read an upload: the signed message, and the frequencies behind the two shares.
- * `provider` is the provider's certificate in PEM or DER, `worker` the private keyset of the worker that receives the
- * upload, and `peer` the private keyset of the other worker.
+ * Decrypts an upload with the keys of both workers. Returns the signed message, and the frequencies, which are the sum
+ * of both shares. `provider` is the provider's certificate in PEM or DER, `worker` is the private keyset of the worker
+ * that receives the upload, and `peer` is the private keyset of the other worker.
  */
 export async function openUpload(
   { fulfillment, data }: ReceivedUpload,

@@ -27,7 +27,7 @@ export function withUnknown<M extends Message>(message: M, no: number, content: 
   return message;
 }
 
-/** A name of this length. */
+/** Returns a name with `length` characters that ends with `last`. */
 export const longName = (length: number, last = 'x') => `V${'v'.repeat(length - 1 - last.length)}${last}`;
 
 const OPTION = 50_000;

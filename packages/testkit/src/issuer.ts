@@ -40,7 +40,10 @@ export interface TestIssuer {
   /** The published keys. */
   keys: SigningKey[];
   fetches: number;
-  /** Writes the response to the following requests. */
+  /**
+   * Writes the response to each request. By default, this is `publish`, which writes the published keys. Tests can
+   * replace it.
+   */
   respond: (response: ServerResponse) => void;
   publish: (response: ServerResponse) => void;
   close(): Promise<void>;

@@ -30,7 +30,7 @@ export interface ProviderWorld extends World {
   ask(changes?: Partial<MeasurementRequest> & { filter?: string }): Promise<Measurement>;
   /** Reads the requisition of such a measurement as the provider currently sees it. */
   requisitionOf(measurement: Measurement): Promise<Requisition & { name: string }>;
-  /** Stops everything, and returns the doctor's errors. */
+  /** Stops everything, and returns the errors that `TestExchange.stop` found. The list must be empty. */
   stop(): Promise<string[]>;
 }
 

@@ -41,7 +41,10 @@ export function bytesOf(
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body ?? '')]);
 }
 
-/** Returns the first reply. Status 0 means that the connection was closed or the patience ended before a reply. */
+/**
+ * Returns the first reply. Status 0 means that no reply arrived before the connection was closed or `patienceMs`
+ * passed.
+ */
 export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawReply> {
   const { hostname, port } = new URL(url);
   const { flood, drip, localAddress, patienceMs = 30_000 } = options;

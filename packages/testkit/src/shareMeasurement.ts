@@ -1,4 +1,7 @@
-/** Writes measurements that duchies compute directly to the database, for exchanges without the setting `protocols`. */
+/**
+ * Turns stored measurements into measurements that duchies compute, with SQL. Needed for exchanges without the setting
+ * `protocols`.
+ */
 import { logChanges } from './bulk.ts';
 import type { Database } from './exchange.ts';
 

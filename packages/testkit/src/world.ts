@@ -180,7 +180,7 @@ export async function fulfillWith(
 
 const { GEOMETRIC, DISCRETE_GAUSSIAN } = specs.ProtocolConfig_NoiseMechanism;
 
-/** Results with the labels that an honest provider sets. */
+/** Results of each type, with the noise mechanism and the methodology that an honest provider states. */
 export const reach = (value: bigint): ResultInit => ({
   reach: {
     value,

@@ -43,8 +43,8 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // If the path names only an owner, leave out absent resources of existing owners, because the target then is the
-  // owner itself.
+  // If the path names only an owner, the owner itself is the target. The absent targets of the two existing owners are
+  // then impossible, so leave them out.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))

@@ -8,7 +8,10 @@ import type { Kind } from './world.ts';
 export type Right = 'own' | 'any' | 'wildcard';
 export interface Row {
   may: Partial<Record<Kind, Right>>;
-  /** The reason of the error if the resource is absent. Undefined if the path names only a party that exists. */
+  /**
+   * The reason of the error if the target is absent. Undefined for collections, and for paths that allowed callers can
+   * use only with their own party.
+   */
   absent?: string;
   /** The status that allowed callers get if the target exists. The default is 200. */
   present?: string;

@@ -1,6 +1,6 @@
 /**
  * Runs operations in this thread instead of worker threads, so that small computations do not wait for threads to
- * start. Planted bugs take effect, too, because worker threads would load the unchanged source files.
+ * start, and so that planted bugs take effect. Worker threads would load the unchanged source files.
  */
 import {
   type Input,

@@ -65,8 +65,8 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
 }
 
 /**
- * Counts in the union of the sketches: all registers that contain people, and by frequency the registers that contain
- * exactly one person.
+ * Counts registers in the union of the sketches: all registers that contain people, and by frequency the registers
+ * whose people all have the same sampling indicator.
  */
 export function unionOf(
   spec: FrequencySketchParams & { maximumFrequency: number },

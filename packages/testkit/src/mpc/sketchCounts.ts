@@ -1,7 +1,7 @@
 /**
  * Draws random counts fast: occupied registers of a sketch, and the noise of duchies. Thousands of draws of a sketch
- * with 100,000 registers take seconds. This file does not use the product's formulas, because the tests compare them
- * with it.
+ * with 100,000 registers take seconds. Tests compare the product's formulas with these counts, so this file does not
+ * use those formulas.
  */
 import type { MpcNoise } from '@measurement-exchange/mpc/sketches';
 import type { Dice } from './world.ts';
@@ -102,7 +102,7 @@ export function drawCounts(size: Size, reach: number, width: number, draws: numb
   return Array.from({ length: draws }, () => count(binomial(reach, width, dice), dice));
 }
 
-/** The most people that are simulated one by one. Sketches of 1,000 registers always stay below it. */
+/** The maximum number of people to simulate one by one. Sketches with 1,000 registers always need fewer. */
 const MAX_THROWN = 4000;
 
 /**

@@ -1,4 +1,7 @@
-/** Small worlds of providers and people, their true figures, and the whole protocol run on them. */
+/**
+ * Small worlds of providers and people, and the whole share shuffle protocol run on them. truth.ts computes their true
+ * figures.
+ */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';
 import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
