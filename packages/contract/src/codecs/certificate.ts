@@ -2,7 +2,7 @@ import * as s from '../json/schema.ts';
 import { REVOCATION_STATES } from '../values/states.ts';
 import { certificateName, Finding } from './common.ts';
 
-/** A certificate in either DER or PEM, but not both. */
+/** A certificate in DER or PEM. The exchange rejects an input that contains both fields or neither. */
 export const CertificateInput = s.object({
   x509Der: s.optional(s.bytes({ min: 1 })),
   x509Pem: s.optional(s.text(20_000, 1)),

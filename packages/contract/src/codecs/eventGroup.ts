@@ -86,7 +86,10 @@ const input = {
 };
 
 const output = {
-  /** The event group's owner. The event group's name under a measurement consumer does not contain the owner. */
+  /**
+   * The data provider that owns the event group. A name such as `measurementConsumers/…/eventGroups/…` does not
+   * contain it.
+   */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   ...written,

@@ -65,7 +65,10 @@ export type AttentionCode = (typeof ATTENTION_CODES)[number];
 
 export const Attention = s.object({
   code: s.enumOf(ATTENTION_CODES),
-  /** The resource that needs attention, under the name that the caller knows. */
+  /**
+   * The resource that needs attention. A data provider gets the name of its requisition, and a duchy gets the name of
+   * its computation, instead of the name of the measurement.
+   */
   name: s.text(300, 1),
   party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy'), 'Whom it waits for.'),
   /** When the problem began, or when the event happened. */

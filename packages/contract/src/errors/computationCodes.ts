@@ -114,7 +114,10 @@ export const PROGRESS_CODES = {
 };
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
-/** The field, stage, or party that a problem concerns. All values are names that every participant knows. */
+/**
+ * The field, stage, or party that a problem concerns. All parties to the measurement can read a position, so it
+ * contains only names.
+ */
 export interface Position {
   field?: string | undefined;
   /** The name of a stage, or of a message between duchies. */

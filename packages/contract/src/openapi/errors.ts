@@ -76,7 +76,10 @@ export class ErrorPrinter {
 
 const text: JsonSchema = { type: 'string' };
 
-/** Does not forbid other properties, because later versions may add some. */
+/**
+ * Returns the schema of an object with these required properties. Other properties are allowed, because later
+ * versions may add some.
+ */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

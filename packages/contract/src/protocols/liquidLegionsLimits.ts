@@ -26,7 +26,10 @@ export const MAX_LEGIONS_REGISTERS = 5_000_000;
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
-/** Returns the parameters of each kind of noise. Every duchy adds all four kinds. */
+/**
+ * Returns the parameters of each kind of noise. Every duchy adds all kinds, but frequency noise only in
+ * `liquidLegionsV2`.
+ */
 export function legionsNoiseShapes(
   dataProviders: number,
   duchies: number,

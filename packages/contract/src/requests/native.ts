@@ -1,4 +1,7 @@
-/** Reads a request that consists of native values, with the same schemas as an HTTP request. */
+/**
+ * Reads requests that arrive as native values instead of JSON, such as gRPC requests. Uses the same schemas as for
+ * HTTP requests.
+ */
 import { invalid, type Violation } from '../errors/errors.ts';
 import { decode, type NativeObject } from '../json/codec.ts';
 import type { Route } from '../routes/route.ts';
@@ -6,16 +9,19 @@ import type { Operation } from '../routes.ts';
 import { fillIn } from '../values/names.ts';
 import { querySchemaOf, type RequestOf, requestIdSchema } from './request.ts';
 
-/** The parts of a request besides its path. Absent parts are undefined. */
+/** A request without its path. A field is undefined if the request does not contain it. */
 export interface NativeRequest {
   query?: NativeObject;
-  /** The resource, or the request message, without the names that the path contains. */
+  /** The resource or the request message, without the fields that repeat the path, such as `name` and `parent`. */
   body?: NativeObject | undefined;
   requestId?: string | undefined;
   keeps?: readonly string[];
 }
 
-/** Throws one error that contains all violations. `at` is the path of `body` in the caller's message. */
+/**
+ * Reads and validates a request. Throws one error that contains all violations. `at` is the path of `body` in the
+ * caller's message, for the field paths of violations.
+ */
 export function readNativeRequest(
   route: Route,
   params: Record<string, string>,

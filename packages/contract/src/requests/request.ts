@@ -129,7 +129,9 @@ export function takesRequestId(route: Route): boolean {
   return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
 }
 
-/** A caller may send an output-only field back, but the field has no effect in a request. */
+/**
+ * Returns whether the field is output-only. A caller may send such a field back, but it has no effect in a request.
+ */
 function isOutputOnly(form: Extract<Body, { form: 'resource' }>, key: string): boolean {
   return Object.hasOwn(propertiesOf(form.resource), key) && !Object.hasOwn(propertiesOf(form.schema), key);
 }

@@ -1,4 +1,4 @@
-/** The type of a route, and parts that routes share. */
+/** The type of a route, and the constants and functions from which routes are built. */
 import type { Code, Reason } from '../errors/reasons.ts';
 import * as s from '../json/schema.ts';
 

@@ -11,7 +11,7 @@ export const TYPE_URLS = {
   ElGamalPublicKey: `${PREFIX}ElGamalPublicKey`,
   RandomSeed: `${PREFIX}RandomSeed`,
   /**
-   * The request that a consumer asked a measurement for, as JSON. The SDK encrypts it so that only the consumer can
+   * The request from which the SDK created a measurement, as JSON. The SDK encrypts it so that only the consumer can
    * read it.
    */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',

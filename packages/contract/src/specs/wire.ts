@@ -67,7 +67,10 @@ interface WireField {
 
 interface Shape {
   fields: Map<number, WireField>;
-  /** The names of the required fields of a proto2 message. Fields whose values are not stored are left out. */
+  /**
+   * The names of the required fields of a proto2 message. Leaves out fields whose values are not stored, because the
+   * reader does not record whether they are present.
+   */
   required: string[];
 }
 
@@ -118,7 +121,10 @@ function scalarField(name: string, scalar: ScalarType = ScalarType.INT32): WireF
   return { name, wire: VARINT, repeated: false, keep: undefined, shape: undefined, ...SCALARS[scalar] };
 }
 
-/** Settings for scalar types whose values are stored, and for scalar types that are not varints. */
+/**
+ * Settings that differ from the defaults in `scalarField`: for types whose values are stored, and for types that are
+ * not varints.
+ */
 const SCALARS: { [type in ScalarType]?: Partial<WireField> } = {
   [ScalarType.STRING]: { wire: LENGTH, keep: 'string' },
   [ScalarType.BYTES]: { wire: LENGTH },
