@@ -101,8 +101,8 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
 };
 
 /**
- * Creates the `mex` program with only the commands that appear in `words`, the command line. For completion, loads all
- * commands.
+ * Creates the `mex` program. Loads only the commands that appear in `words`, the command line. The other commands have
+ * only a name and a summary, for the help. For completion, loads all commands.
  */
 export async function createMex(words: readonly string[]): Promise<Command> {
   const mex = new Command('mex')

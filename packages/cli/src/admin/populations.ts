@@ -1,4 +1,7 @@
-/** `mex admin populations`: creates populations, and sets which measurements count the people in each population. */
+/**
+ * `mex admin populations`: creates populations, and assigns model lines to them. The default population is for
+ * measurements without a model line.
+ */
 import {
   decode,
   type JsonObject,

@@ -24,8 +24,8 @@ import { readText } from './token.ts';
 interface CredentialOptions extends ClientOptions {
   identity?: string;
   /**
-   * Files or folders with trusted roots, in PEM or DER. With a prefix, as in `duchies/one=one.pem`, a root is trusted for
-   * that party only. If the party is a duchy, the prefix also accepts it in computations.
+   * Files or folders with trusted roots, in PEM or DER. With a prefix, as in `duchies/one=one.pem`, a root is trusted
+   * for that party only. A root for a duchy also makes the caller accept this duchy in computations.
    */
   roots?: string[];
 }

@@ -64,7 +64,7 @@ export function createDemoTrustStore(
   return createRereadTrustStore(async () => [...given, ...(await devRootFolders())], { always, onProblem });
 }
 
-/** The minimum time between two checks whether the files have changed. */
+/** The minimum time between two checks for changed files. */
 const LOOK_MS = 1_000;
 
 /**

@@ -20,7 +20,7 @@ export interface TokenOptions {
 
 interface Place {
   baseUrl: string;
-  /** False if no option, variable, or profile names an exchange, so that the development exchange is used. */
+  /** True if an option, a variable, or a profile names the exchange. Otherwise, the development exchange is used. */
   isNamed: boolean;
   profile: NamedProfile | undefined;
   dev: DevFile | undefined;

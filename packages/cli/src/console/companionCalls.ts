@@ -55,7 +55,7 @@ export class CompanionCalls {
   }
 }
 
-/** Rejects names that every object has, such as `constructor`. */
+/** Returns false for properties that every object inherits, such as `constructor`. */
 function isMethod(methods: Companion, method: string): method is CompanionMethod {
   return Object.hasOwn(methods, method);
 }

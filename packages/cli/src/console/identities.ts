@@ -23,8 +23,8 @@ export interface IdentityOptions extends Omit<ActingOptions, 'as' | 'json'> {
 }
 
 /**
- * Returns at least one identity. If no option, environment variable or profile names a caller, returns all demo parties and
- * the operator.
+ * Returns at least one identity. If no option, environment variable or profile names a caller or an exchange, returns
+ * all demo parties and the operator.
  */
 export async function findIdentities({ as, ...options }: IdentityOptions): Promise<Identity[]> {
   const names = as ?? ((await isNamed(options)) ? undefined : await everybody());

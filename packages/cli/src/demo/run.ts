@@ -140,9 +140,9 @@ async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
 }
 
 /**
- * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. The signal
- * aborts only the wait for the result. A measurement therefore enters `open` when it is created, and leaves it only
- * when it has ended.
+ * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. `open`
+ * contains the measurement from its creation until its end, because `signal` aborts only the wait and not the
+ * measurement.
  */
 async function ask(
   { client, consumer }: Advertiser,

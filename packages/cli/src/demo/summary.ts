@@ -40,7 +40,7 @@ ${wrapped(ABOUT_PRIVACY)}
 ${headline(report)}`);
 }
 
-/** Prints the report, in which no figure contradicts another. Only figures of the whole campaign are printed. */
+/** Prints the reach and the average frequency from the campaign report, whose figures agree with each other. */
 function printCampaign({ campaign }: DemoReport): void {
   const { title, state, figures, derived } = campaign;
   print(`\n${paint('bold', `${title}: one report, in which no figure contradicts another`)}  ${state}`);

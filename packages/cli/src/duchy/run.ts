@@ -34,7 +34,7 @@ async function run(options: RunOptions): Promise<void> {
   await runUntilStopped((opened) => start(options, opened));
 }
 
-/** Runs several demo duchies in this process until it is stopped. They share nothing but the process. */
+/** Runs several demo duchies in this process until it is stopped. Each duchy has its own keys and its own database. */
 export async function runDemoDuchies(names: string[]): Promise<void> {
   await runUntilStopped(async (opened) => void (await Promise.all(names.map((as) => start({ as }, opened)))));
 }

@@ -12,7 +12,7 @@ export interface DuchyOptions {
   as?: string;
 }
 
-/** Loads the duchy package only when a duchy command runs, because no other command needs it. */
+/** Loads the duchy package only when a command needs it, because most commands do not. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
 /** Returns the settings. Throws one error that lists all problems with the settings and with the files that they name. */

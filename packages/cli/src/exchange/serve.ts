@@ -71,7 +71,7 @@ async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<
   const isDevelopment = config.mode === 'development';
   if (!(config.console ?? isDevelopment)) return undefined;
   const { consolePages } = await import('./consolePages.ts');
-  // With --json, every line is JSON.
+  // With --json, write the message about the build to the log, because every line of the output must be JSON.
   const tell = isJson ? (message: string) => log.info({ component: 'console' }, message) : undefined;
   return consolePages(config, tell).catch((error: Error) => {
     if (!isDevelopment) throw error;

@@ -1,4 +1,4 @@
-/** `mex summary`: counts what a party has, and lists what needs its attention. */
+/** `mex summary`: shows how many resources a party has in each state, and lists those that need its attention. */
 import type { Attention, Count, PartySummary } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { callerOf, requireParty } from '../calls/caller.ts';

@@ -1,5 +1,5 @@
 /**
- * Determines the attributes that filters can use. Their types come from the event files, and their descriptions come from
+ * Determines the attributes that filters can use. Their types come from the events, and their descriptions come from
  * the settings.
  */
 import { type EventGroupAttribute, isAttributeName, MAX_ATTRIBUTES } from '@measurement-exchange/contract';

@@ -10,7 +10,7 @@ const columns = s.partial({
   timestampUnit: s.enumOf(['s', 'ms', 'us', 'ns']),
   eventGroup: text(),
   duration: text(),
-  /** The number of events that a row stands for. Default: each row is one event. */
+  /** The column with the number of events that a row stands for. Without this column, each row is one event. */
   count: text(),
   attributes: s.array(text()),
 });

@@ -110,8 +110,8 @@ function methodOf(settings: Settings) {
 }
 
 /**
- * Returns the consumers that may ask about each reference's events. Only demo parties trust the references that the
- * exchange stores in event groups.
+ * Returns the consumers that may ask about each reference's events. Without this setting, a demo provider trusts the
+ * exchange's data about its event groups (`unchecked`).
  */
 function referencesOf(settings: Settings): AgentOptions['references'] {
   const { as, events, references } = settings;

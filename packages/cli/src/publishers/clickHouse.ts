@@ -31,9 +31,7 @@ export function clickHouseOf(environment: NodeJS.ProcessEnv): ClickHouseServer |
   return url ? { url, username: username ?? 'default', password: password ?? '' } : undefined;
 }
 
-/**
- * Replaces the publisher's table. Also gives the publisher's account, which can only read that table, a new password.
- */
+/** Replaces the publisher's table, and the account that can only read this table. The account gets a new password. */
 export async function fillClickHouse(
   db: DuckDBConnection,
   { dataProvider, file }: Audience,

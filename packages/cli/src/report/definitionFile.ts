@@ -10,7 +10,7 @@ export const SCHEMA_FILE = 'report.schema.json';
 /** Returns the names of the event groups that a short form names, such as `northlight:autumn-video`. */
 type Resolve = (short: string) => Promise<string[]>;
 
-/** Returns undefined if there is no such file. */
+/** Reads a definition, in which event groups may have short forms. Returns undefined if the file does not exist. */
 export async function readDefinitionFile(
   file: string,
   resolve: Resolve,

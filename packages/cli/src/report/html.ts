@@ -114,7 +114,7 @@ function totals(document: ReportDocument): string {
   );
 }
 
-/** Returns the derived figures with this name, by period and group. */
+/** Returns the derived figures with this name, in one block for each period and group. */
 function derivedBlocks(
   { derived }: ReportDocument,
   name: DerivedFigure['name'],

@@ -68,7 +68,10 @@ function figureRows({ figures }: Rehearsal): string[][] {
   ]);
 }
 
-/** Returns one row for the days and event groups of a data provider that are charged the same. */
+/**
+ * Returns one row for each data provider and amount. The row combines all days and event groups that are charged this
+ * amount.
+ */
 function chargeRows(charges: readonly RehearsedCharge[]): string[][] {
   const same = Map.groupBy(charges, ({ dataProvider, amount }) =>
     [dataProvider, amount.epsilon, amount.delta, amount.rho].join(' '),

@@ -5,8 +5,8 @@ import { expiryOf } from './claims.ts';
 import { asking, discover, IssuerError, loadOpenId, readSecret } from './openId.ts';
 
 /**
- * A token is renewed when it expires within this time. A short-lived token is renewed later, when a third of its
- * lifetime is left.
+ * A token is renewed this long before it expires. A token with a lifetime below three minutes is renewed when a third
+ * of its lifetime is left.
  */
 const RENEW_BEFORE_MS = 60_000;
 /** The pause after a failed renewal. Meanwhile, the old token is used for as long as it is valid. */

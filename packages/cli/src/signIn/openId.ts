@@ -11,8 +11,8 @@ export interface OpenIdClient {
 }
 
 /**
- * The tokens that are kept from an issuer's response. Access tokens are not kept, because `mex` sends ID tokens to the
- * exchange.
+ * The tokens that `mex` stores after a user signs in. The access token is not stored, because the user's commands
+ * send the ID token to the exchange.
  */
 export interface Tokens {
   idToken: string;

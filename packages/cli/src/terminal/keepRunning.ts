@@ -14,7 +14,10 @@ interface KeptProgram {
   args: string[];
   /** The path of the log, relative to the data directory. */
   logFile: string;
-  /** The program's description in the exchange's log, such as `a demo duchy`. `fields` identify the program there. */
+  /**
+   * The program's description in the exchange's log, such as `a demo duchy`. `fields` are log fields that identify
+   * the program.
+   */
   what: string;
   fields: Record<string, string>;
 }

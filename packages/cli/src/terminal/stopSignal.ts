@@ -5,14 +5,15 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export const INTERRUPTED = 130;
 
 /**
- * Runs a program until a signal, or until the end of the process that started it with an IPC channel. Then closes what
- * `start` opened.
+ * Runs a program until it gets a signal, or until the parent process ends if it has opened an IPC channel. Then
+ * disposes of the resources in `opened`.
  */
 export async function runUntilStopped(
   start: (opened: AsyncDisposableStack, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack();
-  // Handle signals before the start, because a parent process may stop the program as soon as it listens.
+  // Handle signals before the start, because a parent process may send a signal as soon as the program accepts
+  // connections.
   const stopped = opened.use(new StopSignal());
   process.once('disconnect', stopped.stop);
   opened.defer(() => void process.off('disconnect', stopped.stop));

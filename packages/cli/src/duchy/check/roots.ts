@@ -13,7 +13,10 @@ import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
-/** The maximum number of computations to read. This number is enough to include every party, and takes only a few pages. */
+/**
+ * The maximum number of last week's computations to read, so that the check does not take long. A party that takes
+ * part only in further computations is not found.
+ */
 const MAX_COMPUTATIONS = 2_000;
 
 export interface RootsChecked {
