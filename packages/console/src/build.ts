@@ -12,7 +12,7 @@ import { takeLock } from './buildLock.ts';
 import { FOLDER } from './files.ts';
 
 const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
-/** The files that the build reads, relative to the folder of all packages. */
+/** The files whose changes cause a new build, relative to the folder of all packages. */
 const SOURCES = [
   ...['console/index.html', 'console/package.json', 'console/vite.config.ts', 'console/src/**/*.*'],
   ...['consent', 'contract', 'mpc', 'sdk'].map((name) => `${name}/src/**/*.ts`),

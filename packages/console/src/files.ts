@@ -36,7 +36,10 @@ export interface FileResponse {
 }
 
 export interface ConsoleFiles {
-  /** Returns undefined if the file does not exist, except that a browser that opens a page gets index.html. */
+  /**
+   * Returns index.html instead of a missing file if the request accepts HTML, because each page of the console has
+   * its own address. Returns undefined for any other missing file.
+   */
   respond(request: FileRequest): FileResponse | undefined;
 }
 

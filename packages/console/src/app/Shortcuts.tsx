@@ -46,8 +46,8 @@ export function Shortcuts() {
 }
 
 /**
- * Returns whether the key is a shortcut. It is not if the user turned shortcuts off, pressed a modifier key, typed in a
- * field, or has a dialog open.
+ * Returns false for a key that is not a shortcut, because the user turned shortcuts off, pressed a modifier key,
+ * types in a field, or has a dialog open.
  */
 function isForPage(event: KeyboardEvent): boolean {
   if (!areLettersOn() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;

@@ -1,4 +1,4 @@
-/** A chart of states over time. Each row shows the states of one thing, such as a measurement. */
+/** A chart of states over time. Each row shows the states of one resource, such as a measurement. */
 import { type Chart, picture, plot } from './chart.ts';
 import { across, type Node, node } from './node.ts';
 import { axisTexts, type Scale, scaleFromZero } from './scale.ts';

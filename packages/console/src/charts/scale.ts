@@ -57,7 +57,10 @@ function finite(values: readonly number[]): number[] {
   return found.length > 0 ? found : [0];
 }
 
-/** Draws the numbers of an axis. In a narrow plot, every second number is hidden. */
+/**
+ * Draws the numbers of an axis. In a narrow plot, every second number is hidden. With an even number of numbers, all
+ * except the first and the last are hidden.
+ */
 export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): Node[] {
   const last = ticks.length - 1;
   return ticks.map((tick, i) => {

@@ -17,7 +17,7 @@ export function seriesAt(index: number): Series {
   return { hue: ((index % 4) + 1) as Series['hue'], shape: SHAPES[shape]! };
 }
 
-/** Draws the shape of a series. `x` and `y` are the center, in pixels. */
+/** Draws the shape of a series in a drawing of fixed size. `x` and `y` are the center, in pixels. */
 export function shapeAt({ hue, shape }: Series, x: number, y: number, r: number, extra = ''): Node {
   const style = `${extra}f${hue}`;
   switch (shape) {
@@ -41,7 +41,7 @@ export function shapeAt({ hue, shape }: Series, x: number, y: number, r: number,
   }
 }
 
-/** Draws the shape of a series. `percent` is the horizontal position, and `y` is in pixels. */
+/** Draws the shape of a series in a plot of any width. `percent` is the horizontal position, and `y` is in pixels. */
 export function dotAt(series: Series, percent: number, y: number, r: number, hasHalo = true): Node {
   const style = hasHalo ? 'pt ' : 'pt flat ';
   if (series.shape === 'circle') {

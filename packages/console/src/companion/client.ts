@@ -1,4 +1,4 @@
-/** Calls the companion on the party's own machine. */
+/** Calls the companion's methods on the server of this page: `mex console`, or a development exchange. */
 import type { CompanionErrorBody, CompanionMethod, CompanionMethods, ExchangeDetails } from './methods.ts';
 
 export class CompanionError extends Error {

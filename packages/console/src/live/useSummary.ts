@@ -20,7 +20,10 @@ export function useSummary(): UseQueryResult<PartySummary> {
   );
 }
 
-/** Reads the summary again after changes. Only `Shell` calls this hook: one read updates all components that show the summary. */
+/**
+ * Reads the summary again after changes. Only `Shell` calls this hook, because one read updates all components that
+ * show the summary.
+ */
 export function useSummaryAgain(): void {
   const { principal } = useSession();
   const queries = useQueryClient();

@@ -9,7 +9,7 @@ export interface Page {
   /** The roles that see this page. Several pages may have the same path if their roles differ. */
   roles: readonly Role[];
   load: () => Promise<{ default: () => ReactNode }>;
-  /** The path of the entry in the side bar that this page belongs to, if it is not at the beginning of `path`. */
+  /** The path of the side bar entry that this page belongs to. Absent if `path` begins with the entry's path. */
   under?: string;
   /** The entry in the side bar. `main` entries come before `more` entries. */
   nav?: {

@@ -1,7 +1,10 @@
 import { type ReactNode, useEffect } from 'react';
 import { A } from './A.tsx';
 
-/** The head of a page: the page above it, title, facts in one line, and actions. Also sets the window's title. */
+/**
+ * The head of a page: a link to the page above it, the title, facts in one line, and actions. Also sets the window's
+ * title.
+ */
 export function PageHead({
   title,
   above,

@@ -36,7 +36,10 @@ export function PublishersProvider({ children }: { children: ReactNode }) {
   return <PublishersContext value={find}>{children}</PublishersContext>;
 }
 
-/** Returns a function that looks up a publisher by name. Publishers are ordered by age, so that each keeps its color. */
+/**
+ * Returns a function that looks up a publisher by name. Publishers are ordered by creation time, so that a new
+ * publisher does not change the colors of the others.
+ */
 export const usePublishers = () => useContext(PublishersContext);
 
 function publisherIn(places: ReadonlyMap<string, { i: number; displayName?: string | undefined }>) {

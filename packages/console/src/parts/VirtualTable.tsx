@@ -20,7 +20,7 @@ export function VirtualTable<Row>({
   children,
 }: {
   className?: string;
-  /** The cells of the head. */
+  /** The cells of the header row. */
   head: ReactNode;
   rows: readonly Row[];
   keyOf: (row: Row) => string;

@@ -37,7 +37,10 @@ export const subjectName = (subject: string) => subject.replace(/^CN=([^,]+)$/, 
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Replaces resource names in the exchange's text with display names. */
+/**
+ * Replaces resource names in the exchange's text. The names of parties become display names, and the names of
+ * requisitions become `the request`.
+ */
 export function inWords(sentence: string, nameOf: NameOf): string {
   return sentence
     .replaceAll(/measurementConsumers\/[\w-]+\/measurements\/[\w-]+\/requisitions\/[\w-]+/g, 'the request')

@@ -3,7 +3,9 @@ import { DEVELOPMENT_BUDGET, MEASURES, type PrivacyAmount } from '@measurement-e
 import type { Plan, RehearsedCharge } from '@measurement-exchange/reports';
 import type { ChargeView } from './types.ts';
 
-/** Returns each publisher's charge to its busiest day. A publisher without a charge is included with 0. */
+/**
+ * Returns each publisher's charge to the day that is charged most. A publisher without a charge is included with 0.
+ */
 export function chargeViews(
   { needs }: Pick<Plan, 'needs'>,
   charges: readonly RehearsedCharge[],

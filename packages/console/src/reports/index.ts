@@ -1,4 +1,4 @@
-/** Reports as pages and files show them. No browser is needed. */
+/** Computes and draws reports for pages and exported files. Needs no browser. */
 export * from './charts.ts';
 export { type Finding, findingsOf } from './findings.ts';
 export { planView } from './planView.ts';

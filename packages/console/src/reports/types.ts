@@ -31,7 +31,7 @@ export interface FigureView extends Partial<Estimate> {
   missing: string[];
   /** The people at each frequency, and at that frequency or above. Only for frequency figures. */
   frequencies?: { people: Estimate; orMore: Estimate }[];
-  /** Only for frequency figures whose impressions are known, too. */
+  /** The average frequency. Set only for a frequency figure whose impressions are also in the report. */
   average?: Ratio;
   /** The impressions beyond each person's first 1, 2, 3 and so on. Only with `average`. */
   beyond?: Ratio[];
@@ -50,7 +50,7 @@ export interface NeedView {
   protocol: string;
   measured?: number;
   corrected?: number;
-  /** The measured minus the corrected number, in standard deviations. */
+  /** The measured minus the corrected number (before rounding), in standard deviations of the measured number. */
   pull?: number;
   measurement?: string;
   state?: string;

@@ -19,14 +19,14 @@ import { segmentsOf } from './segments.ts';
 import type { Added, FigureView, MeasurementView, NeedView, ReportView } from './types.ts';
 
 /**
- * The maximum number of segments for which the view has the people that each segment adds to every combination of the
- * others.
+ * With at most this many segments, the view contains the people that each segment adds to every combination of the
+ * others. With more segments, it contains only what each adds to the segments before it, and to all others.
  */
 const ALL_ORDERS_UP_TO = 6;
 
 /**
- * `measured` has the measurement of each need, with its state and the reason if it failed. `charges` is what these
- * measurements cost.
+ * `measured` contains the measurement of each need, with its state and, if it failed, the reason. `charges` contains
+ * the charges of these measurements.
  */
 export function reportView(
   report: Report,
@@ -63,7 +63,10 @@ function severalOf(segments: number): Uint8Array {
   return Uint8Array.from({ length: 1 << segments }, (_, atom) => ((atom & (atom - 1)) === 0 ? 0 : 1));
 }
 
-/** Returns the names of the sets that are the union of all segments. A single segment is everything, too. */
+/**
+ * Returns the names of the sets and segments that contain everybody who was reached: unions of all segments, or the
+ * only segment.
+ */
 export function everythingOf(definition: ReportDefinition): string[] {
   const segments = Object.keys(definition.segments);
   const namesIn = (of: Expression): string[] =>
@@ -136,7 +139,7 @@ function needView(
   };
 }
 
-/** Describes a measurement of these needs, which differ only in their data providers. */
+/** Describes the measurement that answers these needs. The needs differ only in their data providers and segments. */
 export function measurementView(
   needs: readonly [PlannedNeed, ...PlannedNeed[]],
   now: Pick<MeasurementView, 'measurement' | 'state'>,

@@ -51,7 +51,10 @@ export class Login {
     return this.tokens.idToken;
   };
 
-  /** Called after the exchange has rejected the token. The next call of `token` renews it first. */
+  /**
+   * Called after the exchange has rejected the token. If the user can sign in again (`onExpired`), the next call of
+   * `token` renews the token first.
+   */
   reject(): void {
     if (this.onExpired) this.tokens = { ...this.tokens, expiresAt: 0 };
   }

@@ -142,7 +142,10 @@ async function refresh({ server, client }: Provider, refreshToken: string): Prom
   return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
 }
 
-/** Keeps the ID token, because the exchange does not accept access tokens. */
+/**
+ * Keeps the ID token and the refresh token. The page sends the ID token to the exchange, and does not use the access
+ * token.
+ */
 function tokensOf(response: oauth.TokenEndpointResponse): Tokens {
   const { id_token: idToken, refresh_token: refreshToken } = response;
   const claims = oauth.getValidatedIdTokenClaims(response);

@@ -57,7 +57,7 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
   );
 }
 
-/** Shown for a request that is not in the ledger. Shows nothing if there is no ledger. */
+/** Shown instead of a cost if the ledger has no charge for the request. Shows nothing if there is no ledger. */
 function NoCost({ state }: Pick<RequestRow, 'state'>) {
   const { data } = useBudget();
   if (data === undefined || 'missing' in data) return null;

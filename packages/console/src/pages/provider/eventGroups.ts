@@ -14,7 +14,7 @@ export function campaignOf({ eventGroupMetadata }: EventGroup): string | undefin
   return [brandName, campaignName].filter(Boolean).join(' · ') || undefined;
 }
 
-/** Returns the reference of an event group. `name` may be any name that ends with its ID. */
+/** Returns the reference of an event group. `name` is any name that ends with the ID of the event group. */
 export function useReference(name: string): string | undefined {
   const { data } = useEventGroup(idOf(name));
   return data?.eventGroupReferenceId || undefined;

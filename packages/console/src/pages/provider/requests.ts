@@ -35,7 +35,7 @@ export function rowOf(requisition: Requisition): RequestRow {
 
 const atMost3 = limited(3);
 
-/** Decrypts a request. A request never changes, so the result is cached. */
+/** Decrypts and verifies a request. The page caches the result, because the contents of a request never change. */
 export function useOpenedRequest(name: string, { enabled = true } = {}) {
   const { companion, principal } = useSession();
   return useQuery({
@@ -65,7 +65,7 @@ export function useBudget() {
   });
 }
 
-/** Returns the cost of each request, as a share of the limit of each of its days. */
+/** Returns the cost of each request on each of its days, as a share of the daily limit. */
 export function useCosts(): ReadonlyMap<string, number> {
   const { data } = useBudget();
   if (data === undefined || 'missing' in data) return NOTHING;

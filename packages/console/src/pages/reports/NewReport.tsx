@@ -41,7 +41,10 @@ export default function NewReport() {
   );
 }
 
-/** The maximum number of publishers that are already picked when the form opens. */
+/**
+ * If there are at most this many publishers, all of their event groups are picked when the form opens. Otherwise,
+ * none are picked.
+ */
 const PICKED_UP_TO = 4;
 
 function Fresh() {

@@ -99,7 +99,10 @@ function monthsWith(day: Day, shown: readonly Day[], last: Day): Day {
   return month < shown[0]!.slice(0, 7) ? addMonths(day, shown.length - 1) : last;
 }
 
-/** Returns the day that the Tab key focuses: the current day, or the first day shown. */
+/**
+ * Returns the day that the Tab key focuses: the current day if its month is shown, and otherwise the first day shown.
+ * Undefined if `month` does not contain that first day.
+ */
 function tabStopOf(month: Day, current: Day, shown: readonly Day[]): Day | undefined {
   const isShown = shown.some((other) => other.slice(0, 7) === current.slice(0, 7));
   if (isShown) return current;

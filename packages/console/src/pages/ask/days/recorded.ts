@@ -30,8 +30,8 @@ const endOf = (endTime: string | undefined, now: Date) =>
 const MAX_DEFAULT_DAYS = 92;
 
 /**
- * Returns the days that all event groups have recorded. If there are no such days, returns the range that covers the
- * recorded days of all event groups, and if no day is recorded, the last 28 days.
+ * Returns the days that all event groups have recorded completely. If they have no such day in common, returns the
+ * range from the first to the last recorded day. If no day is recorded, returns the last 28 days.
  */
 export function defaultRange(groups: readonly (Interval | undefined)[], now: Date): DayRange {
   const known = groups.flatMap((interval) => wholeDays(interval, now) ?? []);

@@ -14,7 +14,7 @@ export interface AskForm {
   title: string;
   type: RequestType;
   groups: readonly string[];
-  /** Undefined means the days that the picked event groups have recorded. */
+  /** Undefined means the default range of the picked event groups (see `defaultRange`). */
   days: DayRange | undefined;
   filter: string;
   /** Undefined means that the exchange chooses. */

@@ -12,7 +12,7 @@ import { ResultCell } from './ResultCell.tsx';
 import type { Row } from './rows.ts';
 import { useSettled } from './useSettled.ts';
 
-/** The cells of the head. */
+/** The cells of the header row. */
 export const HEAD = (
   <>
     <th>Title</th>

@@ -1,4 +1,7 @@
-/** Shows the question of a measurement, from the consumer's sealed copy and from the exchange's data. */
+/**
+ * Shows the question of a measurement. The dates, event groups and filters come from the consumer's encrypted copy,
+ * and the other facts from the exchange.
+ */
 import { decodeMeasurementSpec, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
 import type { Question } from '@measurement-exchange/sdk';
 import type { UseQueryResult } from '@tanstack/react-query';

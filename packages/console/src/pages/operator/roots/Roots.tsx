@@ -131,7 +131,7 @@ function RemovalDialog({
   );
 }
 
-/** For a root of one party, shows the number of certificates that the root issued. */
+/** For a root of one party, shows how many of the party's certificates the root issued. */
 function RestsOnIt({ root }: { root: TrustedRoot }) {
   const { party } = root;
   const { data } = useResource(

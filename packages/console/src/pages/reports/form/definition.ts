@@ -8,7 +8,7 @@ import type { AskForm } from '../../ask/form/form.ts';
 export interface ReportForm extends Pick<AskForm, 'title' | 'groups' | 'days' | 'filter'> {
   /** One segment for each publisher, or one for each event group. */
   segmentsBy: 'publisher' | 'eventGroup';
-  /** Names that the user has given to segments, by the segment's first name. */
+  /** Names that the user has given to segments, by the segment's default name. */
   names: Readonly<Record<string, string>>;
   sets: readonly NamedSet[];
   hasOverlap: boolean;
@@ -47,7 +47,7 @@ export const IN_ALL = 'inAll';
 const GROUPS = 'people';
 
 export interface FormSegment {
-  /** The name before the user changed it. It identifies the segment. */
+  /** The default name. It identifies the segment even if the user changes `name`. */
   key: string;
   name: string;
   dataProvider: string;
@@ -127,8 +127,8 @@ const own = ({ sets }: ReportForm) =>
 
 function figuresOf(form: ReportForm, names: readonly string[], all: string): FigureRequest[] {
   const { precision, maximumFrequency } = form;
-  // Ask for the people whom all segments reached. This figure needs every union, and the unions determine every
-  // combination.
+  // Include the people whom all segments reached. This figure needs the reach of every union of segments, which also
+  // determines the overlap of every combination.
   const overlap = form.hasOverlap && names.length > 1 ? [...names, IN_ALL] : [];
   const others = [...overlap, ...own(form).map(({ name }) => name.trim())];
   const periods: Periods = form.overTime === 'daily' ? 'daily' : 'weekly(MONDAY)';

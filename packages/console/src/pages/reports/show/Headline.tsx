@@ -90,7 +90,10 @@ function Big({
   );
 }
 
-/** States how much the sum of the segments' reaches exceeds the reach of all of them. */
+/**
+ * States how much the sum of the segments' reaches exceeds the reach of all of them, and how many people more than
+ * one segment reached.
+ */
 function Several({ view: { several, everyone, alone } }: Pick<Labeled, 'view'>) {
   if (several === undefined || everyone === undefined || everyone.value === 0 || alone.includes(null))
     return null;

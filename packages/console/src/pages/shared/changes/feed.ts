@@ -2,7 +2,10 @@
 import type { Change } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk/client';
 
-/** The number of changes that the page reads in one call. It first shows this many of the newest changes. */
+/**
+ * The number of changes that the page reads in one call. When the page opens, it shows this many of the newest
+ * changes.
+ */
 export const PAGE_SIZE = 1000;
 /** The maximum number of changes that the page keeps. It drops the oldest changes. */
 export const MAX_KEPT = 5000;
@@ -11,11 +14,14 @@ export interface Feed {
   changes: readonly Change[];
   /** The page token for changes after the newest one. */
   token: string;
-  /** True if the log has older changes than these. */
+  /** True if the log may have changes that are older than `changes`. */
   isCut: boolean;
 }
 
-/** Reads the changes since `earlier`, or the newest ones. */
+/**
+ * Returns `earlier` with the changes since then. Without `earlier`, or if its token has expired, returns the newest
+ * changes.
+ */
 export async function readFeed(
   client: ExchangeClient,
   parent: string,
