@@ -16,8 +16,8 @@ export interface Connections {
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**
- * Without `databaseUrl`, starts the embedded server. Disposing of `opened` then stops the server and unlocks the data
- * directory.
+ * Opens the database. If `databaseUrl` is not set, locks the data directory and starts the embedded server. Disposing
+ * of `opened` stops that server and unlocks the data directory.
  */
 export async function openDatabase(
   config: Config,

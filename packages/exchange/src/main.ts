@@ -51,7 +51,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Adds pages that are not part of the exchange, such as the console at `/`. */
+/** Adds pages that this package does not contain, such as the console at `/`. */
 export type AddPages = (app: FastifyInstance, context: PageContext) => void;
 
 export interface PageContext {
@@ -137,8 +137,8 @@ export async function start(
     development = await startDevelopment({ ...at, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
   }
-  // Check the duchies after the demo duchies were created. Until `tokens` is set, every request gets an error that asks
-  // the caller to retry.
+  // Check the duchies after the demo duchies were created. Until `tokens` is set, every request with a token gets an
+  // error that asks the caller to retry.
   await requireDuchies(db, protocols);
   const devIssuers = development ? [development.issuer.issuerConfig] : [];
   tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });

@@ -36,8 +36,8 @@ export function createApiKeyVerifier(options: {
         cache.reject(key);
         throw unacceptable(record === undefined ? 'the API key is unknown' : 'the API key has expired');
       }
-      // If `invalidate` was called during the lookup, `accepted` is now a new cache, and nobody reads this entry in the
-      // old cache.
+      // Write to the cache that was in use before the lookup. If `invalidate` has replaced the cache since, nobody
+      // reads this outdated entry.
       return cache.accept(key, verifiedOf(record), now + RECHECK_MS);
     },
 

@@ -1,6 +1,6 @@
 /**
- * Verifies client certificates. The TLS handshake proves only that the caller has the certificate's private key. The
- * certificate's authority key identifier, which anybody can write, only selects the roots whose keys are tried.
+ * Verifies client certificates. The TLS handshake proves only that the caller has the certificate's private key.
+ * Anybody can write any authority key identifier into a certificate, so the identifier only selects the roots to try.
  */
 import { hash } from 'node:crypto';
 import {
@@ -68,8 +68,8 @@ export function createClientCertificateVerifier(options: {
         if (!cache.has(key)) permit?.(undefined);
         const party = await partyOf(certificate, lookup);
         await requireGoodStanding(certificate, party, lookup, new Date(now));
-        // If `invalidate` was called during the lookups, `accepted` is now a new cache, and nobody reads this entry in
-        // the old cache.
+        // Write to the cache that was in use before the lookups. If `invalidate` has replaced the cache since, nobody
+        // reads this outdated entry.
         return cache.accept(key, verifiedOf(certificate, party), now + RECHECK_MS);
       } catch (error) {
         cache.reject(key);
@@ -86,8 +86,8 @@ export function createClientCertificateVerifier(options: {
 
 /**
  * Returns the name of the party that the certificate belongs to. A root that is trusted for only one party issues
- * certificates only for that party. A certificate from any other root must name its party, or exactly one party must
- * have registered it.
+ * certificates only for that party. A certificate from any other root must name exactly one party. If it names none,
+ * exactly one party must have registered the certificate.
  */
 async function partyOf(certificate: X509, lookup: ClientCertificateLookup): Promise<string> {
   const { der, authorityKeyIdentifier, subjectKeyIdentifier, parties } = certificate;

@@ -12,7 +12,7 @@ import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest
 
 export type { BackupFacts } from './manifest.ts';
 
-/** Files that development mode creates next to the database. They contain the keys of certificates in the database. */
+/** Files with private keys of the demo parties, the demo root, and the token issuer of development mode. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
 

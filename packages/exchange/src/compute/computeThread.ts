@@ -13,7 +13,9 @@ const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
  * 1 MiB takes about a second.
  */
 const MAX_MS = 6_000;
-/** A job that does not exceed the limit may take this many times as long, because it waits for a processor. */
+/**
+ * The limit of a job's elapsed time, as a multiple of its CPU time limit. On a busy machine, a job waits for a CPU.
+ */
 const MOST_WAITING = 4;
 /** The memory limit of the thread. Caching the schemas of descriptor sets of 2 MiB takes up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
@@ -42,7 +44,7 @@ export class ComputeThread {
     return { output: done.output as Output<J>, ms: done.ms };
   }
 
-  /** Ends the thread if the job that begins now is too costly. */
+  /** Ends the thread if the job exceeds a limit of CPU time or elapsed time. Abort the result when the job ends. */
   private endLongJob(worker: Worker): AbortController {
     const watch = new AbortController();
     const { signal } = watch;

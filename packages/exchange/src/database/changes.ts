@@ -106,7 +106,10 @@ export const latestPosition = read.one(
   position(''),
 );
 
-/** Returns the position before the newest `count` readable rows of a party's change log, or undefined if it has no more. */
+/**
+ * Returns the position before the newest `count` readable rows of a party's change log. Returns undefined if the log
+ * has at most `count` readable rows.
+ */
 export const positionBeforeNewest = read.first(
   (party: string, count: number) => [party, count],
   'changes_before_newest',

@@ -9,7 +9,10 @@ const earlier = table<EarlierDeferrals>('requisitions', {
   lastTime: optional('deferral_time', 'time'),
 });
 
-/** Counts deferrals in the transition log. The caller must have locked the measurement. */
+/**
+ * Counts a requisition's deferrals in the transition log, and reads the time of the last deferral. The caller must
+ * have locked the measurement.
+ */
 export const earlierDeferrals = inTransaction.one(
   (requisition: string) => [requisition],
   'requisition_earlier_deferrals',

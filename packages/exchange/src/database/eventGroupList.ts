@@ -72,7 +72,8 @@ const FILTERS = [
   {
     name: 'from',
     values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
-    // A list sorted by START needs a condition on START, so that PostgreSQL reads only the matching part of the index.
+    // If the list is sorted by the expression `START`, use the same expression in the condition. PostgreSQL then
+    // reads only the matching part of the index on that expression.
     condition: (n: number, { order }: EventGroupListQuery) =>
       `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
        AND e.availability_start IS NOT NULL`,

@@ -225,9 +225,12 @@ export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   requisition: ofNamed,
 });
 export const OUTLINE = join(measurementOutlines, requisitionOutlines);
-/** For explanations to a consumer or a duchy, which may see all requisitions. */
+/** Reads a measurement with all requisitions, to explain the measurement to its consumer or to a duchy. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
-/** For explanations to a provider, which may see only its own requisition. */
+/**
+ * Reads one requisition, to explain it to its provider, which may see only this requisition. The row includes the
+ * participants even if the requisition is not the measurement's first.
+ */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
 /** A measurement as its duchies read it. Lists use LISTED_COMPUTATION, which omits the result. */
 export const COMPUTATION = join(measurementsWithResult, requisitionOutlines, { measurement: first });

@@ -54,7 +54,10 @@ export class OpenMeasurements {
     this.clock = clock;
   }
 
-  /** Reserves the wanted number of open measurements, or fewer at the limit. The caller must dispose of them together. */
+  /**
+   * Reserves `wanted` open measurements, or fewer at the limit. Disposing of the result ends all of these
+   * reservations.
+   */
   async takeUpTo(name: string, wanted: number): Promise<Places> {
     using taken = new DisposableStack();
     let count = 0;

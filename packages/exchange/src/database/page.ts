@@ -26,7 +26,10 @@ export function pageOf<T>(rows: PageRow<T>[]): Page<T> {
   return { items: rows.map(({ item }) => item), more: last !== undefined && last.candidates > last.nth };
 }
 
-/** `rows` selects the rows after the cursor. `$3` is the limit. */
+/**
+ * Generates SQL for a page with a limited number of rows. `rows` selects the rows after the cursor. `$3` is the
+ * limit.
+ */
 export function pageText(rows: string, order: string): string {
   return `WITH candidates AS MATERIALIZED (${rows} ORDER BY ${order} LIMIT $3::int + 1)
     SELECT * FROM (

@@ -1,6 +1,6 @@
 /**
- * Reads a party's summary. Every count stops at a limit, and every list is the beginning of an index. The cost therefore
- * does not grow with the number of rows.
+ * Reads a party's summary. Every count stops at a limit, and every list reads only the first rows of an index. The
+ * cost therefore does not grow with the number of rows.
  */
 import {
   COMPUTATION_STATES,

@@ -26,8 +26,9 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log restarts at
- * sequence number 0, which no existing token has. The other logs keep their rows.
+ * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log restarts
+ * at sequence number 0, which no existing token has. The other logs keep their rows, but rows with too high
+ * transaction IDs get the ID of the current transaction.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;
@@ -44,7 +45,10 @@ const BEGIN_ANEW = `
   ALTER TABLE transitions ENABLE TRIGGER append_only;
   ALTER TABLE audit_entries ENABLE TRIGGER append_only;`;
 
-/** Returns true if the change log had to be emptied. Must run as the schema's owner. */
+/**
+ * Repairs the logs if they contain transaction IDs that this server has not assigned yet. Returns true if the change
+ * log was emptied. Must run as the schema's owner.
+ */
 export async function takeOver(client: pg.ClientBase): Promise<boolean> {
   const ahead = await isAhead(client);
   if (ahead) await client.query(`BEGIN; ${BEGIN_ANEW} COMMIT`);

@@ -156,8 +156,9 @@ export interface LeasedWebhook {
 export const MAX_PENDING = 100;
 
 /**
- * Leases webhooks that have something to deliver, longest-waiting first. A paused webhook still delivers tests. Parameters:
- * `$1` now, `$2` limit, `$3` parties to skip, `$4` length of the lease in milliseconds, by the database's clock.
+ * Leases webhooks that have pending deliveries or unread changes, the longest-waiting first. A paused webhook still
+ * delivers tests. Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` length of the lease in milliseconds.
+ * The lease ends by the database's clock.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party

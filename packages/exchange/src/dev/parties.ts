@@ -38,7 +38,10 @@ export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' |
 
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
-  /** Returns false for certificates that earlier versions of the exchange created, because they lack the party's name. */
+  /**
+   * Returns whether the database has this certificate. Returns false for a certificate without the party's name,
+   * which an earlier version of the exchange created, so that the certificate is replaced.
+   */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
   /** `message` is a serialized EncryptionPublicKey. `signature` is DER, made with the key of `certificate`. */

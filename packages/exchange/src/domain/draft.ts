@@ -1,6 +1,6 @@
 /**
- * Checks a request for a new measurement, as far as that needs only the request. newMeasurement.ts decides about the
- * draft when the rows that it names have been loaded.
+ * Makes the checks of a new measurement that need only the request. newMeasurement.ts makes the other checks, after
+ * the rows that the draft names have been loaded from the database.
  */
 import {
   decodeMeasurementSpec,

@@ -43,14 +43,14 @@ export function decideMeasurement(
   };
 }
 
-/** The error of a consumer that has reached its limit of open measurements. */
+/** Returns the error for a consumer that has reached its limit of open measurements. */
 export function noRoom(consumer: string, limit: number): ExchangeError {
   const message = `${consumer} has ${limit} measurements that are not complete: wait for some of them, or cancel some.`;
   const violations = [{ field: 'parent', description: `has ${limit} open measurements` }];
   return new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
 }
 
-/** Checks that all data providers exist. Only then checks that they are not suspended. */
+/** Throws if a data provider does not exist. If all of them exist, throws if one is suspended. */
 function requireActive(dataProviders: string[], parties: NewMeasurementFacts['parties']): void {
   for (const name of dataProviders) requireFound(parties.get(name), 'DATA_PROVIDER_NOT_FOUND', name);
   const dataProvider = dataProviders.find((name) => parties.get(name)!.state === 'SUSPENDED');

@@ -101,7 +101,7 @@ export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' 
   };
 }
 
-/** Whether the ranges are in ascending order and do not overlap. */
+/** Returns whether the ranges are in ascending order and do not overlap. */
 export function isAscending(ranges: VidRange[]): boolean {
   return ranges.every(({ start, end }, i) => start <= end && (i === 0 || ranges[i - 1]!.end < start));
 }

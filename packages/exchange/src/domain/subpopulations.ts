@@ -5,7 +5,10 @@ import { ascending, rangeViolations } from './vidRanges.ts';
 /** The maximum number of ranges in all subpopulations together. */
 const MAX_RANGES = 1000;
 
-/** Requires that no VID is in two subpopulations, and that all VIDs are in the population's ranges (ascending). */
+/**
+ * Reports ranges that overlap or that are outside the population's ranges, and repeated attribute names. `population`
+ * must be in ascending order.
+ */
 export function subpopulationViolations(
   subpopulations: readonly Subpopulation[],
   population: readonly VidRange[],
@@ -31,7 +34,9 @@ function attributeViolations({ attributes }: Subpopulation, i: number): Violatio
   );
 }
 
-/** Whether all VIDs of a range are in ranges that are ascending and may be adjacent. */
+/**
+ * Returns whether `ranges` contain all VIDs of the range. `ranges` must be in ascending order. Two may be adjacent.
+ */
 function isWithin({ start, end }: VidRange, ranges: readonly VidRange[]): boolean {
   let next = start;
   for (const range of ranges) {
@@ -46,7 +51,7 @@ export function storedSubpopulations(subpopulations: readonly Subpopulation[]): 
   return subpopulations.map(({ attributes, vidRanges }) => ({ attributes, vidRanges: ascending(vidRanges) }));
 }
 
-/** Whether both lists have the same subpopulations in the same order. */
+/** Returns whether both lists have the same subpopulations in the same order. */
 export function sameSubpopulations(a: readonly Subpopulation[], b: readonly Subpopulation[]): boolean {
   return textOf(a) === textOf(b);
 }

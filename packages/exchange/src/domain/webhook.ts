@@ -35,7 +35,7 @@ export interface WebhookRecord {
 
 export interface WebhookHealth extends Pick<WebhookRecord, 'party' | 'id' | 'state' | 'updateTime'> {
   pauseReason: string | null;
-  /** The time of the first failure of the oldest pending delivery. Null if no pending delivery has failed. */
+  /** The earliest first failure of all pending deliveries. Null if no pending delivery has failed. */
   failingSince: Timestamp | null;
 }
 
@@ -222,8 +222,8 @@ const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
 /**
- * Returns the delay before the next attempt. The delay triples with each failure up to LONGEST_RETRY_SECONDS, and then
- * varies randomly by up to 25%. `random` is between 0 and 1.
+ * Returns the delay before the next attempt. The delay triples with each failure, up to LONGEST_RETRY_SECONDS.
+ * `random`, which is between 0 and 1, changes the delay by up to 25%.
  */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);

@@ -122,7 +122,9 @@ export class Follower {
     feed.count(party, 1);
   }
 
-  /** Reads changes without waiting. Returns undefined if some of them have been removed. */
+  /**
+   * Reads changes without waiting. Returns undefined if changes after the position have been removed from the log.
+   */
   async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
     const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);
     return kept ?? this.feed.read(this.party, after, limit);

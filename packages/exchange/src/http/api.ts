@@ -69,7 +69,8 @@ function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  // Release the memory on `close`, because `onResponse` does not run if the caller disconnects before the response.
+  // Release the body's memory on `close`, because `onResponse` does not run if the caller disconnects before the
+  // response.
   app.addHook('onRequest', ({ method, progress }, reply, done) => {
     if (method !== 'GET') {
       reply.raw.once('close', () => {
@@ -181,7 +182,8 @@ class HttpTransfer implements Transfer {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // Listen on the response, because a keep-alive connection stays open after the response.
+      // Listen for `close` on the response, not on the connection: a keep-alive connection stays open after the
+      // response.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -233,7 +235,7 @@ function setQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Quota
   reply.header('ratelimit-reset', String(resetSeconds));
 }
 
-/** The principal whose memory limit the body counts toward. Requests without a principal share one limit. */
+/** Returns the principal whose memory limit the body counts toward. Requests without a principal share one limit. */
 function senderOf({ principal }: Progress): string {
   return principal?.name ?? '';
 }

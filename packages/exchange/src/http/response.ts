@@ -8,7 +8,10 @@ const MAX_TEXT_LENGTH = 8 * 1024;
 /** A body up to this length is built in one piece. A longer body is built in pieces, as fast as the client reads. */
 const MAX_WHOLE_LENGTH = 1024 * 1024;
 const PIECE_LENGTH = 64 * 1024;
-/** All bodies are built in this buffer. A UTF-16 code unit takes at most three bytes in UTF-8. */
+/**
+ * Bodies between MAX_TEXT_LENGTH and MAX_WHOLE_LENGTH are built in this buffer. A UTF-16 code unit takes at most
+ * three bytes in UTF-8.
+ */
 const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
 export type ResponseBody = string | Buffer | Readable;

@@ -18,9 +18,9 @@ export interface ServerOptions extends ApiOptions {
 }
 
 const LIMITS = {
-  // The limit leaves room for a token of 8 KiB and a URL with 50 names.
+  // The maximum header size leaves room for a token of 8 KiB and a URL with 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
-  // The time must be longer than MAX_WAIT_SECONDS, for which a request for a page of changes may wait.
+  // The idle timeout must be longer than MAX_WAIT_SECONDS, because a request for changes may wait that long.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
   // This length leaves room for 50 names. Requests with more names send them in the body.
   maxUrl: 16 * 1024,
@@ -84,7 +84,9 @@ function serveInTurn(server: FastifyInstance['server']): void {
   });
 }
 
-/** Returns true for a preflight request, after responding to it. */
+/**
+ * Adds CORS headers for an allowed origin. Also responds to a preflight request, and returns true only in that case.
+ */
 function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return false;

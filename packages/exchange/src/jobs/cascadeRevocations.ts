@@ -1,6 +1,6 @@
 /**
- * Fails the measurements that depend on a revoked certificate. The job works in small steps, so that no step holds
- * locks for long.
+ * Fails the measurements that depend on a certificate that was revoked or put on hold. The job works in small steps,
+ * so that no step holds locks for long.
  */
 import { lockMeasurements } from '../database/measurements.ts';
 import {
@@ -40,7 +40,8 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
       saveMeasurements(tx, failed, { actor: cascade.actor, requestId: cascade.requestId, findings: [] });
     }
 
-    // One pass over the measurements is enough, because no new measurement can depend on a revoked certificate.
+    // One pass over the measurements is enough, because no new measurement can depend on a revoked or held
+    // certificate.
     if (upTo !== undefined) advanceCascades(tx, cascades, upTo);
     else deleteCascades(tx, cascades);
     return true;

@@ -22,7 +22,10 @@ const CANCEL_BATCH = 50;
 const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
 
-/** Processes one batch. Skips rows that another replica has locked. Returns true if there may be more to do. */
+/**
+ * Cancels one batch of pending measurements and removes one batch of terminal measurements. Returns true if there may
+ * be more to do.
+ */
 export async function applyRetention(exchange: Store, retention: Retention): Promise<boolean> {
   const { pending, terminal } = cutoffsOf(exchange.clock(), retention);
   const moreToCancel = pending !== undefined && (await cancelPending(exchange, pending));
@@ -68,8 +71,8 @@ function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
 }
 
 /**
- * Returns true if there may be more to remove. If another replica has locked all rows that were found, returns false,
- * because that replica removes them.
+ * Removes one batch, except measurements that another replica has locked. Returns true if there may be more to
+ * remove. If all measurements of the batch are locked, returns false, because the other replica removes them.
  */
 function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('removeTerminalMeasurements', async (tx) => {

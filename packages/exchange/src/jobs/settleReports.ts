@@ -28,7 +28,7 @@ export class ReportSettler {
     return this.settle(undefined);
   }
 
-  /** Settles reports of these parties within milliseconds. */
+  /** Settles the reports of these parties soon, without waiting for the next call of `run`. */
   changed(parties: Iterable<string>): void {
     for (const party of parties) {
       if (party.startsWith('measurementConsumers/')) this.changedParties.add(party);

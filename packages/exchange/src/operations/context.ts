@@ -59,7 +59,10 @@ export interface Call {
   requestId: string;
   /** Findings are logged, and the response header `x-mex-findings` contains their number. */
   findings: Finding[];
-  /** Runs a job in a worker thread. Callers take turns, and the job's time counts toward the caller's rate limit. */
+  /**
+   * Runs a job. Long jobs run in a worker thread, in which callers take turns. The job's CPU time counts toward the
+   * caller's rate limit.
+   */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
   /**
    * Frees the request's slot and suspends its deadline while `wait` runs. `gone` is aborted when the caller disconnects.

@@ -11,8 +11,8 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Returns a key as it is hashed. The hash omits the key's `format`, which is optional in JSON, because a client may
- * repeat the request through the other API.
+ * Returns the public key without `format`, for the hash of a request. A client may omit `format` in a REST request, and
+ * set it when it repeats the request by gRPC.
  */
 export function withoutFormat({ format: _format, ...key }: EncryptionPublicKey): EncryptionPublicKey {
   return key;

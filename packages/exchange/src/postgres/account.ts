@@ -85,7 +85,10 @@ function ourselves(us: Ids): Account {
   return { ...us, prefix: [], identity: {} };
 }
 
-/** Runs the server in a user namespace. The server can access our files there, but lacks root's privileges. */
+/**
+ * Returns an account that runs the server in a user namespace. There, the server can access our files without being
+ * root.
+ */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];
   return { ...us, prefix: ['unshare', '--user', ...mapping], identity: {} };

@@ -197,7 +197,8 @@ function responseTooLarge(message: string): ExchangeError {
 }
 
 /**
- * The routes of each operation. An operation on a resource that several kinds of parties have has one route per kind.
+ * The routes of each operation. Some resources, such as certificates, belong to several kinds of parties. An
+ * operation on such a resource has one route per kind of party.
  */
 const ROUTES_BY_OPERATION = Map.groupBy(ROUTES as readonly Route[], ({ operation }) => operation);
 

@@ -1,4 +1,6 @@
-/** Implements the Certificates service: gets, creates, lists, revokes, and releases certificates of parties. */
+/**
+ * Implements the Certificates service: gets, creates, lists, and revokes certificates of parties, and releases holds.
+ */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import type { Certificate as CertificateResource } from '@measurement-exchange/contract';

@@ -19,7 +19,7 @@ export class Incoming {
   /** Set after authentication. */
   caller?: Authenticated;
   private gone: AbortController | undefined;
-  /** When the client stops waiting. */
+  /** The time when the client stops waiting, by `performance.now()`. Undefined if the client set no limit. */
   private readonly endTime: number | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer) {

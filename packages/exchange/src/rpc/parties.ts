@@ -13,8 +13,8 @@ export function getParty(call: Call, ids: PartyIds): Promise<Party> {
 }
 
 /**
- * Returns the fields that both kinds have. `certificateDer` is included, because clients use it to verify the public
- * key and do not request the certificate separately.
+ * Returns the fields that both kinds of parties have. Includes `certificateDer`, because clients use it to verify the
+ * public key and do not request the certificate separately.
  */
 export async function toParty(call: Call, party: Party) {
   const { name, displayName, publicKey, certificate } = party;

@@ -72,7 +72,7 @@ export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     const peer = connections.peerOf(stream);
-    // A stream of a closed connection has no reader.
+    // Ignore a stream whose connection has closed, because nobody can read the response.
     if (peer !== undefined) streams.serve(stream, headers, peer);
   });
   await new Promise<void>((resolve, reject) => {

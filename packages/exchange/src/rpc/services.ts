@@ -71,8 +71,8 @@ export function addServices(
 type Served = ReturnType<typeof Api.prototype.unary<object, Record<string, unknown>>>;
 
 /**
- * Returns an implementation that rejects every RPC of the service with UNIMPLEMENTED. Translators override the RPCs
- * that they support.
+ * Returns an implementation that rejects every RPC of the service with UNIMPLEMENTED. `addServices` overrides the
+ * RPCs that the exchange supports.
  */
 function unserved<S extends DescService>(service: S, api: Api): Partial<ServiceImpl<S>> {
   const reject = api.unary(async () => {

@@ -5,7 +5,7 @@ import type { RpcServer, RpcServerOptions } from './server.ts';
 
 export type { RpcServer };
 
-/** Checks the configuration of production mode. */
+/** Returns the problems of the gRPC settings in production mode. */
 export function rpcProblems({ grpcPort, grpcTls, tls }: Config): string[] {
   if (grpcPort === undefined || (grpcTls ?? tls) !== undefined) return [];
   return ['grpcPort: gRPC needs TLS, by which its clients identify themselves. Set grpcTls, or tls.'];

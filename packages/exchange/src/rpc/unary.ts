@@ -23,7 +23,10 @@ export interface UnaryMethod {
   serve(message: object, incoming: Incoming): Promise<MessageInitShape<DescMessage>>;
 }
 
-/** Returns whether the request has no protocol feature that only Connect implements, and no error in its headers. */
+/**
+ * Returns whether `serveUnary` can serve the request. Returns false if the request uses a protocol feature that only
+ * Connect implements, or if one of its headers is invalid.
+ */
 export function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
   const { ':method': method, 'content-type': type = '', 'grpc-timeout': timeout } = headers;
   const encoding = headers['grpc-encoding'] ?? 'identity';

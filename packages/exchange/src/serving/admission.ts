@@ -48,7 +48,7 @@ export class Admission {
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
-  /** The number of slots given to waiting requests in this turn of the event loop. */
+  /** The number of calls of `leave` that granted slots immediately since the last grant in a later turn. */
   private handedOn = 0;
   private granting = false;
   private readonly maxWaiting: number | undefined;

@@ -4,8 +4,9 @@
  *
  * - Credentials that were accepted before are not limited.
  * - Cheap checks are not limited. The expensive checks verify a signature, or read the database.
- * - Signatures are checked at a limited rate. Each known subject has its own rate per address. Subjects that this replica
- *   has not seen share one rate, so they may have to retry while somebody at their address sends forged credentials.
+ * - Failed expensive checks count toward a rate limit. When the limit is reached, no further expensive checks are
+ *   made. Each known subject has its own limit per address. Subjects that this replica has not seen share one limit,
+ *   so they may have to retry while somebody at their address sends forged credentials.
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';

@@ -18,7 +18,10 @@ export interface Progress {
 }
 
 export interface Outcome {
-  /** The metrics label of a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
+  /**
+   * The metrics label of a request that reached no operation: `page` for a page outside the API or an RPC that needs
+   * no authentication, otherwise `none`.
+   */
   kind: 'none' | 'page';
   /** Log fields of the server, such as the method and the status. */
   wire: Record<string, string | number>;

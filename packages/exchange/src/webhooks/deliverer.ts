@@ -9,8 +9,8 @@ import { SEND_MS } from './send.ts';
 
 const MAX_WORKING = 64;
 /**
- * The maximum number of rounds that run at the same time per party, and the maximum number of webhooks per claim. These
- * limits keep slow endpoints from delaying other webhooks.
+ * While a party has MAX_WORKING_OF_PARTY running rounds, none of its webhooks are claimed. A claim leases at most
+ * MAX_CLAIMED webhooks. These limits keep slow endpoints from delaying other webhooks.
  */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;
@@ -48,7 +48,7 @@ export class Deliverer {
     return false;
   }
 
-  /** Starts deliveries to these parties within milliseconds. */
+  /** Starts deliveries to these parties soon, without waiting for the next call of `run`. */
   changed(parties: Iterable<string>): void {
     for (const party of parties) if (this.parties.has(party)) this.changedParties.add(party);
     if (this.changedParties.size === 0 || this.stopping.signal.aborted) return;

@@ -236,7 +236,10 @@ function afterFailures(
   return timestampOf(Date.parse(now) + 1000 * Math.max(retrySeconds(failures, random()), ...asked));
 }
 
-/** Groups pending deliveries by resource and keeps their order. Omits resources whose first delivery is not due yet. */
+/**
+ * Groups pending deliveries by resource and keeps their order. Omits resources whose first delivery is not due yet.
+ * If the webhook is paused, returns only tests.
+ */
 function dueChains(pending: NumberedDelivery[], now: Timestamp, isPaused: boolean): NumberedDelivery[][] {
   const wanted = isPaused ? pending.filter(({ delivery }) => delivery.event.kind === 'TEST') : pending;
   const chains = Map.groupBy(wanted, ({ delivery }) => delivery.event.name);

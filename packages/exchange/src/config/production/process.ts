@@ -20,7 +20,7 @@ export interface ProcessFacts {
 const OLDEST_NODE = 22;
 /** Flags with these prefixes let somebody read what the exchange processes, or change what it does. */
 const UNSAFE_FLAGS = [
-  // These flags run other code before ours, or instead of ours.
+  // These flags run other code before the exchange's code, or instead of it.
   ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
   ...['--snapshot-blob', '--experimental-config-file', '--experimental-default-config-file'],
   // These flags reveal or store keys, tokens, or memory.

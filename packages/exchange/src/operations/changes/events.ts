@@ -14,8 +14,8 @@ export interface Found {
 }
 
 /**
- * A subscription to a party's changes. Waiting for changes occupies no request slot. The database is queried only if
- * the subscription is far behind the change log.
+ * A subscription to a party's changes. Waiting for changes occupies no request slot. After the first page, the watch
+ * queries the database only if it is far behind the change log.
  */
 export interface Watch {
   /** A token for the start position. Undefined if the first events are already available. */

@@ -59,7 +59,7 @@ export async function createEventGroups(
   const expected = await readMessages(exchange.db, call, parts);
   const hashes = new Map(parts.map((part) => [part, hashOf(part.input)]));
   const requestIds = parts.flatMap(({ requestId }) => requestId ?? []);
-  // Allow one retry per event group, because a concurrent request may create the resource for each request ID first.
+  // Allow one retry per event group: for each request ID, a concurrent request may create the event group first.
   return idempotently('event_groups_request_id', parts.length, () =>
     mutate(operation, exchange, call, request, async (tx) => {
       const [earlier, references] = await Promise.all([
@@ -103,8 +103,8 @@ export async function createEventGroups(
 }
 
 /**
- * The hash omits values that may differ when a client repeats the request through the other API. Protobuf does not
- * distinguish empty text or an empty list from an absent field.
+ * The hash omits values that may differ when a client repeats a REST request by gRPC, or the reverse. Protobuf does
+ * not distinguish empty text or an empty list from an absent field.
  */
 function hashOf({ measurementConsumerPublicKey: key, ...rest }: EventGroupInput): Uint8Array {
   const fields = Object.entries({
@@ -154,7 +154,10 @@ export async function updateEventGroups(
   });
 }
 
-/** `fresh` are the parts that this request writes. An earlier request wrote the other parts. */
+/**
+ * Returns the findings and the response. `fresh` are the parts that this request writes. An earlier request with the
+ * same request IDs wrote the other parts.
+ */
 async function written<P extends Part>(
   tx: Transaction,
   call: Call,

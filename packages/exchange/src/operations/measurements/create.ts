@@ -59,7 +59,7 @@ async function createMeasurements(
   // A validateOnly request creates no measurement, so it does not count toward the limit.
   const { validateOnly } = request;
   using places = await openMeasurements.takeUpTo(consumer, validateOnly ? 0 : parts.length);
-  // Allow one retry per measurement, because a concurrent request may create the resource for each request ID first.
+  // Allow one retry per measurement: for each request ID, a concurrent request may create the measurement first.
   return await idempotently('measurements_request_id', parts.length, () =>
     mutate(operation, exchange, call, request, async (tx) => {
       const { now, loaded } = await loadParts(tx, consumer, drafted, clock);

@@ -22,7 +22,10 @@ type DraftFacts = Pick<
   'parties' | 'certificates' | 'population' | 'isSpecSigned' | 'untrusted'
 >;
 
-/** A part with the measurement that an earlier request with the same ID created, or with the facts to decide with. */
+/**
+ * A part with the measurement that an earlier request with the same ID created, or with the facts from which
+ * `decideMeasurement` creates a measurement.
+ */
 type LoadedPart = DraftedPart & ({ existing: Measurement } | { facts: DraftFacts });
 
 /** Loads the facts for each new measurement, and the measurements that earlier requests with the same IDs created. */
@@ -34,7 +37,7 @@ export async function loadParts(
 ): Promise<{ now: Timestamp; loaded: LoadedPart[] }> {
   const specChecks = parts.map(({ draft }) => verifySpec(draft.input));
   const { earlier, parties, certificates, roots, populations } = await loadRows(tx, consumer, parts);
-  // Read the clock after acquiring the locks. The time is then later than any certificate hold already committed.
+  // Read the clock after locking the certificates. The time is then later than every hold that was committed before.
   const now = clock();
   const { untrusted, areSpecsSigned } = await gatherConsent(specChecks, certificates, roots, now);
   const loaded = parts.map(async (part, i): Promise<LoadedPart> => {
@@ -53,7 +56,7 @@ export async function loadParts(
   return { now, loaded: await Promise.all(loaded) };
 }
 
-/** Loads the rows that any of the parts refers to, in one round trip. */
+/** Loads all rows that the parts refer to, in one round trip. Locks the certificates against revocation. */
 async function loadRows(tx: Transaction, consumer: string, parts: DraftedPart[]) {
   const drafts = parts.map(({ draft }) => draft);
   const requestIds = parts.flatMap(({ key }) => key?.id ?? []);

@@ -55,7 +55,10 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
   return wrong;
 }
 
-/** Runs `decide`. If it throws an error about one measurement of a batch, prepends `at` to the paths of its fields. */
+/**
+ * Runs `decide`, and prepends `at` to the field paths in an API error that `decide` throws. `at` is empty unless the
+ * request is a batch.
+ */
 export function located<T>(at: string, decide: () => T): T {
   try {
     return decide();

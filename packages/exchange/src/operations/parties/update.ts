@@ -35,7 +35,7 @@ function candidatesOf<C extends { id: string }>(party: string, usable: C[], name
 
 /**
  * Returns the certificate whose key signed the party's public key. Checks the certificates one after another and stops
- * at the first match, because a party may have many.
+ * at the first match, because a party may have many certificates.
  */
 async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,

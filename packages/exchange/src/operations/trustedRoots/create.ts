@@ -1,4 +1,4 @@
-/** Adds a root certificate. The exchange checks the parties' certificates against it. */
+/** Adds a root certificate that the operator trusts to issue certificates of parties. */
 import { ConsentError, parseCertificate, requireRoot } from '@measurement-exchange/consent';
 import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';

@@ -21,7 +21,7 @@ const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|B
 const SPECIAL = /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/;
 const DURATION = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
-/** Whether proto3 JSON has a special form for the type. A Timestamp, for example, is a string. */
+/** Returns whether proto3 JSON has a special form for the type. A Timestamp, for example, is a string. */
 export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
@@ -184,7 +184,10 @@ interface Shape {
   required: DescField[];
 }
 
-/** Whether null is a valid value of the field's type. If it is not, null means that the field is absent. */
+/**
+ * Returns whether null is a valid value of the field's type. For all other types, null means that the field is
+ * absent.
+ */
 function takesNull({ message, enum: type }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Value' || type?.typeName === 'google.protobuf.NullValue';
 }

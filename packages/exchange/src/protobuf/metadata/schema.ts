@@ -141,8 +141,8 @@ class Linker {
 }
 
 /**
- * Whether an enum allows only the values that it lists. With editions, an option of the enum or of its file decides. The
- * default is open.
+ * Returns whether an enum allows only the values that it lists. With editions, an option of the enum or of its file
+ * decides, and enums are open by default.
  */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';

@@ -60,7 +60,7 @@ export function isPacked(field: FieldProto, { repeatedFieldEncoding }: Features)
   return field.options?.packed ?? repeatedFieldEncoding === FieldEncoding.PACKED;
 }
 
-/** Whether a message field is encoded with delimiters (like a group) instead of a length prefix. */
+/** Returns whether a message field is encoded with delimiters (like a group) instead of a length prefix. */
 export function isDelimited({ type }: FieldProto, { messageEncoding }: Features): boolean {
   return type === Type.GROUP || (type === Type.MESSAGE && messageEncoding === MessageEncoding.DELIMITED);
 }

@@ -16,7 +16,10 @@ export interface SetDiff {
   omitted: number;
 }
 
-/** Compares two descriptor sets. Ignores well-known files, declaration order, comments, and options. */
+/**
+ * Compares two descriptor sets. Ignores well-known files, declaration order, comments, and options other than
+ * `packed` and `features`.
+ */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const changes = new Changes();
   const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
