@@ -39,8 +39,9 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Returns true if a response has begun, or if a complete request waits for its response. In both cases, the connection
- * ends after that response. An error response could be mistaken for it.
+ * Returns true if a response has begun, or if a complete request waits for its response. In both cases, closes the
+ * connection after that response. The caller must then send no error response, because the client could mistake the
+ * error for that response.
  */
 function endsAfterResponse(socket: Socket): boolean {
   // Node has no public property for the response in progress. Node's own error handler reads this private property too.

@@ -30,7 +30,10 @@ export function outsideSpans<T>(work: () => T): T {
   return telemetry === undefined ? work() : telemetry.outside(work);
 }
 
-/** The span does not record the statements' values, because they may contain a caller's data. */
+/**
+ * Opens a span for SQL statements. The span does not record the statements' values, which may contain a caller's
+ * data.
+ */
 export function openStatements(names: string[]): OpenSpan | undefined {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
   return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });

@@ -12,7 +12,7 @@ const ISSUER = 'api-key';
 
 export function createApiKeyVerifier(options: {
   lookup: (keyHash: Uint8Array) => Promise<ApiKeyRecord | undefined>;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   clock?: () => number;
 }): Verifier<string> & { invalidate(): void } {
   const { lookup, clock = Date.now } = options;

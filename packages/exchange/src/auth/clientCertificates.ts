@@ -48,7 +48,7 @@ const ISSUER = 'client-certificate';
 
 export function createClientCertificateVerifier(options: {
   lookup: ClientCertificateLookup;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   clock?: () => number;
 }): Verifier<Uint8Array> & { invalidate(): void } {
   const { lookup, clock = Date.now } = options;

@@ -23,7 +23,7 @@ export function devKeyFile(dataDir: string): string {
 export async function createDevIssuer(options: {
   keyFile: string;
   baseUrl: string;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   clock?: () => number;
 }) {
   const { keyFile, baseUrl, clock = Date.now } = options;

@@ -18,7 +18,7 @@ const CACHE_CAPACITY = 10_000;
 export function createPrincipalResolver(options: {
   lookup: PrincipalLookup;
   ttlMs?: number;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   clock?: () => number;
 }) {
   const { lookup, ttlMs = 30_000, clock = Date.now } = options;

@@ -35,7 +35,7 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
 export function createTokenVerifier(options: {
   issuers: IssuerConfig[];
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   clock?: () => number;
   fetch?: typeof fetch;
 }): TokenVerifier {

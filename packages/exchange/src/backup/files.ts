@@ -45,7 +45,10 @@ export async function makeDirectories(base: string, directories: string[]): Prom
   for (const directory of directories) await mkdir(join(base, directory), { recursive: true, mode: 0o700 });
 }
 
-/** Flushing all files at the end is several times faster than flushing each file after its copy. */
+/**
+ * Flushes copied files to disk. Flushing all files at the end is several times faster than flushing each after its
+ * copy.
+ */
 export async function sync(
   base: string,
   { files, directories }: { files: CopiedFile[]; directories: string[] },

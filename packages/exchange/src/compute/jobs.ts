@@ -43,7 +43,7 @@ export interface SchemaSource {
   set?: Uint8Array;
 }
 
-/** The result of a job that lacks descriptor sets: they were neither given nor cached. */
+/** The result of a job whose input lacks descriptor sets that the thread has not cached. `missing` has their IDs. */
 export interface Missing {
   missing: string[];
 }
@@ -160,8 +160,8 @@ const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 const SHORT_BYTES = 8 * 1024;
 
 /**
- * A descriptor set that imports this file may have custom options. Compiling them takes tens of milliseconds, even in a
- * small set.
+ * A descriptor set that imports this file may have custom options. Compiling custom options takes tens of
+ * milliseconds, even in a small set.
  */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>

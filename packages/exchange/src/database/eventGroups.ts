@@ -88,7 +88,7 @@ const SHARE_DESCRIPTORS = sql<DescriptorVersion>(
     WHERE d.provider = $1 AND d.id = ANY($2) ORDER BY d.id FOR SHARE`,
 );
 
-/** Locks the descriptors and returns their versions. Other transactions cannot change them until this one ends. */
+/** Locks the descriptors against changes until the transaction ends, and returns their versions. */
 export async function shareDescriptors(
   tx: Transaction,
   provider: string,

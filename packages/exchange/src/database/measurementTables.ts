@@ -228,8 +228,8 @@ export const OUTLINE = join(measurementOutlines, requisitionOutlines);
 /** Reads a measurement with all requisitions, to explain the measurement to its consumer or to a duchy. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
 /**
- * Reads one requisition, to explain it to its provider, which may see only this requisition. The row includes the
- * participants even if the requisition is not the measurement's first.
+ * Reads one requisition, for an explanation to its provider, which may see only this requisition. The row always
+ * includes the participants, because the requisition may not be the measurement's first.
  */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
 /** A measurement as its duchies read it. Lists use LISTED_COMPUTATION, which omits the result. */

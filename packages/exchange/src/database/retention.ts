@@ -35,7 +35,10 @@ function expired(kind: Kind, states: readonly string[], since: 'create_time' | '
   };
 }
 
-/** Skips measurements that another replica has locked. Returns the number of measurements removed. */
+/**
+ * Replaces terminal measurements with tombstones, except those that another replica has locked. Returns the number of
+ * measurements removed.
+ */
 export const removeMeasurements = inTransaction.number(
   (ids: string[], now: Timestamp) => [ids, now],
   'retention_remove',

@@ -11,8 +11,8 @@ export const DUCHIES = [
 
 const HOST = '127.0.0.1';
 /**
- * The range of the duchies' ports. Outgoing connections use higher ports by default, so they do not take the port of a
- * duchy that restarts.
+ * The range of the duchies' ports. By default, outgoing connections use higher ports, so no outgoing connection takes
+ * the port of a duchy that restarts.
  */
 const [FIRST_PORT, PORT_AFTER_LAST] = [20_000, 32_768];
 const HEALTH_TIMEOUT_MS = 500;

@@ -58,7 +58,7 @@ interface Options {
   store: DemoStore;
   duchies: boolean;
   publishers: boolean;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   clock: () => number;
   newId: () => string;
 }

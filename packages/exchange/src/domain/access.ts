@@ -51,7 +51,10 @@ export function may(principal: Principal, route: Route, params: Record<string, s
   return rule === 'all' || owner !== WILDCARD;
 }
 
-/** Throws the same error whether or not the resource exists, so that callers cannot find out which resources exist. */
+/**
+ * Throws if the principal may not call the route. The error does not depend on whether the resource exists, so that
+ * callers cannot find out which resources exist.
+ */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;
   throw new ExchangeError('PERMISSION_DENIED', `${principal.name} may not do this here.`);

@@ -15,7 +15,10 @@ export function nextVersion(before: { version: number; updateTime: Timestamp }, 
   return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-/** Never returns a time before 1970, because the database cannot parse years before 0001. */
+/**
+ * Returns the time `hours` before `now`, or 1970 if that is later, because the database cannot parse years before
+ * 0001.
+ */
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));
 }

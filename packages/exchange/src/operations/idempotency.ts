@@ -11,8 +11,8 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the public key without `format`, for the hash of a request. A client may omit `format` in a REST request, and
- * set it when it repeats the request by gRPC.
+ * Returns the public key without `format`, for the hash of a request. A client may omit `format` in a JSON request,
+ * and set `format` when it repeats the request in protobuf.
  */
 export function withoutFormat({ format: _format, ...key }: EncryptionPublicKey): EncryptionPublicKey {
   return key;

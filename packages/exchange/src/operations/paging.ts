@@ -1,6 +1,6 @@
 /**
- * Creates and reads page tokens. A token is authenticated and valid only for the list that returned it, but grants no
- * access to that list.
+ * Creates and reads page tokens. A message authentication code ensures that a token is valid only for the list that
+ * returned the token. A token grants no access to that list.
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';

@@ -48,7 +48,7 @@ export class HealthService {
   }
 }
 
-/** Resolves early when `signal` is aborted. */
+/** Resolves after `ms` milliseconds, or when `signal` is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -75,8 +75,8 @@ export function toSigned(
 }
 
 /**
- * The first byte of a spec in JSON. A spec in protobuf never starts with this byte, because it is the tag of a group,
- * and specs have no groups.
+ * The first byte of a spec in JSON. A spec in protobuf never starts with this byte, because the byte would be the tag
+ * of a group, and specs have no groups.
  */
 const BRACE = 0x7b;
 

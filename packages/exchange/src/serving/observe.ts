@@ -19,8 +19,8 @@ export interface Progress {
 
 export interface Outcome {
   /**
-   * The metrics label of a request that reached no operation: `page` for a page outside the API or an RPC that needs
-   * no authentication, otherwise `none`.
+   * The metrics label of a request that reached no operation: `page` for a page outside the API, or for a service
+   * that needs no authentication, such as the health service. Otherwise `none`.
    */
   kind: 'none' | 'page';
   /** Log fields of the server, such as the method and the status. */

@@ -150,7 +150,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** Caches the answer for a second, because the health page may be requested often. */
+  /** Returns whether the database responds. Caches the result for a second, because health checks may be frequent. */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();
     return this.reachable;

@@ -120,7 +120,10 @@ export function openTelemetry(
   return self;
 }
 
-/** Ignores the caller's tracestate header, because it would be stored and forwarded unchecked. */
+/**
+ * Returns the context of the caller's span, or the active context without a valid traceparent. Ignores the caller's
+ * tracestate header, because it would be stored and forwarded unchecked.
+ */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (remote === null || !isSpanContextValid(remote)) return context.active();

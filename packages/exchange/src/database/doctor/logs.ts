@@ -12,7 +12,9 @@ const STEPS = `
   SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
-/** Skips transitions without a resource. The check `orphan` finds them. */
+/**
+ * Selects the steps that meet the condition. Skips transitions without a resource, which the check `orphan` finds.
+ */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)
            WHERE ${condition}`;

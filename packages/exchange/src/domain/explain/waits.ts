@@ -136,7 +136,7 @@ function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedRepor
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** Data providers may not see the computation's name. */
+/** Returns the computation's name. Returns undefined for a data provider, which may not see the name. */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -180,7 +180,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/** Duchies may not read the reason for a deferral. */
+/** Describes the wait for a deferred requisition. Omits the reason for duchies, because they may not read it. */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,

@@ -60,7 +60,10 @@ const WIRE_GROUPS: Record<string, string> = {
   bytes: 'length',
 };
 
-/** Checks `kind` first, because a message may have the name of a scalar type. */
+/**
+ * Returns the field's group in WIRE_GROUPS. Checks `kind` first, because a message may have the name of a scalar
+ * type.
+ */
 function wireGroup({ kind, type }: Field): string | undefined {
   return kind === 'message' ? undefined : WIRE_GROUPS[kind === 'enum' ? 'int32' : type];
 }
