@@ -75,7 +75,7 @@ export class SliceSums {
     if (texts.length === 0) return common;
     if (within !== EVERYBODY && !charged.has(within)) texts.push(within);
     const only = texts.indexOf(within);
-    // If there are too many slices to tell apart, one person may be in all of them.
+    // If there are too many slices or combinations, assume that one person is in all slices.
     const covers = this.coversOf(texts) ?? [texts.map((_, i) => i)];
     const amounts = texts.map((text) => charged.get(text) ?? NOTHING);
     return covers

@@ -1,7 +1,7 @@
 /**
- * A provider's Liquid Legions sketches. A person's register depends only on the VID, so sketches from several providers can
- * be merged. Registers with low indexes are hit far more often than registers with high indexes. A small sketch can
- * therefore count few people or many.
+ * A provider's Liquid Legions sketches. A person's register depends only on the VID, so sketches from several providers
+ * can be merged. Registers with low indexes are hit far more often than registers with high indexes. Even a small
+ * sketch can therefore count both few and many people.
  */
 import type { LiquidLegionsSize } from '../privacy/liquidLegions.ts';
 import { Fingerprints } from './fingerprint.ts';
