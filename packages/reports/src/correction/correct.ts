@@ -25,7 +25,10 @@ export interface CorrectedNeed {
 
 export interface Component {
   rows: Row[];
-  /** The covariance of the rows' errors. If the errors depend on numbers of people, corrected numbers are used. */
+  /**
+   * The covariance of the rows' errors. Errors that depend on numbers of people are computed from the corrected
+   * numbers.
+   */
   covariance: readonly Float64Array[];
   solution: Solution;
   fit: Fit;

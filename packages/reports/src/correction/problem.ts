@@ -31,7 +31,7 @@ export interface Solution extends KindsOfPeople {
   /** The fitted value of each row. */
   fitted: Float64Array;
   chiSquared: number;
-  /** The number of independent ways to change the positive unknowns without leaving a bound that the solution reaches. */
+  /** The number of positive unknowns, minus the number of bounds that the solution reaches. */
   dimension: number;
   /** The largest decrease in χ² that a change of one unknown could still cause. It is 0 at the optimum. */
   residual: number;

@@ -14,7 +14,10 @@ import { System, type Unknown } from './system.ts';
 /** A solution is rejected if its residual exceeds this multiple of the tolerance. */
 const REJECTED = 1e5;
 
-/** Solves the problem. The search starts with the people in `start`. The solution of a similar problem saves time. */
+/**
+ * Solves the problem. The search starts with the people in `start`. Passing the solution of a similar problem saves
+ * time.
+ */
 export function solve(problem: Problem, start: KindsOfPeople = descend(problem)): Solution {
   const { population } = problem;
   const solution = solveWithin({ ...problem, population: undefined }, start);

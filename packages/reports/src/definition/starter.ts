@@ -54,7 +54,10 @@ function uniqueNames(ids: readonly string[]): string[] {
   return names;
 }
 
-/** Returns the last complete days (at most 92) on which all event groups have events, or else the last four weeks. */
+/**
+ * Returns the last complete days (at most 92) on which all event groups have events. If there are no such days, or no
+ * event group has a start time, returns the last four weeks.
+ */
 function intervalOf(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition['interval'] {
   const times = (pick: (group: StarterEventGroup) => string | undefined) =>
     eventGroups.flatMap((group) => pick(group) ?? []).map((time) => Date.parse(time));

@@ -13,7 +13,10 @@ export interface Space {
   segments: readonly string[];
   atoms: readonly number[];
   surroundings: Surroundings;
-  /** Caches the chosen unions, because most blocks ask for the same sets. The key lists what a block asks for. */
+  /**
+   * Caches the chosen unions, because most blocks ask for the same sets. The key consists of the wanted sets, the
+   * unions with frequencies, and the answered unions.
+   */
   choices: Map<string, Chosen>;
   /** Caches the cells of each union. */
   cells: Map<number, Cell[]>;
