@@ -86,8 +86,8 @@ export function createClientCertificateVerifier(options: {
 
 /**
  * Returns the name of the party that the certificate belongs to. A root that is trusted for only one party issues
- * certificates only for that party. A certificate from any other root must name exactly one party. If it names none,
- * exactly one party must have registered the certificate.
+ * certificates only for that party. A certificate from any other root must name exactly one party, or name no party and
+ * be registered by exactly one party.
  */
 async function partyOf(certificate: X509, lookup: ClientCertificateLookup): Promise<string> {
   const { der, authorityKeyIdentifier, subjectKeyIdentifier, parties } = certificate;

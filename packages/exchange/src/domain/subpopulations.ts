@@ -34,9 +34,7 @@ function attributeViolations({ attributes }: Subpopulation, i: number): Violatio
   );
 }
 
-/**
- * Returns whether `ranges` contain all VIDs of the range. `ranges` must be in ascending order. Two may be adjacent.
- */
+/** Returns whether `ranges` contain all VIDs of the range. `ranges` must be in ascending order, and may be adjacent. */
 function isWithin({ start, end }: VidRange, ranges: readonly VidRange[]): boolean {
   let next = start;
   for (const range of ranges) {
