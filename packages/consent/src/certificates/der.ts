@@ -27,7 +27,7 @@ export function derElements(bytes: Uint8Array): Der[] {
   return elements;
 }
 
-/** Throws unless the bytes are exactly one SEQUENCE. */
+/** Returns the elements inside a SEQUENCE. Throws unless the bytes are exactly one SEQUENCE. */
 export function derSequence(bytes: Uint8Array): Der[] {
   const [sequence, ...more] = derElements(bytes);
   if (sequence?.tag !== SEQUENCE || more.length > 0) throw new DerFault('is not one SEQUENCE');

@@ -65,7 +65,10 @@ export async function deriveEncryptionKeysets(
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 
-/** Returns the salt of a public keyset with one key. Returns undefined if the keyset has several keys, or no salt. */
+/**
+ * Returns the salt of a public keyset with one ECIES key. Returns undefined for any other keyset, or if the salt is
+ * empty.
+ */
 export function saltOf(publicKeyset: Uint8Array): Uint8Array | undefined {
   const { keys } = cachedPublicKeyset(publicKeyset);
   return keys.length === 1 && keys[0]!.scheme === 'ECIES' && keys[0]!.salt.length > 0

@@ -1,6 +1,6 @@
 /**
- * Checks that a key or seed was signed for a given computation. Without this check, a key or seed from another computation
- * could be reused.
+ * Checks the binding of a key or seed: the signed fields that state its purpose, duchy, computation, and terms.
+ * Without this check, a key or seed from another computation could be reused.
  */
 import { type Binding, equalBytes } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';

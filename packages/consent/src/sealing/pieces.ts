@@ -1,7 +1,7 @@
 /**
  * Encrypts bytes of any length, piece by piece, so that neither side needs all bytes in memory. The nonce of a piece
  * contains the piece's number and whether the piece is the last, so missing, duplicate, or reordered pieces fail to
- * decrypt. A piece also fails to decrypt in a context other than its own.
+ * decrypt. A piece also fails to decrypt with a different context, such as one that names another requisition.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 

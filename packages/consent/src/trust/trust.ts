@@ -56,8 +56,9 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Throws if the certificate does not name its party, unless its root is trusted for this party alone. If a shared root
- * issued a certificate without a name, the exchange could present it as any party's certificate.
+ * Requires that the certificate names its party. A certificate without a name is accepted only if its root is trusted
+ * for this party alone. If a shared root had issued such a certificate, the exchange could present it as the
+ * certificate of any party.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
