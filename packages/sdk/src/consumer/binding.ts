@@ -137,8 +137,8 @@ function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
 }
 
 /**
- * Returns the unencrypted part of a measurement. Returns undefined if its spec is missing or is JSON (starts with `{`).
- * `create` always writes a binary spec.
+ * Returns the unencrypted part of a measurement. Returns undefined if the spec is missing or is JSON (starts with
+ * `{`). A JSON spec cannot come from `create`, which always writes a binary spec.
  */
 function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
   const message = measurementSpec?.message;

@@ -1,5 +1,6 @@
 /**
- * Creates a measurement: signs the request, and encrypts each data provider's part so that only that provider can read it.
+ * Creates a measurement: signs the request, and encrypts each data provider's RequisitionSpec so that only that
+ * provider can read it.
  */
 import {
   ConsentError,
@@ -45,7 +46,9 @@ export interface Prepared {
   body: MeasurementInput;
 }
 
-/** Validates, signs and encrypts the request. Fetches only those event groups with filters that are not in `known`. */
+/**
+ * Validates, signs, and encrypts the request. Fetches each event group that has a filter, unless `known` contains it.
+ */
 export async function prepareMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
@@ -66,7 +69,10 @@ export async function createMeasurement(deps: Dependencies, prepared: Prepared):
   return created;
 }
 
-/** With `validateOnly`, the exchange returns the measurement that it would create, and creates nothing. */
+/**
+ * Creates the measurement, or returns the existing one if an earlier call sent the same request with the same
+ * requestId. With `validateOnly`, the exchange returns the measurement that it would create, and creates nothing.
+ */
 export async function send(
   deps: Dependencies,
   { read, body }: Prepared,
@@ -178,7 +184,10 @@ async function seal(
   };
 }
 
-/** Encrypts one provider's part together with its signature, so that the provider can verify who signed it. */
+/**
+ * Encrypts one provider's RequisitionSpec together with the consumer's signature, so that the provider can verify who
+ * signed it.
+ */
 async function sealEntry(
   signed: SignedMessage,
   nonce: bigint,

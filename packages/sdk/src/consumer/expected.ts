@@ -29,7 +29,8 @@ export interface ExpectedFigure {
 }
 
 /**
- * Returns the expected uncertainty of each figure. Without a duchy protocol, these are the figures of each data provider.
+ * Returns the expected uncertainty of each figure. Without a duchy protocol, each data provider computes
+ * these figures for itself.
  */
 export function expectedFigures(
   spec: PlainSpec,
@@ -41,7 +42,8 @@ export function expectedFigures(
   return [...at(assumed)].map(([figure, margin]) => ({
     figure,
     ...(Number.isFinite(margin) && { margin }),
-    // Compare with a tolerance, because the margins contain rounding errors.
+    // Return the assumed value only if the margin depends on it, that is, if twice the value gives another margin. The
+    // tolerance allows for rounding errors.
     ...(Math.abs(twice.get(figure)! - margin) > 1e-6 * margin && { assumed }),
   }));
 }
@@ -102,8 +104,8 @@ function directResult(spec: PlainSpec, value: bigint): ResultInit {
 }
 
 /**
- * The maximum number of VIDs (virtual person IDs), used as the population size. This size gives an upper bound on the
- * sampling error.
+ * The maximum number of VIDs (virtual person IDs) in a population at the exchange, used as the population size. This
+ * size gives an upper bound on the sampling error.
  */
 const MAX_PEOPLE = 2n ** 31n;
 

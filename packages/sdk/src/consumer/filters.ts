@@ -18,8 +18,8 @@ export async function requireSyntax({ dataProviders }: ReadRequest): Promise<voi
 }
 
 /**
- * Throws `FilterRejected` unless every filter matches the attributes that its event group publishes. Reads the event
- * groups that are not in `known`.
+ * Throws `FilterRejected` unless every filter matches the attributes that its event group publishes. Reads each event
+ * group that has a filter from the exchange, unless `known` contains it.
  */
 export async function requireAttributes(
   deps: Dependencies,

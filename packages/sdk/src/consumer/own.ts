@@ -114,9 +114,9 @@ async function requireOwnSignature(
 }
 
 /**
- * Returns whether this consumer signed a message when it created the measurement. If the consumer has renewed its key since
- * then, the message is verified with the earlier certificate, which `former` parses. Throws ConsentError if that
- * certificate or its signature is invalid.
+ * Returns whether this consumer signed a message when it created the measurement. If the consumer has renewed its key
+ * since then, the message is verified with the certificate of the earlier key. `former` parses that certificate, and
+ * may also verify it. Throws ConsentError if the certificate is invalid, or if its key did not sign the message.
  */
 export async function isSignedByOwn(
   deps: Dependencies,
@@ -136,7 +136,10 @@ export async function isSignedByOwn(
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
-/** Returns the party's own key. Caches the key by its credentials object, because importing a key takes time. */
+/**
+ * Returns the public key of the consumer's current signing key. Caches it by the credentials object, because importing
+ * a key takes time.
+ */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
   ownKeys.set(credentials, key);

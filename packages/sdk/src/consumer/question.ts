@@ -1,6 +1,6 @@
 /**
- * Stores a measurement's question (its request) with the measurement, encrypted for the consumer. Without this copy, the
- * consumer could not read the question again, because each provider's part is encrypted for that provider.
+ * Stores a measurement's question (its request) with the measurement, encrypted for the consumer. Without this copy,
+ * the consumer could not read the question again, because each RequisitionSpec is encrypted for its data provider.
  */
 import {
   ConsentError,

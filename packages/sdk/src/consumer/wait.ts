@@ -42,8 +42,9 @@ const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
 /**
- * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was canceled. After the
- * first response, an outage of the exchange does not end the wait. All waits on the same client share one change stream.
+ * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was canceled. After
+ * the first response, an outage of the exchange does not end the wait. The waits on one client share a change stream,
+ * except that waits with `onChange` share another one, which includes requisitions.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,

@@ -58,5 +58,8 @@ function vectorSizeOf({
   throw new FiguresFault('RESULT_MALFORMED', `it is of a sample of ${size} people`);
 }
 
-/** The maximum number of people in a sample. All virtual person IDs (VIDs) are below 2^31. */
+/**
+ * The maximum number of people in a sample. All virtual person IDs (VIDs) in a population at the exchange are below
+ * 2^31.
+ */
 const MAX_VECTOR_SIZE = 2 ** 31;

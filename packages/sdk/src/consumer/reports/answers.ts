@@ -92,7 +92,10 @@ function duchyMethodology(
   };
 }
 
-/** The width comes from the spec, which this consumer signed. The mechanism comes from the result. */
+/**
+ * Returns the width of the sample, and the noise. The width and the privacy parameters come from the spec, which this
+ * consumer signed. The noise mechanism comes from the result.
+ */
 function sampleAndNoise(
   spec: PlainSpec,
   { noiseMechanism: mechanism }: Figures,

@@ -40,8 +40,8 @@ export interface AskingOptions {
   keys: ReportKeys;
   outcomes: Outcomes;
   /**
-   * Returns how many measurements for a need existed before this run. All of them failed, because otherwise the need
-   * would not be measured again.
+   * Returns how many measurements for a need existed before this run. All of them failed or were rejected, because
+   * otherwise the need would not be measured again.
    */
   failures: (key: string) => number;
   /** Whether to ask again for measurements that failed. */
@@ -98,10 +98,7 @@ class Asking {
     }
   }
 
-  /**
-   * Groups the needs into measurements. Needs for which a measurement already exists stay in the group of that
-   * measurement.
-   */
+  /** Groups the needs into measurements. Needs that already share an open or successful measurement form one group. */
   private jobsOf(needs: readonly PlannedNeed[]): Job[] {
     const { plan, outcomes } = this.options;
     const byKey = new Map(needs.map((need) => [need.key, need]));
@@ -156,7 +153,10 @@ class Asking {
     for (const result of settled) if (result.status === 'rejected') throw result.reason;
   }
 
-  /** Returns undefined if the measurement cannot be created now. The reason is then in the outcomes. */
+  /**
+   * Returns undefined if the measurement cannot be created now. If open measurements of this report must end first,
+   * adds the job to `waiting` again. Otherwise, sets the reason in the outcomes.
+   */
   private async createOne(job: Job, waiting: Job[]): Promise<Measurement | undefined> {
     try {
       return await this.request(job);
@@ -194,7 +194,10 @@ class Asking {
     }
   }
 
-  /** Returns the measurement with this request ID if it asks for the same needs with different noise. */
+  /**
+   * Returns the measurement that already has this request ID if it asks for the same needs, with any noise. Otherwise,
+   * throws `error`.
+   */
   private async existing(error: unknown, needs: Job['needs']): Promise<Measurement> {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;
     const { client, signal } = this.deps;

@@ -1,6 +1,6 @@
 /**
- * Names for needs and definitions at the exchange. A name is an HMAC under a key that only the consumer can derive, so the
- * exchange cannot test guesses of filters, days, or titles.
+ * Computes the identifiers of needs, definitions, and reports at the exchange. An identifier is an HMAC under a key
+ * that only the consumer can derive, so the exchange cannot test guesses of filters, days, or titles.
  */
 import { derive, secretsOf } from '../binding.ts';
 import { type Dependencies, privateKeysets } from '../deps.ts';

@@ -49,7 +49,10 @@ export class Outcomes {
     for (const { key } of needs) this.states.set(key, { key, ...state });
   }
 
-  /** Copies the measurement's state, and its answers if it has succeeded. */
+  /**
+   * Sets the outcome of the needs to the measurement's state. If the measurement has succeeded, also verifies and
+   * stores its answers.
+   */
   async take(needs: readonly PlannedNeed[], measurement: Measurement): Promise<void> {
     const { state } = measurement;
     const about = { measurement: measurement.name!, state };

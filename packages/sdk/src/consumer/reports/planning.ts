@@ -33,7 +33,7 @@ export async function planWith(
   const learn = async (unions: readonly Union[]) => {
     for (const [id, by] of await whoComputes(deps, definition, world, unions)) computed.set(id, by);
   };
-  // Ask about all data providers first, because this also checks their keys and all filters.
+  // Ask the exchange about the union of all data providers first, because this also checks their keys and all filters.
   await learn([{ type: 'REACH', dataProviders: providersOf(world, definition) }]);
   const answered = new Map<string, boolean>();
   // Plan with the data that is known. If the planner asked for more data, read this data and plan again.
@@ -83,7 +83,10 @@ async function attempt<T>(work: () => Promise<T>): Promise<() => T> {
   }
 }
 
-/** Returns a set with all keys for which `has` returns true. The planner uses only these two members. */
+/**
+ * Returns an object that acts as the set of all keys for which `has` returns true. The planner uses only `has`, and
+ * whether `size` is 0.
+ */
 function setOf(has: (key: string) => boolean): ReadonlySet<string> {
   return { size: 1, has } as ReadonlySet<string>;
 }

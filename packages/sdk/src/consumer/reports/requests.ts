@@ -92,7 +92,10 @@ export function asksFor(question: Question, need: Need): boolean {
   return comparable({ ...asked, dataProviders: own }) === comparable(wanted);
 }
 
-/** Returns the request as text, without its noise. */
+/**
+ * Returns a text for comparing requests. The text leaves out the privacy parameters, because needs can be answered
+ * with any noise.
+ */
 function comparable({ spec, dataProviders }: ReadRequest): string {
   const { measurementType, vidSamplingInterval, modelLine } = spec;
   const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
@@ -126,7 +129,7 @@ export function needsIn(question: Question): Need[] {
     'eventGroups' in selection ? selection.eventGroups : [],
   );
   const intervals = new Set(selections.flat().map(({ interval }) => JSON.stringify(interval)));
-  // A need has one period, so a question with several intervals answers none.
+  // A need has one period, so a question with several intervals answers no need.
   if (type === undefined || intervals.size !== 1) return [];
   const { start, end } = selections.flat()[0]!.interval;
   const [frequency, perPerson] = type === 'REACH_AND_FREQUENCY' ? [capIn(spec)] : [undefined, capIn(spec)];

@@ -116,7 +116,10 @@ function accepted(
   }
 }
 
-/** Returns a need of the same type and data providers as the union, over all events of the report. */
+/**
+ * Returns a need of the same type and data providers as the union. It covers the first period of the report, with all
+ * event groups and filters that the report uses for these data providers.
+ */
 function exampleOf(
   definition: ReportDefinition,
   { type, dataProviders }: Union,
