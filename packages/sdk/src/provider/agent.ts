@@ -126,7 +126,10 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /** Announces the protocols that the provider supports. Ignores errors if it supports no multi-party protocol. */
+  /**
+   * Announces the multi-party protocols that the provider supports. If the provider supports none of them, ignores an
+   * error, and the next poll announces again.
+   */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];

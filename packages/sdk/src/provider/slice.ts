@@ -5,7 +5,10 @@ import { BUCKET_COUNT, bucketRange } from '@measurement-exchange/mpc/privacy/vid
 import type { SelectedPeople } from './events.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** Returns a function that finds the slice for some of the selected event groups, given as indexes. */
+/**
+ * Returns a function that takes the indexes of some of the selected event groups, and returns the slice to charge for
+ * them.
+ */
 export function slicesOf(
   verified: VerifiedRequisition,
   people: SelectedPeople | undefined,
@@ -53,7 +56,10 @@ function sampleOf({ vidSampling, shareShuffle }: VerifiedRequisition, people: Se
   ]);
 }
 
-/** Returns the slice of the places from `start` (included) to `end` (excluded), or everybody if these are all places. */
+/**
+ * Returns the slice of the hash buckets or registers in the ranges, or everybody if one range covers all of them. A
+ * range includes its start and excludes its end.
+ */
 function partOf(axis: string, size: number, ranges: [start: number, end: number][]): Slice {
   const intervals = ranges
     .filter(([start, end]) => end > start)

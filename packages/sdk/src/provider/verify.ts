@@ -156,7 +156,10 @@ const CERTIFICATE_CODES: Readonly<Record<CertificateFault['code'], RefusalCode>>
   CERTIFICATE_REVOKED: 'CERTIFICATE_REVOKED',
 };
 
-/** Returns the consumer's certificate, which must not be revoked and must chain to a root trusted for this consumer. */
+/**
+ * Returns the consumer's certificate, which must not be revoked. A root that is trusted for this consumer must have
+ * issued it.
+ */
 function consumerCertificate(parts: Parts, { trust, fetchCertificate, now }: VerifyContext): Promise<X509> {
   const { measurementConsumerCertificate: name, measurementConsumer } = parts;
   return refuseOnConsentError(

@@ -49,7 +49,10 @@ export class Responder {
     this.signer.catch(() => {});
   }
 
-  /** Throws `Deferred` if the requisition cannot be answered yet, and another error if a retry may succeed. */
+  /**
+   * Sends the stored response, or decides on a response and sends it. Throws `Deferred` if the requisition cannot be
+   * answered yet, and another error if a retry may succeed.
+   */
   async respond(listed: Requisition, attempt: AttemptOptions): Promise<void> {
     const { ledger, clock, log } = this.context;
     const name = listed.name!;

@@ -63,7 +63,10 @@ export function createBounds(onRoom: () => void) {
   /** The keys for which `admit` returned false, each with its limit. */
   const full = new Map<string, number>();
   return {
-    /** Returns whether another task may start. If not, calls `onRoom` once at most half of the limit `most` is in use. */
+    /**
+     * Returns whether another task may start. If not, calls `onRoom` as soon as at most half of the limit `most` is in
+     * use.
+     */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;
       if (count >= most) {

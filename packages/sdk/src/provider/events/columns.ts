@@ -58,7 +58,10 @@ export interface Roles<C extends Named> {
 
 export const vidNames = ({ vids, vid }: RoleNames) => vids ?? [vid ?? DEFAULT_COLUMNS.vid];
 
-/** Finds the column for each role. If one is missing, throws an Error that names the setting and lists all columns. */
+/**
+ * Finds the column for each role. If a column is missing, throws an Error that names the setting and lists all
+ * columns.
+ */
 export function rolesOf<C extends Named>(names: RoleNames, columns: readonly C[]): Roles<C> {
   const find = (setting: string, name: string): C => {
     const found = columns.find((column) => column.name === name);
@@ -152,5 +155,8 @@ export function ticksAt(time: Date, unit: keyof typeof TICKS_PER_DAY): bigint {
   return product / DAY_MS + (product > 0n && product % DAY_MS !== 0n ? 1n : 0n);
 }
 
-/** The maximum count of a row. Higher counts are lowered to it. This changes no result: no query has a higher limit. */
+/**
+ * The maximum count of a row. A higher count is reduced to this maximum, which changes no result, because no query has
+ * a higher limit per person.
+ */
 export const MAX_ROW_COUNT = 2 ** 31 - 1;

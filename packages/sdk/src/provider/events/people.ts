@@ -23,14 +23,17 @@ export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 export interface ResolvedFilter {
   parts: PeopleFilter[];
   /**
-   * The only VIDs whose events can match, or undefined if any VID can. This depends only on the conditions that use no
-   * attributes of events.
+   * The only VIDs whose events can match, or undefined if any VID can. These VIDs depend only on the conditions that
+   * use no attributes of events.
    */
   vids: Interval[] | undefined;
 }
 
 const ALL_VIDS: Interval = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
-/** The maximum number of groups of people for which a filter with both kinds of attributes is compiled. */
+/**
+ * The maximum number of groups of people for which a filter is compiled if a condition mixes attributes of people and
+ * events.
+ */
 const MAX_MIXED_GROUPS = 64;
 
 /** Returns the attributes that filters may use: those of events, and those of people. */

@@ -113,7 +113,7 @@ function compiledIn(filters: Iterable<ResolvedFilter>): CompiledFilter[] {
 
 /**
  * Returns the population whose attributes a query may use. If the events have several VID columns, the population must
- * belong to the one that the query counts, because the same VID is another person in another column.
+ * belong to the column that the query counts, because a VID may stand for a different person in each column.
  */
 function populationOf(query: EventQuery, data: EventData): Population | undefined {
   const { population, vidColumns } = data;

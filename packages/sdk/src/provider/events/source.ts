@@ -25,7 +25,8 @@ export interface EventSource {
   canHold(time: Date): boolean;
   /**
    * Runs `work` with a reader. All statements of a reader see the same events, if the store supports that. Progress is
-   * reported to each query's own `onProgress`. `watch.onProgress` only tells whether any query wants it.
+   * reported to each query's own `onProgress`. `watch.onProgress` is never called, and only shows that a query wants
+   * progress reports.
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**
@@ -149,8 +150,8 @@ export interface SourceSelection {
 export interface Matching {
   attributes: readonly string[];
   /**
-   * The consumer must read all rows once, before it starts the statement that needs them, because the rows come from
-   * `combinations` of the same reader. It must pass on errors unchanged.
+   * Code that uses `rows` must read all of them once, before it starts the statement that needs them, because the rows
+   * come from `combinations` of the same reader. If reading the rows throws, that code must throw the same error.
    */
   rows: AsyncIterable<AttributeValue[][]>;
 }

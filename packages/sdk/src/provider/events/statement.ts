@@ -38,7 +38,7 @@ function selectionCondition(selection: SourceSelection, writer: Writer): string 
 
 const [MIN_VID, MAX_VID] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** Writes the condition that a VID is in one of the ranges. Leaves out the ends of the type, which no VID exceeds. */
+/** Writes the condition that a VID is in one of the ranges. Leaves out a bound that every 64-bit VID satisfies. */
 export function vidCondition(ranges: VidRanges, vid: string): string {
   const conditions = ranges.map(({ start, end }) => {
     if (start === MIN_VID && end === MAX_VID) return `${vid} IS NOT NULL`;

@@ -17,8 +17,8 @@ export interface Filter {
   /** Returns whether the filter is true. A filter that fails (absent attribute, overflow) counts as false. */
   matches(values: Readonly<Record<string, AttributeValue>>): boolean;
   /**
-   * Splits the filter by the attributes that its conditions use: only those of people, both kinds, and all others. An event
-   * matches if all three parts are true.
+   * Splits the filter's conditions into those that use only attributes of people, those that mix attributes of people
+   * and events, and all others. An event matches if all three parts are true.
    */
   byAttributes(): Record<'people' | 'mixed' | 'events', Filter | undefined>;
   /** Splits the filter into a part for SQL and a part for CEL (`rest`). An event matches if both parts are true. */
@@ -35,8 +35,8 @@ export interface Filter {
 const MAX_SQL_COST = 2000;
 
 /**
- * Parses a CEL expression and checks it against the attributes. Throws FilterError if it is not valid. Attributes with known
- * values become constants.
+ * Parses a CEL expression and checks it against the attributes. Throws FilterError if the expression is not valid. The
+ * attributes in `values` become constants.
  */
 export function compileFilter(
   expression: string,

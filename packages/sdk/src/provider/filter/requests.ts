@@ -13,7 +13,7 @@ export interface FilterText {
   attributes: Readonly<Record<string, AttributeType>>;
   /** The dialect for the part that runs in SQL. If it is absent, CEL evaluates the whole filter. */
   dialect?: DialectName | undefined;
-  /** Attributes whose values are known. They become constants. */
+  /** Attributes with the same value for all events that the filter is applied to. They become constants. */
   values?: KnownValues | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface CompiledFilter extends Evaluated {
   /** The conditions that use only attributes of people. They are not part of `sql` or `rest`. */
   people: Evaluated | undefined;
   /**
-   * The conditions that use attributes of people and of events. They are not part of `sql` or `rest`: compile the filter
-   * with the values of the people instead.
+   * The conditions that mix attributes of people and events. They are not part of `sql` or `rest`. To evaluate them,
+   * compile the filter again for each group of people, with the group's attributes in `values`.
    */
   mixed: Evaluated | undefined;
   /** The part that the query engine evaluates. An event matches if both this part and `rest` are true. */

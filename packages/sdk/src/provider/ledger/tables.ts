@@ -102,8 +102,8 @@ CREATE TABLE questions (
 
 /**
  * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does
- * not read all charges. Rows of these three tables are never deleted. Amounts are integer units (see amounts.ts) and
- * never decrease.
+ * not read all charges. Rows of these three tables are never deleted. Amounts are integer units (see
+ * packages/mpc/src/charges/amounts.ts) and never decrease.
  */
 export const SCHEMA = `
 CREATE TABLE settings (

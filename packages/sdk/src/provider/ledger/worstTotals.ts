@@ -44,7 +44,7 @@ export class WorstOf {
   }
 }
 
-/** Splits rows that are sorted by place into one list for each reference and day. */
+/** Splits rows that are sorted by reference and day into one list for each reference and day. */
 function placesOf(rows: readonly Row[]): Row[][] {
   const places: Row[][] = [];
   for (const row of rows) {

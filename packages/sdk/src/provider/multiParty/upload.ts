@@ -30,8 +30,8 @@ const PIECE_BYTES = 1 << 18;
 const MAX_RESPONSE_BYTES = 65_536;
 
 /**
- * Returns the URL to which a share is uploaded. Throws if the endpoint is not an https URL without a path. If
- * `allowHttp` is true, http is also allowed.
+ * Returns the URL to which a share or sketch is uploaded. Throws unless the endpoint is an https URL without a path.
+ * If `allowHttp` is true, an http URL is also allowed.
  */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });

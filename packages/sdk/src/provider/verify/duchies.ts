@@ -60,8 +60,8 @@ export function fulfillingWorker({ fulfillingDuchy }: Requisition, workers: read
 }
 
 /**
- * Returns the key that a duchy published, and the certificate that must have signed the key. The certificate must not be
- * revoked, and must chain to this duchy's root in the settings.
+ * Returns the key that a duchy published, and the certificate that must have signed the key. The certificate must not
+ * be revoked, and this duchy's root in the settings must have issued it.
  */
 export async function publishedKey(
   requisition: Requisition,

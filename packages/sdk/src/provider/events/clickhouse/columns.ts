@@ -13,7 +13,7 @@ export interface Columns {
   /** SQL expression for the reference, as text. */
   eventGroup: string;
   times: Times;
-  /** SQL expression for the whole milliseconds watched. Its value is never NULL or negative. */
+  /** SQL expression for the whole milliseconds watched in one row. Its value is never NULL or negative. */
   durationMillis: string | undefined;
   /** SQL expression for the number of events in a row. Undefined if each row is one event. */
   count: string | undefined;

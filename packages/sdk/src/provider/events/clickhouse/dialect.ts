@@ -4,10 +4,12 @@ import type { Dialect } from '../../filter/dialect.ts';
 export const clickhouse: Dialect = {
   unknown: 'CAST(NULL AS Nullable(Bool))',
   canBind: () => true,
-  // Text is compared by its bytes, and numbers by IEEE 754. NaN is not less than, equal to, or greater than any number.
+  // As in CEL, text is compared by its UTF-8 bytes, which gives the order of code points, and numbers are compared by
+  // IEEE 754. NaN is not less than, equal to, or greater than any number.
   compare: (_, a, operator, b) => `${a} ${operator} ${b}`,
   choose: (condition, yes, no) => `[${no}, ${yes}][${condition} + 1]`,
-  // IN is false for NULL and tells -0 from 0. `a` may be long, so `arrayMap` binds it to `x` to write it only once.
+  // IN gives false for NULL, and treats -0 and 0 as different. `a` may be long, so `arrayMap` binds it to `x` to write
+  // it only once.
   isOneOf: (type, a, values) => {
     const list = values.join(', ');
     const tested = type === 'double' ? `x + 0 IN (${list})` : `x IN (${list})`;

@@ -27,7 +27,7 @@ export class ResponseReader {
     }
   }
 
-  /** Reads a length. Each byte has 7 bits of it, starting with the lowest bits. */
+  /** Reads a length. Each byte contains 7 bits of the length, and the first byte contains the lowest bits. */
   async length(): Promise<number> {
     const byte = new Uint8Array(1);
     for (let [length, scale] = [0, 1]; ; scale *= 128) {

@@ -21,7 +21,10 @@ export interface Pass {
 
 export type Matched = ReadonlyMap<Matching, MatchingRows>;
 
-/** SQL expression: the bucket of a VID. It hashes the bytes of the VID, because the server hashes numbers differently. */
+/**
+ * SQL expression: the bucket of a VID. It converts the VID to bytes first, because the server hashes a number
+ * differently from its bytes.
+ */
 export const bucketSql = (vid: string) =>
   `bitAnd(farmFingerprint64(reinterpretAsFixedString(toUInt64(${vid}) + ${VID_SALT})), ${BUCKET_MASK})`;
 

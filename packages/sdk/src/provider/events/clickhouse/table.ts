@@ -1,4 +1,7 @@
-/** Reads the columns of the event table, and refuses a table whose rows may still change. */
+/**
+ * Reads the columns of the event table, and refuses a table whose rows may change later, unless FINAL leaves out the
+ * replaced rows.
+ */
 import { Parameters, quoteName } from './parameters.ts';
 import type { Server } from './server.ts';
 import { type Column, typeOf } from './types.ts';
@@ -21,7 +24,7 @@ export function tableName(text: string): TableName {
 export const quotedTable = ({ database, table }: TableName) =>
   [database, table].flatMap((name) => (name === undefined ? [] : [quoteName(name)])).join('.');
 
-/** SQL condition: a row of a system table is about the given table. */
+/** SQL condition: true for the rows of a system table that describe the given table. */
 function isTable({ database, table }: TableName, parameters: Parameters, tableColumn: string): string {
   const where = database === undefined ? 'currentDatabase()' : parameters.text(database);
   return `database = ${where} AND ${tableColumn} = ${parameters.text(table)}`;
@@ -47,7 +50,10 @@ const FINAL = /^(?:(?:Replicated|Shared)?MergeTree|Memory|Log|StripeLog|TinyLog|
 /** Engines in which later rows replace or cancel earlier ones. A query with FINAL leaves out the earlier ones. */
 const REPLACED = /^(?:Replicated|Shared)?(?:Replacing|Collapsing|VersionedCollapsing|Coalescing)MergeTree$/;
 
-/** Throws if the agent could read rows that are replaced or canceled. `final` says whether it reads with FINAL. */
+/**
+ * Throws if the agent could read rows that were replaced or canceled. `final` says whether the agent reads with FINAL.
+ * If a Distributed table reads a table on other servers, the function checks only that `final` is set.
+ */
 export async function requireFinalRows(
   server: Server,
   name: TableName,

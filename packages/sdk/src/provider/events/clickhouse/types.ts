@@ -29,7 +29,10 @@ const wrapped = (name: string) => /^(Nullable|LowCardinality)\((.*)\)$/s.exec(na
 
 interface AttributeRule {
   type: AttributeType;
-  /** Writes the attribute's value in SQL. Absent: the column's own value. A timestamp is in microseconds since 1970. */
+  /**
+   * Writes SQL for the attribute's value, with a timestamp in microseconds since 1970. If absent, the SQL is the
+   * column itself.
+   */
   write?(value: string): string;
 }
 

@@ -59,7 +59,7 @@ export interface Columns {
   canHold(time: Date): boolean;
   /** SQL expression: the UTC day of an event, as a DATE. */
   day: string;
-  /** SQL expression: the milliseconds watched in one event, as an integer that is never NULL or negative. */
+  /** SQL expression: the milliseconds watched in one row, as an integer that is never NULL or negative. */
   durationMillis: string | undefined;
   /** SQL expression: the number of events in a row, at most MAX_ROW_COUNT. Absent: each row is one event. */
   count: string | undefined;
@@ -200,7 +200,7 @@ function durationSql(column: Column): string {
 function countSql(column: Column): string {
   if (!isInteger(column)) throw mismatch('count', column, 'an integer column');
   const name = quoteName(column.name);
-  // Do not use `least`, because it ignores NULL.
+  // Do not use `least`, because it ignores NULL and would turn a missing count into MAX_ROW_COUNT.
   return cast(`CASE WHEN ${name} > ${MAX_ROW_COUNT} THEN ${MAX_ROW_COUNT} ELSE ${name} END`, 'BIGINT');
 }
 

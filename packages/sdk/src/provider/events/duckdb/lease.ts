@@ -46,7 +46,7 @@ export class Lease {
     return connection;
   }
 
-  /** Ends the work. Throws if it was canceled. */
+  /** Reports 100% progress after the work has succeeded. Throws if the work was canceled. */
   finish(): void {
     this.watch.signal?.throwIfAborted();
     this.watch.onProgress?.(100);

@@ -1,4 +1,6 @@
-/** Computes figures over the sampled people in one pass over the event files. */
+/**
+ * Computes figures over the sampled people. Reads the event files once, plus once for each filter that CEL evaluates.
+ */
 import {
   BIGINT,
   type DuckDBConnection,

@@ -76,7 +76,10 @@ function referenceSql(column: TableColumn): Pick<Columns, 'reference' | 'referen
   };
 }
 
-/** Whether a text is an integer as PostgreSQL writes it, without leading zeros. No other text matches an integer. */
+/**
+ * Whether PostgreSQL could write an integer as this text, that is, without leading zeros. Other texts match no
+ * integer.
+ */
 const isDecimal = (text: string) => /^(?:0|-?[1-9]\d{0,19})$/.test(text);
 const isSigned = (text: string) => isDecimal(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 

@@ -27,7 +27,7 @@ export type Connect = () => Promise<ClientConfig>;
 
 const FORM = 'postgres://warehouse.internal:5432/ads';
 
-/** Checks the settings without connecting. If one is not valid, throws an Error that names it. */
+/** Checks the settings without connecting. If a setting is not valid, throws an Error that names it. */
 export function connectOf({ url: text, user, password, ca }: PostgresSource): Connect {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) throw wrong('url', `must be like ${FORM}`);
@@ -47,7 +47,7 @@ export function connectOf({ url: text, user, password, ca }: PostgresSource): Co
     user,
     ssl: tlsOf(host, ca),
   };
-  // The empty text keeps the driver from looking for a password in other places.
+  // An empty password keeps the driver from looking for a password in other places.
   return async () => ({ ...fixed, password: password === undefined ? '' : await read(password) });
 }
 

@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 import { combinationsStatement, peopleStatement, type Table } from './statement.ts';
 import { keyValue } from './types.ts';
 
-/** A row of `peopleStatement`. Only the row for events without a VID has no VID. */
+/** A row of `peopleStatement`. The VID is null only in the row that stands for all events without a VID. */
 type PeopleRow = [vid: string | null, value: string];
 
 export function readerOf(session: Session, table: Table): EventReader {
@@ -88,7 +88,7 @@ const HISTOGRAM = (people: string) => `SELECT value, count(*) FROM (${people}) A
 const SUM = (people: string) =>
   `SELECT sum(value) FILTER (WHERE value > 0), -sum(value) FILTER (WHERE value < 0) FROM (${people}) AS p`;
 
-/** Whether a person is in the sample. Events without a VID always are. */
+/** Whether a person is in the sample. Events without a VID always count as sampled, so that they can be reported. */
 const isSampled = ({ buckets }: SourceQuery, vid: string | null) =>
   buckets === undefined || vid === null || inBuckets(buckets, sampleBucket(BigInt(vid)));
 
@@ -120,5 +120,8 @@ class PeopleBatch<F extends VidForm> {
   }
 }
 
-/** Replaces a VID outside of 1 to MAX_VID with 0. VIDs that a number cannot hold exactly are outside, too. */
+/**
+ * Replaces a VID outside of 1 to MAX_VID with 0. A VID that a number cannot hold exactly is outside of this range,
+ * too.
+ */
 const smallVid = (vid: number) => (vid >= 1 && vid <= MAX_VID ? vid : 0);

@@ -25,8 +25,8 @@ export interface Statement {
 }
 
 /**
- * Collects the rows of a batch. Each row is added when it arrives and is garbage afterward. A batch of kept rows would
- * survive many garbage collections and make the heap grow.
+ * Collects the rows of a batch. Each row is added when it arrives, and can be garbage-collected afterward. If a batch
+ * kept the row objects, they would survive many garbage collections and make the heap grow.
  */
 export interface Batching<B> {
   /** Returns an empty batch for at most `capacity` rows. */
@@ -49,7 +49,7 @@ const FAREWELL_MS = 500;
 /** The number of rows in a batch. More rows need more memory, and fewer rows need more round trips. */
 const BATCH = 1 << 13;
 
-/** Sets everything that could change results, because a server, a database, or a role may have other settings. */
+/** Returns settings for the session, because the settings of a server, a database, or a role could change results. */
 function settingsOf({ timeoutMs, canCheckClient }: SessionOptions): Record<string, string> {
   return {
     search_path: 'pg_catalog',

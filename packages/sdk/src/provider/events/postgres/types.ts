@@ -11,7 +11,7 @@ export interface TableColumn {
   base: string;
   isEnum: boolean;
   nullable: boolean;
-  /** Whether texts are equal only if their bytes are. Some collations treat `a` and `A` as equal. */
+  /** Whether two texts are equal only if their bytes are equal. Some collations treat `a` and `A` as equal. */
   isDeterministic: boolean;
 }
 
