@@ -1,4 +1,4 @@
-/** Exports the parts of the consent package that parties need. */
+/** Exports the functions and types of the consent package that parties need. */
 export {
   type CertificateKey,
   ConsentError,

@@ -44,7 +44,10 @@ export interface Follower {
   close(): void;
 }
 
-/** The minimum polling interval while changes are being followed. During that time, polls are only a safety net. */
+/**
+ * The minimum polling interval while changes are being followed. During that time, polls only find changes that were
+ * missed.
+ */
 const NET_MS = 30_000;
 /** The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource. */
 const MAX_CHANGES = 50;
@@ -116,7 +119,7 @@ class ChangeFollower implements Follower, Listener {
     this.isFollowing = true;
     if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
-    // Earlier changes are not reported, so poll for them.
+    // The watch may not have reported earlier changes, so poll for them.
     this.pollIn(0);
   }
 

@@ -3,7 +3,8 @@ import { Unreachable } from './errors.ts';
 
 const TLS_TO_PLAIN_HTTP = /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
 /**
- * The error codes of a connection that was closed before a response. A server that expects TLS closes plain connections.
+ * The error codes of a connection that was closed before a response. One cause is a plain HTTP request to a server
+ * that expects TLS.
  */
 const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_\w+)$/;
 const UNTRUSTED =

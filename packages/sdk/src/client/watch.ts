@@ -33,7 +33,10 @@ export interface Watching {
   sender: Sender;
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Until this time (epoch milliseconds), all watches read pages, because a proxy or something similar blocks streams. */
+  /**
+   * Until this time (epoch milliseconds), all watches read pages, because an intermediary, such as a proxy, blocks
+   * streams.
+   */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }

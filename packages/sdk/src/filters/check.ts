@@ -43,7 +43,10 @@ export interface Condition {
   cost: number;
 }
 
-/** The values of attributes that are the same for all events, and are written into the filter as constants. */
+/**
+ * The values of attributes that have the same value for all events that the filter is applied to. These values are
+ * written into the filter as constants.
+ */
 export type KnownValues = Readonly<Record<string, AttributeValue>>;
 
 /** Checks a filter and splits it into conditions whose attributes are resolved (see `attributeOf`). */
@@ -347,7 +350,7 @@ class Checker {
   }
 }
 
-/** An identifier that has no value, so that an expression with it fails as with an absent attribute. */
+/** An identifier without a value. An expression that uses it fails, as if the expression used an absent attribute. */
 const ABSENT = '@absent';
 
 type Constant = string | bigint | number | boolean;

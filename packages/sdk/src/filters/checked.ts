@@ -13,7 +13,7 @@ export interface Checked {
   size: number;
   /** The number and size of a list's items, if they are known. */
   items?: Items;
-  /** Set for an attribute whose value is known: whether the value is present. */
+  /** For an attribute in `KnownValues`: whether its value is present. Undefined for every other expression. */
   isPresent?: boolean;
 }
 

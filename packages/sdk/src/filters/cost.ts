@@ -26,8 +26,8 @@ export function workOf({ name, target, args }: Call, instructions: number): numb
 }
 
 /**
- * Returns the number of extra steps to visit all items of a list. Only a list that a macro built needs them: it is a
- * linked list, so each access walks from the first item.
+ * Returns the number of extra steps to visit all items of a list. Only a list that a macro built needs extra steps,
+ * because it is a linked list, and each access walks from the first item.
  */
 export function walkOf(list: Checked): number {
   const isList = list.type.kind === 'list' || isDyn(list.type);

@@ -14,7 +14,7 @@ const MAX_SIGNS = 8000;
  */
 const SIGN = /\W/;
 
-/** The returned function creates errors that point to a position in the filter. */
+/** Parses a filter. Also returns a function that creates errors that point to a position in the filter. */
 export function parseFilter(expression: string): [Parsed, Fail] {
   requireLength(expression);
   if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');

@@ -1,4 +1,4 @@
-/** Creates a party's keys and certificates. Parties that already have keys and certificates do not need this. */
+/** Creates a party's keys and certificates. Parties that already have keys and certificates do not need this module. */
 export {
   createEncryptionKeysets,
   type EncryptionKeysets,
