@@ -26,7 +26,8 @@ export interface ClientOptions {
   /** The User-Agent header; omit it in a browser. */
   userAgent?: string;
   /**
-   * Called once if a proxy or something similar breaks the streams that `watch` reads. `watch` then reads pages instead.
+   * Called once if an intermediary, such as a proxy, breaks the streams that `watch` reads. `watch` then reads pages
+   * instead.
    */
   onWarning?: (message: string) => void;
 }

@@ -34,9 +34,9 @@ export interface Wake {
 /** Waits for changes. Followers of the same changes share one watch if they use the same client. */
 export interface Follower {
   /**
-   * Resolves when something has changed or a poll is due. A poll is due at the start, and whenever changes can be followed
-   * again. While changes cannot be followed, a poll is due every `pollMs`. Otherwise, a poll is due every 30 seconds, or
-   * every `pollMs` if that is longer.
+   * Resolves when a resource has changed or a poll is due. A poll is due at the start, and whenever the watch starts
+   * or recovers. While the watch is interrupted, a poll is due every `pollMs`. Otherwise, a poll is due every 30
+   * seconds, or every `pollMs` if that is longer.
    */
   next(pollMs: number): Promise<Wake>;
   /** Makes a poll due in `ms` milliseconds, unless one is due sooner. */

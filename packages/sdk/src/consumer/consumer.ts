@@ -33,11 +33,11 @@ export interface OpenOptions extends CallOptions {
 /** Creates measurements and reads their results as a measurement consumer. */
 export interface Consumer {
   /**
-   * Signs the request, encrypts each data provider's part, and creates the measurement. Each measurement has its own result
-   * key, which the consumer can derive again from its private encryption key.
+   * Signs the request, encrypts each data provider's RequisitionSpec, and creates the measurement. Each measurement has
+   * its own result key, which the consumer can derive again from its private encryption key.
    *
-   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax of filters is always checked. Their
-   * names and types are checked if their event groups publish attributes.
+   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax of a filter is always checked.
+   * Names and types in a filter are checked if its event group publishes attributes.
    *
    * Throws `DataProviderUntrusted` and creates nothing if a data provider's key is not trusted.
    *
@@ -84,8 +84,8 @@ export interface Consumer {
    */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
   /**
-   * Plans, runs, and checks reports. A report answers several questions about a campaign with few measurements, and its
-   * figures agree.
+   * Plans, runs, and checks reports. A report answers several questions about a campaign with few measurements, and
+   * corrects its figures so that they do not contradict each other.
    */
   readonly reports: Reports;
   /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
@@ -128,7 +128,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 }
 
 /**
- * Returns `done` with the spec and the protocol that `create` returned, because the exchange may have changed them since.
+ * Returns the finished measurement `done`, but with the spec and the protocol that `create` returned, because the
+ * exchange may have changed them since.
  */
 export function asCreated(done: Measurement, { measurementSpec, protocolConfig }: Measurement): Measurement {
   return { ...done, ...(measurementSpec && { measurementSpec }), ...(protocolConfig && { protocolConfig }) };

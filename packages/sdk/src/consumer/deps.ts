@@ -9,8 +9,8 @@ export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
   /**
-   * The root certificates that the certificates of data providers and duchies must chain to. Get them from these parties,
-   * not from the exchange.
+   * The root certificates that must have issued the certificates of data providers and duchies. Get them from these
+   * parties, not from the exchange.
    */
   trust: TrustStore;
   /**

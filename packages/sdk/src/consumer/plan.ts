@@ -24,7 +24,7 @@ export interface PlanOptions {
   eventGroups?: readonly EventGroup[];
   /**
    * The value to assume for each figure whose uncertainty depends on its value. Default: about half of the default
-   * population, or 1,000,000 if the exchange has none.
+   * population, or 1,000,000 if the exchange has no default population.
    */
   assumed?: number;
 }
@@ -55,7 +55,7 @@ export interface MeasurementPlan {
   rejection?: { code: string; message: string /** The rejected duchies. */; duchies: string[] };
   /** Problems that the exchange found. Depending on its settings, the exchange rejects the measurement because of them. */
   findings: readonly Finding[];
-  /** The expected uncertainty of each figure. Without duchies, these are the figures of each data provider. */
+  /** The expected uncertainty of each figure. Without duchies, each data provider computes these figures itself. */
   figures: readonly ExpectedFigure[];
   dataProviders: readonly PlannedCharge[];
   /** Warnings about parameters and intervals that data providers usually refuse, or that make a figure useless. */

@@ -77,9 +77,9 @@ export async function requireComputable(
 }
 
 /**
- * Returns the charges for the result, which never depend on the events. Each event group reference is charged the full cost
- * for each UTC day that a collection interval overlaps. A reference is charged once per day, even if several event groups
- * select it. Only the given `people` are charged, or everybody if they are not given.
+ * Returns the charges for the result, which never depend on the events. Each event group reference is charged the full
+ * cost for each UTC day that a collection interval overlaps. A reference is charged once per day, even if several
+ * event groups select it. The charges apply only to `people`, or to everybody if `people` is undefined.
  */
 export function chargesFor(
   verified: VerifiedRequisition,

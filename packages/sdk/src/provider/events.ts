@@ -43,7 +43,7 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
   vidColumns?: Readonly<Record<string, string>>;
   /**
    * The provider's population. Filters may use its attributes as `person.<attribute>`, and the VID of an event
-   * determines their values. Filters cannot use a column of the events under such a name.
+   * determines their values. If the events have a column with such a name, filters cannot use the column.
    */
   population?: Population | undefined;
   /**

@@ -11,7 +11,7 @@ import { answerFor, openAnswers, requireAsked } from './answers.ts';
 /** The state of a need, and the measurement that was made for it, if any. */
 export interface NeedState {
   key: string;
-  /** The resource name of the measurement. Absent if nothing was asked. */
+  /** The resource name of the measurement. Absent if no measurement exists for the need. */
   measurement?: string;
   /**
    * The state of the measurement, or REJECTED (the result failed a check), NOT_DUE (its period or data is not complete),

@@ -39,7 +39,10 @@ export interface ReportAnswer {
   plan: Plan;
   report: Report;
   needs: NeedState[];
-  /** The charges of the measurements that were created for this report. Earlier answers cost nothing again. */
+  /**
+   * The charges of the report's measurements. A need that was answered before the report was created is not charged
+   * again.
+   */
   charges: RehearsedCharge[];
   /** The report as JSON, for files and other programs. */
   document: ReportDocument;
@@ -186,8 +189,8 @@ export class Reports {
   }
 
   /**
-   * Runs the report whenever another part of it is due, until no part is left. Yields the answer after each run. Use this
-   * for a campaign that has not ended.
+   * Runs the report repeatedly, at least every 10 minutes, until no need waits for its period or data. Yields the
+   * answer after each run. Use this for a campaign that has not ended.
    */
   async *watch(name: string, options: RunOptions = {}): AsyncGenerator<ReportAnswer> {
     const { clock } = this.deps;
@@ -231,8 +234,9 @@ export class Reports {
   }
 
   /**
-   * Plans a stored report, and finds out what is answered. Only answers from before the report was created count as answered
-   * in the plan, so that the budget is split in the same way in every run.
+   * Plans a stored report, and finds the measurements and answers that exist for its needs. In the plan, a need counts
+   * as answered only if its measurement was created before the report, so that the budget is split in the same way in
+   * every run.
    */
   private async situation(
     deps: Dependencies,

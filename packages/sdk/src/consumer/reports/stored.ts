@@ -22,7 +22,9 @@ export interface StoredReport {
   name: string;
   definition: ReportDefinition;
   state: ReportState;
-  /** The latest measurement under each key. Keys at the exchange differ from the keys of needs. */
+  /**
+   * Maps each key at the exchange (see `exchangeKey`) to its measurement. These keys differ from the needs' own keys.
+   */
   measurements: ReadonlyMap<string, string>;
   etag: string;
   createTime: string;

@@ -29,7 +29,7 @@ export interface SelectedPeople {
   vidSpace: string;
   /** For each event group of the query, the only VIDs whose events it can select. Undefined: everybody. */
   vids: (VidRanges | undefined)[];
-  /** Whether CEL evaluates a part of a filter. It then sees attributes of people who are not in the sample. */
+  /** Whether CEL evaluates a part of a filter. If so, CEL also reads attributes of people who are not in the sample. */
   isEvaluated: boolean;
 }
 
