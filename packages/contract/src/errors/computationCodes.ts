@@ -131,7 +131,10 @@ export interface Position {
 const FIELD = /^[A-Za-z][A-Za-z0-9]{0,63}(\.[A-Za-z][A-Za-z0-9]{0,63}|\[[0-9]{1,4}\]){0,15}$/;
 const STAGE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** Rejects a field or stage that does not look like a name, because a participant may have written the text. */
+/**
+ * Returns a violation for a field or stage that does not look like a name, because a participant could otherwise send
+ * any text.
+ */
 export function positionViolations({ field, stage }: Position): Violation[] {
   const violations: Violation[] = [];
   if (field !== undefined && !FIELD.test(field)) {

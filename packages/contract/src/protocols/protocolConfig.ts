@@ -59,7 +59,7 @@ export const sketchMembers = {
   publisherPrivacyParams: hiding,
 };
 
-/** Properties that only the Liquid Legions protocol with frequencies has. */
+/** Properties that only `liquidLegionsV2` has, the Liquid Legions protocol with frequencies. */
 export const frequencySketchMembers = {
   samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
   maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),
