@@ -18,7 +18,10 @@ export interface KeyOptions {
   root?: string[];
 }
 
-/** Connects to the exchange, and asks it for the caller's name. The token is opaque, so it does not reveal the name. */
+/**
+ * Connects to the exchange, and asks it for the caller's name. The token does not contain this name, because only the
+ * exchange knows which party a token is for.
+ */
 export async function callerOf(options: CallOptions): Promise<Caller> {
   const client = await connect(options);
   const { principal } = await client.whoAmI();

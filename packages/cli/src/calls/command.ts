@@ -42,7 +42,7 @@ export function remote(usage: string, description: string): Command {
     .optionsGroup('Options:');
 }
 
-/** Prints a resource as JSON, or calls `describe`. If `describe` returns a string, prints the string. */
+/** With --json, prints a resource as JSON. Otherwise, calls `describe`, and prints the text if it returns one. */
 export function showResource<T>(
   options: { json?: boolean },
   resource: T,

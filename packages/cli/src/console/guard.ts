@@ -20,7 +20,7 @@ export class Guard {
   /** Hashes of the session secrets in cookies. */
   private readonly sessions = new Set<string>();
 
-  /** `origin` is the console's address as browsers know it. */
+  /** `origin` is the address at which browsers open the console. */
   constructor(origin: string) {
     this.origin = new URL(origin);
   }

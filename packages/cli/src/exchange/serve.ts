@@ -66,7 +66,9 @@ function keptCommand(what: string, load: () => Promise<(names: string[]) => Prom
     .action(async (names: string[]) => (await load())(names));
 }
 
-/** Loads the console if the settings turn it on. A development exchange can also start without the console. */
+/**
+ * Loads the console if the settings turn it on. If loading fails, a development exchange starts without the console.
+ */
 async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<AddPages | undefined> {
   const isDevelopment = config.mode === 'development';
   if (!(config.console ?? isDevelopment)) return undefined;

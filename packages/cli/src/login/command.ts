@@ -1,4 +1,4 @@
-/** `mex login` and `mex logout`. */
+/** `mex login` and `mex logout`: sign a user in at an OpenID issuer, and out again. */
 import { Command } from 'commander';
 import { given, positiveInteger } from '../calls/command.ts';
 import { connect, explained } from '../connection/client.ts';

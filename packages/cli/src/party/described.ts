@@ -11,8 +11,8 @@ export interface ProviderChoice {
 }
 
 /**
- * Returns the chosen event groups of each provider. Throws an error that lists all unknown providers and event groups, and
- * those that exist.
+ * Returns the chosen event groups of each provider. Throws one error that lists all unknown providers and event
+ * groups, and the existing ones.
  */
 export async function chosenGroups(
   client: ExchangeClient,

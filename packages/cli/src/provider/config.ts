@@ -72,8 +72,8 @@ const ProviderConfig = s.object(
       s.object(
         s.partial({
           /**
-           * The type of the attribute. CSV values are converted to this type, and values in other files must already
-           * have it.
+           * The type of the attribute. CSV values are converted to this type, and values in other files and in tables
+           * must already have it.
            */
           type: s.enumOf(ATTRIBUTE_TYPES),
           description: s.text(500),

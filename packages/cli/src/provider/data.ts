@@ -1,4 +1,4 @@
-/** Opens and checks the files of a provider before the agent starts: its events, population, and ledger. */
+/** Opens and checks a provider's events, population, and ledger before the agent starts. */
 import { toPlainJson } from '@measurement-exchange/contract';
 import type { Events, Ledger, Population, PopulationSpec } from '@measurement-exchange/sdk/provider';
 import { readJson } from '../files/input.ts';
@@ -26,7 +26,8 @@ export async function openData(
   const served = new Set<string>();
   try {
     await verifyEvents(events, signal);
-    // In development, serve every reference in the files without confirmation, because privacy is not at stake.
+    // In development, serve every reference that occurs in the events without confirmation, because privacy is not at
+    // stake.
     const found = settings.as === undefined ? [] : await events.inventory({ signal });
     for (const { reference } of found) served.add(reference);
   } catch (error) {

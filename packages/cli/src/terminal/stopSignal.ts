@@ -19,7 +19,7 @@ export async function runUntilStopped(
   opened.defer(() => void process.off('disconnect', stopped.stop));
   await start(opened, stopped.signal);
   await stopped.wait();
-  // Let the process exit while the IPC channel is still open.
+  // Unreference the IPC channel, because an open channel keeps the process running.
   process.channel?.unref();
 }
 

@@ -7,7 +7,7 @@ import { writeIdentity } from '../../identity/folder.ts';
 import { loadDuchy } from '../settings.ts';
 import { FILES, type Plan } from './plan.ts';
 
-/** Only the owner can read the folder, because it contains secrets. */
+/** Writes the folder so that only its owner can read it, because it contains secrets. */
 export async function writeDuchy(
   folder: string,
   identity: Parameters<typeof writeIdentity>[1],
