@@ -1,4 +1,4 @@
-/** The search dialog. It finds pages, and measurements by title, name and reference. It opens with `/` or Ctrl K. */
+/** The search dialog, which opens with `/` or Ctrl K. It finds pages, and the resources that the caller can read. */
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';

@@ -158,7 +158,7 @@ export interface OpenedReport {
   progress?: ProgressView;
   /** Why the last run on this machine ended early. */
   error?: string;
-  /** The figures that are known now. Absent before the first run, and while the report runs on this machine. */
+  /** The current figures. Absent before the first run, and while the report runs on this machine. */
   view?: ReportView;
 }
 

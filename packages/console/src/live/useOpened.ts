@@ -1,4 +1,7 @@
-/** Opens questions and results with the party's keys. They never change, so each one is opened once and cached. */
+/**
+ * Decrypts questions and results with the party's keys. The page caches them, because questions and results never
+ * change.
+ */
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Companion } from '../companion/client.ts';
 import type { OpenedQuestion, OpenedResult } from '../companion/methods.ts';

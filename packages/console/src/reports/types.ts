@@ -99,7 +99,7 @@ export interface ReportView {
   overlap: { members: number[]; people: Estimate }[];
   added: Added[];
   figures: FigureView[];
-  /** The worst fit first. */
+  /** How well the answers agree with each other, worst fit first. */
   fits: Fit[];
   needs: NeedView[];
   /** The cost at each publisher. */

@@ -60,7 +60,7 @@ function Shown({ view }: { view: BudgetView }) {
   );
 }
 
-/** The page warns if more than this share of a budget is spent. */
+/** The page warns if at least this share of a day's budget is spent. */
 const LITTLE = 0.9;
 
 function AlmostSpent({ budget }: { budget: ReturnType<typeof referencesOf>[number] }) {

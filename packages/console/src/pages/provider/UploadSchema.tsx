@@ -23,7 +23,7 @@ interface Checked {
   messages: string[];
 }
 
-/** Registers a new schema if `replaced` is undefined. */
+/** `replaced` is the name of the schema to replace. If it is undefined, the upload registers a new schema. */
 export function UploadSchema({ replaced }: { replaced?: string }) {
   const { client, principal } = useSession();
   const queries = useQueryClient();

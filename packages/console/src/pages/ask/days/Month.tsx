@@ -105,8 +105,8 @@ function labelOf(day: Day, marks: DayMarks, isFuture: boolean): string {
 const SHAPES = 4;
 
 /**
- * Draws the shape of each publisher: filled for a recorded day, an outline otherwise. For many publishers, shows a count
- * instead.
+ * Draws the shape of each publisher: filled for a recorded day, pale for a partly recorded day, and an outline for an
+ * unrecorded day. For many publishers, shows a count instead.
  */
 function Marks({ marks }: { marks: DayMarks }) {
   if (marks.length === 0) return null;

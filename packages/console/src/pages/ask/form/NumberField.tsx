@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 
-/** A field for a number. The value stays the same while the text is not a number. */
+/** A field for a number. The value stays the same while the text is not a valid number. */
 export function NumberField({
   label,
   value,

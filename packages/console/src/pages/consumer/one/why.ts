@@ -33,7 +33,7 @@ export interface Why {
 export interface Circumstances {
   requisitions: readonly Requisition[];
   reports: readonly Progress[];
-  /** The stages of the duchies depend on this protocol. */
+  /** The protocol of the measurement, which determines the stages of the duchies. */
   protocolConfig?: ProtocolConfig | undefined;
   nameOf: NameOf;
   now: number;

@@ -16,7 +16,10 @@ export function useGroupSizes(): SizeOf | undefined {
   return data ? sizesIn(data) : undefined;
 }
 
-/** Returns a function that adds up the subpopulations with all attributes of a group. */
+/**
+ * Returns a function that computes the number of people in a group: the sum of the subpopulations with all of its
+ * attributes.
+ */
 export function sizesIn({ subpopulations = [] }: Pick<Population, 'subpopulations'>): SizeOf {
   return (group) => {
     const matching = subpopulations.filter(({ attributes }) =>

@@ -5,7 +5,7 @@ import type { Label } from '../../../reports/words.ts';
 
 export interface Shown {
   view: ReportView;
-  /** One for each segment. */
+  /** One label for each segment. */
   labels: readonly Label[];
   nameOf: (party: string) => string;
   /** Returns the number of people in a group of the population. */

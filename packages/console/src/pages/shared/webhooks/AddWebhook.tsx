@@ -1,4 +1,4 @@
-/** The form for a new webhook. It shows the webhook's secret once. */
+/** The dialog that creates a webhook, and then shows the webhook's secret once. */
 import type { ChangeKind, Webhook } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
