@@ -133,9 +133,10 @@ export class LiquidLegionsCovariances {
   }
 
   /**
-   * Returns the covariance of the estimates of two reaches with `overlap` people in common. A person is in the same register
-   * of every sketch, so sketches with common people have common errors. `noiseVariance` is the variance of the noise that
-   * both register counts share. Set it only if both are the same sketch. Then the result is `liquidLegionsReachVariance`.
+   * Returns the covariance of the estimates of two reaches with `overlap` people in common. A person is in the same
+   * register of every sketch, so sketches with common people have common errors. Pass `noiseVariance`, the variance of
+   * the noise on the register count, only if both reaches come from the same sketch. The result is then
+   * `liquidLegionsReachVariance`.
    */
   of(reaches: readonly [number, number], overlap: number, noiseVariance = 0): number {
     const { width, probabilities, rates, weights } = this;

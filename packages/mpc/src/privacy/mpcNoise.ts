@@ -107,8 +107,8 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 }
 
 /**
- * Draws the aggregator's part, an exact draw centered at 0. The aggregator's part alone must provide the privacy that the
- * charge assumes, because a worker that colludes with the consumer can subtract both workers' parts. The part needs no
+ * Draws the aggregator's part, an exact draw centered at 0. This part alone must provide the privacy that the charge
+ * assumes, because a worker that colludes with the consumer can remove the noise of both workers. The part needs no
  * bound, because it is not a number of registers.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
