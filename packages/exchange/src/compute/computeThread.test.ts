@@ -91,6 +91,14 @@ describe('a thread for jobs', () => {
     expect((await run('readSet', { set: { bytes: small } })).output).toMatchObject({ messageTypes: ['a.M'] });
   });
 
+  it('does not give a job to a thread that is being ended', async () => {
+    const { run } = bound(thread);
+    await run('readSet', { set: { bytes: small } });
+    const stopped = thread.stop();
+    expect((await run('readSet', { set: { bytes: small } })).output).toMatchObject({ messageTypes: ['a.M'] });
+    await stopped;
+  });
+
   it('tells of a defect of ours as it is', async () => {
     const { run } = bound(thread);
     await expect(run('diff', { before: undefined as never, after: small })).rejects.toBeInstanceOf(TypeError);

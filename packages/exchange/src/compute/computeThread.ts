@@ -16,14 +16,18 @@ const MAX_MS = 6_000;
 /**
  * The limit of a job's elapsed time, as a multiple of its CPU time limit. On a busy machine, a job waits for a CPU.
  */
-const MOST_WAITING = 4;
+const MAX_WAIT_FACTOR = 4;
 /** The memory limit of the thread. Caching the schemas of descriptor sets of 2 MiB takes up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
-export class ComputeThread {
-  private worker: Worker | undefined;
+interface Thread {
+  worker: Worker;
   /** Resolves the promise that `run` awaits. `done` is undefined if the thread exited before the job was done. */
-  private settle: (done: Done | undefined) => void = () => {};
+  settle: (done: Done | undefined) => void;
+}
+
+export class ComputeThread {
+  private thread: Thread | undefined;
   private readonly maxMs: number;
 
   constructor(maxMs = MAX_MS) {
@@ -32,11 +36,11 @@ export class ComputeThread {
 
   /** Runs a job in the thread. The caller must wait for each job before it runs the next one. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
-    const worker = this.worker ?? (await this.start());
-    const watch = this.endLongJob(worker);
+    const thread = this.thread ?? (await this.start());
+    const watch = this.endLongJob(thread.worker);
     const done = await new Promise<Done | undefined>((resolve) => {
-      this.settle = resolve;
-      worker.postMessage({ job, input } satisfies Task);
+      thread.settle = resolve;
+      thread.worker.postMessage({ job, input } satisfies Task);
     });
     watch.abort();
     if (done === undefined) throw tooCostly();
@@ -57,7 +61,7 @@ export class ComputeThread {
       }
     };
     // Both promises reject if the job ends first.
-    Promise.any([exceeded(), sleep(MOST_WAITING * this.maxMs, undefined, { signal })]).then(
+    Promise.any([exceeded(), sleep(MAX_WAIT_FACTOR * this.maxMs, undefined, { signal })]).then(
       () => (signal.aborted ? undefined : this.stop()),
       () => {},
     );
@@ -65,22 +69,26 @@ export class ComputeThread {
   }
 
   async stop(): Promise<void> {
-    await this.worker?.terminate();
+    const { thread } = this;
+    // The next job needs another thread, even if it begins before this one has exited.
+    this.thread = undefined;
+    await thread?.worker.terminate();
   }
 
-  private async start(): Promise<Worker> {
+  private async start(): Promise<Thread> {
     const worker = new Worker(THREAD, { resourceLimits: LIMITS });
     await once(worker, 'message');
-    worker.on('message', (done: Done) => this.settle(done));
+    const thread: Thread = { worker, settle: () => {} };
+    worker.on('message', (done: Done) => thread.settle(done));
     // Ignore the error of a thread that runs out of memory. The thread then exits, and the `exit` handler below handles
     // this.
     worker.on('error', () => {});
     worker.on('exit', () => {
-      this.worker = undefined;
-      this.settle(undefined);
+      if (this.thread === thread) this.thread = undefined;
+      thread.settle(undefined);
     });
-    this.worker = worker;
-    return worker;
+    this.thread = thread;
+    return thread;
   }
 }
 

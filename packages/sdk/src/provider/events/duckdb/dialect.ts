@@ -16,7 +16,7 @@ export const duckdb: Dialect = {
     negate: (a) => `TRY(-${a})`,
   },
   choose: (condition, yes, no) => `CASE ${condition} WHEN true THEN ${yes} WHEN false THEN ${no} END`,
-  // DuckDB skips Parquet files by their Bloom filters, which treat -0 and 0 as different. Adding 0 turns -0 into 0, and
+  // DuckDB skips row groups by their Bloom filters, which treat -0 and 0 as different. Adding 0 turns -0 into 0, and
   // keeps DuckDB from using the Bloom filters.
   isOneOf: (type, a, constants) => `${type === 'double' ? `(${a} + 0)` : a} IN (${constants.join(', ')})`,
   falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
