@@ -3,6 +3,7 @@ import {
   bindingOf,
   expected,
   knock,
+  neverSelected,
   someTargets,
   targetsOf,
 } from '@measurement-exchange/testkit/callers/cells';
@@ -53,6 +54,15 @@ describe('every caller at every operation', () => {
       if (isStress) expect(await stored(world.exchange)).toEqual(before);
     },
   );
+
+  it('every target is requested by somebody who may not', () => {
+    const turns = (ROUTES as readonly Route[]).flatMap((route, i) =>
+      world.callers.map((caller, j) => {
+        return { row: MATRIX[bindingOf(route)]!, caller, targets: targetsOf(route), turn: i + j };
+      }),
+    );
+    expect(neverSelected(turns)).toEqual([]);
+  });
 
   it('has changed nothing', async () => {
     expect(await stored(world.exchange)).toEqual(before);

@@ -6,6 +6,7 @@ import {
   bindingOf,
   expected,
   knockOf,
+  neverSelected,
   someTargets,
   type Target,
   targetsOf,
@@ -107,6 +108,11 @@ const rows = Object.entries(ROWS).flatMap(([name, each]) =>
   each.map((row) => [name, row.binding, row] as const),
 );
 
+const routeOf = (binding: string) => (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
+
+/** Returns undefined for every second caller of a row. The other callers get consecutive turns. */
+const turnOf = (row: number, caller: number) => ((row + caller) % 2 === 0 ? (row + caller) / 2 : undefined);
+
 describe('every caller at every RPC', () => {
   it('every RPC has a row', () => {
     expect([...Object.keys(ROWS), ...COVERED, ...UNSERVED].toSorted()).toEqual(
@@ -118,13 +124,14 @@ describe('every caller at every RPC', () => {
   // and targets.
   it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
     const method = METHODS.get(name)!;
-    const route = (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
+    const route = routeOf(binding);
     const rights = MATRIX[binding]!;
     const all = targetsOf(route);
     for (const [j, caller] of callers.entries()) {
-      if (!isStress && (i + j) % 2 !== 0) continue;
+      const turn = turnOf(i, j);
+      if (!isStress && turn === undefined) continue;
       const denials = new Set<string>();
-      const targets = isStress ? all : someTargets(rights, caller, all, i + j);
+      const targets = isStress ? all : someTargets(rights, caller, all, turn!);
       const work = targets.map(async (target) => {
         const wanted = expectedOf(row, route, caller, target);
         if (row.writes === 'blind' && wanted === 'OK') return;
@@ -139,6 +146,17 @@ describe('every caller at every RPC', () => {
       // All denials must be the same. Otherwise a denial would reveal whether the target exists.
       expect(denials.size, caller.title).toBeLessThanOrEqual(1);
     }
+  });
+
+  it('every target is requested by somebody who may not', () => {
+    const turns = rows.flatMap(([, binding], i) =>
+      callers.flatMap((caller, j) => {
+        const turn = turnOf(i, j);
+        const targets = targetsOf(routeOf(binding));
+        return turn === undefined ? [] : [{ row: MATRIX[binding]!, caller, targets, turn }];
+      }),
+    );
+    expect(neverSelected(turns)).toEqual([]);
   });
 
   it.each(UNSERVED)('%s is not served, which callers learn who are known', async (name) => {

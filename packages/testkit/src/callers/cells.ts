@@ -55,14 +55,35 @@ export function targetsOf(route: Route): Target[] {
  * Selects targets to test for a caller, so that not every caller tests every target. If the caller is the first owner
  * and may call the operation, returns all targets. Otherwise, returns the targets with the caller's own ID and,
  * depending on `turn`, up to two others: two for callers that may call the operation, one for the operator, and one in
- * every third turn for the rest. Stress runs test all targets instead.
+ * every third turn for the rest. Consecutive turns select all targets in a cycle. Stress runs test all targets instead.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];
   if (right !== undefined && targets[0]!.owner === caller.id) return targets;
-  const isOperator = caller.kind === 'operator';
-  const count = right !== undefined ? 2 : isOperator || turn % 3 === 0 ? 1 : 0;
-  return targets.filter(({ owner }, i) => owner === caller.id || (i + turn) % targets.length < count);
+  const every = right !== undefined || caller.kind === 'operator' ? 1 : 3;
+  const count = right !== undefined ? 2 : turn % every === 0 ? 1 : 0;
+  const first = Math.floor(turn / every);
+  return targets.filter(({ owner }, i) => owner === caller.id || (i + first) % targets.length < count);
+}
+
+/** One caller at one operation. */
+export interface Turn {
+  row: Row;
+  caller: Caller;
+  targets: Target[];
+  turn: number;
+}
+
+/**
+ * Returns the targets that `someTargets` selects in none of the turns of callers that may not call the operation, the
+ * operator aside.
+ */
+export function neverSelected(turns: readonly Turn[]): string[] {
+  const denied = turns.filter(({ row, caller: { kind } }) => kind !== 'operator' && !(kind && row.may[kind]));
+  const titlesOf = (of: (one: Turn) => Target[]) =>
+    new Set(denied.flatMap((one) => of(one).map(({ title }) => `${title}, 1 of ${one.targets.length}`)));
+  const selected = titlesOf(({ row, caller, targets, turn }) => someTargets(row, caller, targets, turn));
+  return [...titlesOf(({ targets }) => targets).difference(selected)];
 }
 
 /** The expected response: `200`, or status and reason. */
