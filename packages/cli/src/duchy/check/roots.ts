@@ -4,6 +4,7 @@
 import {
   type Computation,
   ExchangeError,
+  MAX_PAGE_SIZE,
   PARTY_COLLECTIONS,
   PREFERRED,
   timestampOf,
@@ -73,7 +74,8 @@ async function certificatesInUse(
   const found = new Map<string, string>();
   const since = timestampOf(Date.now() - WEEK_MS);
   let count = 0;
-  for await (const computation of client.listComputations({ parent, 'filter.updatedAfter': since })) {
+  const listing = client.listComputations({ parent, 'filter.updatedAfter': since, pageSize: MAX_PAGE_SIZE });
+  for await (const computation of listing) {
     for (const [party, certificate] of certificatesOf(computation)) found.set(party, certificate);
     count += 1;
     if (count === MAX_COMPUTATIONS) break;
