@@ -1,12 +1,16 @@
 /**
- * Returns the number of decimals that distinguish the ends of an interval, but at least `least`. For example, the
- * interval from 3.52 to 3.54 needs two decimals.
+ * Returns the number of decimals that distinguish the ends of an interval: the fewest whose last decimal is not coarser
+ * than the width of the interval, but at least `least`. For example, the interval from 3.52 to 3.54 needs two decimals.
  */
 export function digitsFor(low: number, high: number, least: number): number {
-  const width = high - low;
-  return width > 0 && width < 1
-    ? Math.min(MOST_DIGITS, Math.max(least, Math.ceil(-Math.log10(width))))
-    : least;
+  if (!(low < high)) return least;
+  // The ends and their difference are rounded to doubles, so the difference may be too small by up to this much.
+  const rounding = 2 * Number.EPSILON * (Math.abs(low) + Math.abs(high));
+  const isEnough = (digits: number) =>
+    high - low + rounding >= 10 ** -digits && low.toFixed(digits) !== high.toFixed(digits);
+  let digits = least;
+  while (digits < MOST_DIGITS && !isEnough(digits)) digits++;
+  return digits;
 }
 
 const MOST_DIGITS = 6;
