@@ -1,6 +1,6 @@
 /** Reads a party's change log. The rows of the log are sorted by transaction ID. */
 import type { Timestamp } from '@measurement-exchange/contract';
-import { cell, object, type Reader } from '@measurement-exchange/server/database';
+import { cell, object, optionalCell, type Reader } from '@measurement-exchange/server/database';
 import type { ChangeRecord } from '../domain/changes.ts';
 import { type Queryable, sql } from './db.ts';
 import { read } from './run.ts';
@@ -65,7 +65,7 @@ const PAGE = sql(
   object<PageRow>({
     start: position('start_'),
     isKept: cell('is_kept'),
-    ahead: cell('ahead'),
+    ahead: optionalCell('ahead'),
     placed: { source: (row) => `${row.isNull('xid')} ? undefined : ${placed.source(row)}` } as Reader<
       PlacedChange | undefined
     >,

@@ -2,12 +2,12 @@
  * Tests callers that wait for the next change. The change comes from this process or another process, with or without a
  * notification.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, createMeasurement, errorOf } from '@measurement-exchange/testkit/steps';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { latestPosition } from '../../src/database/changes.ts';
+import { latestPosition, readChanges } from '../../src/database/changes.ts';
 import { Database } from '../../src/database/db.ts';
 import { ChangeBus } from '../../src/feed/changeBus.ts';
 import { Feed } from '../../src/feed/feed.ts';
@@ -264,6 +264,30 @@ describe('following', () => {
     follower.close();
     follower.close();
     expect([feed.followers, feed.followersOf(acme.name)]).toEqual([0, 0]);
+    await db.close();
+  });
+
+  it('reads the log once where nothing changes', async () => {
+    const db = new Database({
+      connection: { connectionString: exchange.database.url },
+      applicationName: 'test',
+    });
+    // Transactions of other tests on this server may delay changes, so wait until all changes can be read.
+    const unreadable =
+      'SELECT FROM changes WHERE party = $1 AND xid >= pg_snapshot_xmin(pg_current_snapshot())';
+    const readable = async () => exchange.database.query(unreadable, [acme.name]);
+    await expect.poll(readable, { timeout: 10_000 }).toEqual([]);
+    const end = await latestPosition(db, acme.name);
+    const read = vi.spyOn(db, 'query');
+    const feed = new Feed(db, new ChangeBus());
+    const follower = feed.follow(acme.name);
+    void follower.wait(end);
+    await sleep(2_500);
+    expect(read.mock.calls.filter(([{ name }]) => name === 'changes_page')).toHaveLength(1);
+    expect(await readChanges(db, acme.name, end, 1)).toEqual({ changes: [], next: end, ahead: undefined });
+    follower.close();
+    feed.stop();
+    vi.restoreAllMocks();
     await db.close();
   });
 });

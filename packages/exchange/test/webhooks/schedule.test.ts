@@ -1,7 +1,7 @@
 /** Tests when a deliverer retries, how much it does in a round, and what it records in the database. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { claimWebhooks } from '../../src/database/webhooks.ts';
+import { claimWebhooks, MAX_PENDING } from '../../src/database/webhooks.ts';
 import { logChanges } from './receiver.ts';
 import { addParty, everywhere, holding, now, save, until, useDeliverer } from './useDeliverer.ts';
 
@@ -293,4 +293,15 @@ it('a filter of two kinds takes both, and no third one', async () => {
   expect(
     (await query('SELECT kind FROM webhook_deliveries ORDER BY number')).map(({ kind }) => kind),
   ).toEqual(['MEASUREMENT', 'PARTY']);
+});
+
+it('a round whose filter leaves nothing of a full page ends at once', async () => {
+  await save(world, { ...world.webhook, kinds: ['PARTY'] });
+  await log('skipped', MAX_PENDING);
+  await isReadable();
+  const rounds = world.ended;
+  await world.deliverer.run();
+  await until(() => expect(world.ended).toBe(rounds + 1));
+  await isFree();
+  expect(await world.deliverer.run()).toBe(false);
 });

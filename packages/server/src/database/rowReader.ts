@@ -63,7 +63,12 @@ export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]>
   };
 }
 
-/** Returns a reader for a column's unchanged value. */
+/** Returns a reader for a column's unchanged value, which is null for NULL. */
 export function cell<T>(column: string): Reader<T> {
   return { source: (row) => row.value(column) };
+}
+
+/** Returns a reader for a column that may be null. Null becomes undefined. */
+export function optionalCell<T extends {}>(column: string): Reader<T | undefined> {
+  return { source: (row) => `(${row.value(column)}) ?? undefined` };
 }
