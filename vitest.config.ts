@@ -48,23 +48,26 @@ const PROGRAMS = [
  */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
-  'packages/cli/test/{backup,clientCredentials,companion,computations,console,deployment,duchy}.test.ts',
+  'packages/cli/test/{backup,clientCredentials,companion,computations,console,consolePages,consoleSignIn}.test.ts',
+  'packages/cli/test/{deployment,duchy,illDatabase}.test.ts',
   'packages/cli/test/{loadedModules,printedCommand,reports,serve,shareShuffle,warehouseClickHouse}.test.ts',
-  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,reports,reportsLive,shared}.test.ts',
+  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,reports,reportsLive,served,shared}.test.ts',
   'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
   'packages/duchy/test/secrecy/secrecy.test.ts',
   'packages/duchy/test/stages/{crashes,exchangeErrors,following,liquidLegions,noise,sources,traces,verification}.test.ts',
-  'packages/exchange/test/{computations,measurements}/races.test.ts',
+  'packages/exchange/test/eventGroups/scale.test.ts',
+  'packages/exchange/test/retention/retentionAtScale.test.ts',
+  'packages/exchange/test/{computations,measurements,reports}/races.test.ts',
   'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork,rpcStreams}.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
   'packages/exchange/test/http/responseSizes.test.ts',
   'packages/exchange/test/production/*.test.ts',
   'packages/sdk/src/provider/filter/evaluator.test.ts',
   'packages/sdk/test/consumer/lyingExchangeBounds.test.ts',
-  'packages/sdk/test/provider/{agentCrashes,agentRetries,computations,hostileFilters,warehouseClickHouse}.test.ts',
+  'packages/sdk/test/provider/{agentCrashes,agentRetries,computations,hostileFilters,slices,warehouseClickHouse}.test.ts',
   'packages/sdk/test/readme.test.ts',
   'rig/slice.test.ts',
-  'scripts/ensure-installed.test.ts',
+  'scripts/{ensure-installed,generate}.test.ts',
 ];
 const isStress = process.env.MEX_STRESS !== undefined;
 /** Tests of pure functions: they need no database. */
