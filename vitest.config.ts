@@ -96,7 +96,7 @@ export const tests = {
 export default defineConfig({
   test: {
     // There are more workers than cores, because a test spends half of its time waiting for a process or a timer.
-    maxWorkers: 7,
+    maxWorkers: 5,
     // Projects run in the order of their names, so the longest tests begin first. Files that share a worker also share
     // their imported modules, because importing takes longer than most tests.
     projects: [

@@ -51,7 +51,7 @@ function truthOf({ need: { period, group }, union }: PlannedNeed): number {
 test('the p-value of the fit is uniform if everybody answers honestly', async () => {
   const plan = await campaign();
   const truths = new Map(plan.needs.map((planned) => [planned.key, truthOf(planned)]));
-  const runs = rounds(5000, 200);
+  const runs = rounds(5000, 100);
   const values = Array.from({ length: runs }, () => {
     const answers = plan.needs.map(
       (planned) => [planned.key, answer(planned, truths.get(planned.key)!, random, POPULATION)] as const,

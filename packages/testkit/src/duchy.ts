@@ -20,7 +20,10 @@ export interface DuchyDatabase {
 export async function createDuchyDatabase(): Promise<DuchyDatabase> {
   const server = inject('serverUrl');
   const name = `duchy_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${await duchyTemplate(server)}`);
+  await onServer(
+    server,
+    `CREATE DATABASE ${name} TEMPLATE ${await duchyTemplate(server)} STRATEGY FILE_COPY`,
+  );
   const url = withDatabase(server, name);
   const connection = { connectionString: url };
   const secretsKey = randomBytes(32);

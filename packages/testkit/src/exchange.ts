@@ -27,7 +27,7 @@ export interface Database {
 export async function createDatabase(): Promise<Database> {
   const server = inject('serverUrl');
   const name = `mex_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${inject('template')}`);
+  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${inject('template')} STRATEGY FILE_COPY`);
   const url = withDatabase(server, name);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   // Ignore errors of idle connections. Dropping the database may end connections that the pool is still closing.

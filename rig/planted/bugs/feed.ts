@@ -122,7 +122,7 @@ export const FEED_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'client/follow.ts',
-        '// Earlier changes are not reported, so poll for them.\n    this.pollIn(0);',
+        '// The watch may not have reported earlier changes, so poll for them.\n    this.pollIn(0);',
         '',
       ),
     ],

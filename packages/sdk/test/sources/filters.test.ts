@@ -1,5 +1,5 @@
 /** Applies random filters to random rows. Every source must select the same rows as evaluating CEL for each row. */
-import { rounds } from '@measurement-exchange/testkit/rounds';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Events, openEvents } from '../../src/provider/events.ts';
@@ -109,7 +109,10 @@ describe.each(TEST_SOURCES)('$name', (source) => {
   });
 
   test('the source and CEL agree on special values', async () => {
-    const forms = SPECIAL.flatMap((filter) => [filter, `!(${filter})`, `(${filter}) || c`]);
+    const forms = SPECIAL.flatMap((filter, i) => {
+      const all = [filter, `!(${filter})`, `(${filter}) || c`];
+      return isStress ? all : [all[i % all.length]!];
+    });
     const questions = Array.from({ length: Math.ceil(forms.length / AT_ONCE) }, (_, i) =>
       forms.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
     );
