@@ -7,13 +7,9 @@ import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../datab
 import { ROUND_MS, Round, type RoundOptions } from './round.ts';
 import { SEND_MS } from './send.ts';
 
+/** The maximum numbers of rounds, in total and of one party. They keep slow endpoints from delaying other webhooks. */
 const MAX_WORKING = 64;
-/**
- * While a party has MAX_WORKING_OF_PARTY running rounds, none of its webhooks are claimed. A claim leases at most
- * MAX_CLAIMED webhooks. These limits keep slow endpoints from delaying other webhooks.
- */
 const MAX_WORKING_OF_PARTY = 4;
-const MAX_CLAIMED = 4;
 /** The lease is longer than any round, so that it expires only if its holder has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
 /** The minimum time between two queries that claim webhooks of changed parties. */
@@ -28,6 +24,7 @@ export class Deliverer {
   private readonly changedParties = new Set<string>();
   private running: Promise<void> | undefined;
   private claiming: Promise<void> | undefined;
+  private lastClaim: Promise<void> = Promise.resolve();
   private claimedAt = 0;
   private readonly stopping = new AbortController();
   private failure: unknown;
@@ -69,13 +66,22 @@ export class Deliverer {
     this.claiming = undefined;
   }
 
-  private async claim(only: string[] | undefined): Promise<void> {
+  /** Claims one after the other, because each claim must know the rounds that the earlier claims have started. */
+  private claim(only: string[] | undefined): Promise<void> {
+    const claim = this.lastClaim.then(() => this.claimFree(only));
+    this.lastClaim = claim.catch(() => {});
+    return claim;
+  }
+
+  private async claimFree(only: string[] | undefined): Promise<void> {
     const { db, clock } = this.options;
     for (let more = true; more && this.working.size < MAX_WORKING && !this.stopping.signal.aborted; ) {
-      const parties = { except: this.busyParties(), only };
-      const claimed = await claimWebhooks(db, clock(), LEASE_MS, MAX_CLAIMED, parties);
+      const { busy, most } = this.load(only);
+      // All webhooks of a claim may belong to one party, even to the one with the fewest free places.
+      const limit = Math.min(MAX_WORKING - this.working.size, MAX_WORKING_OF_PARTY - most);
+      const claimed = await claimWebhooks(db, clock(), LEASE_MS, limit, { except: busy, only });
       for (const leased of claimed) this.start(leased);
-      more = claimed.length === MAX_CLAIMED;
+      more = claimed.length === limit;
     }
   }
 
@@ -86,10 +92,15 @@ export class Deliverer {
     await Promise.allSettled(this.working.keys());
   }
 
-  private busyParties(): string[] {
+  /** Returns the parties in `only` with no free places, and the largest number of rounds of the other parties. */
+  private load(only: string[] | undefined): { busy: string[]; most: number } {
     const counts = new Map<string, number>();
-    for (const party of this.working.values()) counts.set(party, (counts.get(party) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= MAX_WORKING_OF_PARTY).map(([party]) => party);
+    for (const party of this.working.values()) {
+      if (only === undefined || only.includes(party)) counts.set(party, (counts.get(party) ?? 0) + 1);
+    }
+    const busy = [...counts].filter(([, count]) => count >= MAX_WORKING_OF_PARTY).map(([party]) => party);
+    for (const party of busy) counts.delete(party);
+    return { busy, most: Math.max(0, ...counts.values()) };
   }
 
   private start(leased: LeasedWebhook): void {

@@ -96,6 +96,40 @@ it('a run serves four webhooks of a party and those of others, eight messages to
   await until(() => expect(world.receiver.received).toHaveLength(70));
 });
 
+it('a claim leases only as many webhooks as there are free places, of one party and in all', async () => {
+  const parties = Array.from({ length: 18 }, (_, n) => ({ name: `${world.party.name}-${n}` }));
+  const held = holding(world.receiver);
+  const runWith = async (rows: { party: { name: string }; count: number; prefix: string }[]) => {
+    for (const { party, count, prefix } of rows) {
+      for (let n = 0; n < count; n++)
+        await world.add(`${prefix}-${party.name.split('-').at(-1)}-${n}`, party.name);
+      await logChanges(world, party, prefix, 1, 1);
+    }
+    await isReadable();
+    await Promise.all([world.deliverer.run(), world.deliverer.run()]);
+  };
+  const leased = async () => {
+    const rows = await query(
+      'SELECT count(*)::int AS n FROM webhooks WHERE lease_owner IS NOT NULL GROUP BY party ORDER BY 1',
+    );
+    return rows.map(({ n }) => n);
+  };
+  for (const party of parties) await addParty(world, party.name);
+  await runWith([{ party: parties[0]!, count: 3, prefix: 'a' }]);
+  expect(await leased()).toEqual([3]);
+  await runWith([{ party: parties[0]!, count: 4, prefix: 'b' }]);
+  expect(await leased()).toEqual([4]);
+  await runWith(parties.slice(1, 15).map((party) => ({ party, count: 4, prefix: 'c' })));
+  await runWith([{ party: parties[15]!, count: 1, prefix: 'd' }]);
+  expect(await leased()).toEqual([1, ...Array(15).fill(4)]);
+  await runWith(parties.slice(16).map((party) => ({ party, count: 4, prefix: 'e' })));
+  const counts = await leased();
+  expect(counts.reduce((sum: number, n) => sum + Number(n), 0)).toBe(64);
+  expect(counts.filter((n) => Number(n) > 4)).toEqual([]);
+  await until(() => expect(held.arrived).toHaveLength(64));
+  await world.deliverer.stop();
+});
+
 it('no more is taken in than a hundred, and the rest follows without another run', async () => {
   await log('much', 130);
   const held = holding(world.receiver);
