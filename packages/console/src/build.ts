@@ -12,10 +12,10 @@ import { takeLock } from './buildLock.ts';
 import { FOLDER } from './files.ts';
 
 const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
-/** The files whose changes cause a new build, relative to the folder of all packages. */
-const SOURCES = [
+/** The files whose changes cause a new build, relative to the folder of all packages. A test compares them with a bundle. */
+export const SOURCES = [
   ...['console/index.html', 'console/package.json', 'console/vite.config.ts', 'console/src/**/*.*'],
-  ...['consent', 'contract', 'mpc', 'sdk'].map((name) => `${name}/src/**/*.ts`),
+  ...['consent', 'contract', 'mpc', 'reports', 'sdk'].map((name) => `${name}/src/**/*.ts`),
   '../package-lock.json',
 ];
 
