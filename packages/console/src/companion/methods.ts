@@ -23,6 +23,12 @@ import type {
 } from '@measurement-exchange/sdk/provider';
 import type { PlanView, ProgressView, ReportView } from '../reports/types.ts';
 
+/**
+ * How long the companion and the page keep what was verified: five minutes only, because a certificate may be revoked or a
+ * root removed after the verification.
+ */
+export const VERIFIED_MS = 5 * 60_000;
+
 export interface CompanionMethods {
   about(input: Record<string, never>): About;
   /** Returns the consumer's questions, decrypted and verified, by measurement name. Accepts at most 100 names. */

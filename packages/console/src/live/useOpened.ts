@@ -1,10 +1,10 @@
 /**
- * Decrypts questions and results with the party's keys. The page caches them, because questions and results never
- * change.
+ * Decrypts questions and results with the party's keys. The page caches questions, because they never change, and opens
+ * results again from time to time, because their verification may change.
  */
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Companion } from '../companion/client.ts';
-import type { OpenedQuestion, OpenedResult } from '../companion/methods.ts';
+import { type OpenedQuestion, type OpenedResult, VERIFIED_MS } from '../companion/methods.ts';
 import { type Session, useSession } from '../session/session.ts';
 
 /** Reads the question of a measurement. Questions that are requested at the same time are opened in one call. */
@@ -17,12 +17,15 @@ export function questionQuery({ companion, principal }: Session, name: string) {
   });
 }
 
+/** The options of queries whose data was verified. It is verified again, also while a page shows it. */
+export const VERIFIED = { staleTime: VERIFIED_MS, refetchInterval: VERIFIED_MS };
+
 export function resultQuery({ companion, principal }: Session, name: string) {
   return queryOptions({
     queryKey: ['results', principal, name],
     queryFn: ({ signal }) => atMost3(() => companion!.result({ name }, { signal })),
     enabled: companion !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
+    ...VERIFIED,
   });
 }
 

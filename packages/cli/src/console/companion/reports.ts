@@ -1,9 +1,10 @@
 /** Plans, runs and opens the reports of a consumer. A run continues after its call has returned. */
-import type {
-  OpenedDefinition,
-  OpenedReport,
-  PlannedReportView,
-  ReportFormat,
+import {
+  type OpenedDefinition,
+  type OpenedReport,
+  type PlannedReportView,
+  type ReportFormat,
+  VERIFIED_MS,
 } from '@measurement-exchange/console/companion';
 import {
   measurementView,
@@ -34,7 +35,7 @@ interface Run {
   error?: string;
 }
 
-const CACHED = { max: 50, ttl: 5 * 60_000 };
+const CACHED = { max: 50, ttl: VERIFIED_MS };
 
 export class CompanionReports {
   private readonly reports: Consumer['reports'];

@@ -1,16 +1,17 @@
 /** Decrypts and verifies the requests in a data provider's requisitions. */
-import type { OpenedRequisition, OpenedSpec, SpecFacts } from '@measurement-exchange/console/companion';
+import {
+  type OpenedRequisition,
+  type OpenedSpec,
+  type SpecFacts,
+  VERIFIED_MS,
+} from '@measurement-exchange/console/companion';
 import { decodeMeasurementSpec, type Requisition } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import type { Acting } from '../../connection/credentials.ts';
 import type { AskedPart } from '../../party/questions.ts';
 import { readAsked } from '../../party/requisitionShow.ts';
 
-/**
- * Verified requests are cached for five minutes only, because a certificate may be revoked or a root removed after the
- * verification.
- */
-const CACHED = { max: 500, ttl: 5 * 60_000 };
+const CACHED = { max: 500, ttl: VERIFIED_MS };
 
 /** Returns a function that opens a requisition. Each version of a requisition is verified once. */
 export function createRequisitions(acting: Acting): (name: string) => Promise<OpenedRequisition> {

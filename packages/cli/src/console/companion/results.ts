@@ -1,5 +1,5 @@
 /** Decrypts and verifies the results of a consumer's measurements. */
-import type { OpenedResult } from '@measurement-exchange/console/companion';
+import { type OpenedResult, VERIFIED_MS } from '@measurement-exchange/console/companion';
 import { isTerminal, type Measurement } from '@measurement-exchange/contract';
 import { type Consumer, ResultRejected, verifyMeasurement } from '@measurement-exchange/sdk';
 import { LRUCache } from 'lru-cache';
@@ -9,11 +9,7 @@ import type { Questions } from './questions.ts';
 
 export type ActingConsumer = Acting & { consumer: Consumer };
 
-/**
- * Verified results are cached for five minutes only, because a certificate may be revoked or a root removed after the
- * verification.
- */
-const CACHED = { max: 500, ttl: 5 * 60_000 };
+const CACHED = { max: 500, ttl: VERIFIED_MS };
 
 /** Returns a function that opens the result of a measurement. Each version of a measurement is verified once. */
 export function createResults(

@@ -2,11 +2,11 @@
 
 import type { Requisition } from '@measurement-exchange/contract';
 import type { HeldQuestion } from '@measurement-exchange/sdk/provider';
-import { useQuery } from '@tanstack/react-query';
-import { limited } from '../../live/useOpened.ts';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { limited, VERIFIED } from '../../live/useOpened.ts';
 import { useResource } from '../../live/useResource.ts';
 import { specWords } from '../../parts/specWords.ts';
-import { useSession } from '../../session/session.ts';
+import { type Session, useSession } from '../../session/session.ts';
 import { shareOf } from './budgetDays.ts';
 
 /** A few fields of a request, because a list may be long. */
@@ -35,15 +35,18 @@ export function rowOf(requisition: Requisition): RequestRow {
 
 const atMost3 = limited(3);
 
-/** Decrypts and verifies a request. The page caches the result, because the contents of a request never change. */
-export function useOpenedRequest(name: string, { enabled = true } = {}) {
-  const { companion, principal } = useSession();
-  return useQuery({
+/** Decrypts and verifies a request. */
+export function requestQuery({ companion, principal }: Session, name: string) {
+  return queryOptions({
     queryKey: ['requests', principal, name],
     queryFn: ({ signal }) => atMost3(() => companion!.requisition({ name }, { signal })),
-    enabled: enabled && companion !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
+    enabled: companion !== undefined,
+    ...VERIFIED,
   });
+}
+
+export function useOpenedRequest(name: string) {
+  return useQuery(requestQuery(useSession(), name));
 }
 
 /** The polling interval. The change feed does not report the agent's status and charges, which are in its ledger. */

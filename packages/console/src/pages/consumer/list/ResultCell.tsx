@@ -14,8 +14,7 @@ export function ResultCell({ row, isSettled }: { row: Row; isSettled: boolean })
   const { data, error } = useResult(row.name, { enabled: isSettled && isOpened });
   if (!isOpened) return <Muted text={isTerminal(row.state) ? 'none' : 'not yet'} />;
   if (companion === undefined) return <Muted text="sealed" />;
-  if (error) return <Muted text="cannot be opened" />;
-  if (data === undefined) return <span className="sk w3" />;
+  if (data === undefined) return error ? <Muted text="cannot be opened" /> : <span className="sk w3" />;
   if (data.result === undefined) return <span className="bad">not verified</span>;
   const answer = answerOf(data.result);
   if (answer === undefined) return <Bounds bounds={data.result.total.reach?.bounds ?? [0, 0]} />;
