@@ -17,7 +17,7 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-claims-end-with-the-first-batch',
-    edits: [inDeliverer('more = claimed.length === MAX_CLAIMED;', 'more = false;')],
+    edits: [inDeliverer('more = claimed.length === limit;', 'more = false;')],
     foundBy: scheduleTest('a run serves four'),
   },
   {
