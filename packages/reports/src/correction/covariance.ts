@@ -153,10 +153,10 @@ function shareCovariance(
 ): number {
   const isSame = f === g;
   if (isNoise) {
-    // The measured shares tell nothing. An interval is widest if all people have the same frequency. Assume that they
-    // do, and that each frequency is equally likely.
+    // The measured shares tell nothing, so an interval has to contain every share from 0 to 1. This is the covariance if
+    // all people have one frequency and each is equally likely, scaled so that the variance of a share is at least 1.
     const even = 1 / variances.length;
-    return (isSame ? even : 0) - even ** 2 + (p - even) * (q - even);
+    return 2 * variances.length * ((isSame ? even : 0) - even ** 2 + (p - even) * (q - even));
   }
   const [v, w] = [variances[f - 1]!, variances[g - 1]!];
   // Shares add up to 1, so their errors are negatively correlated.

@@ -42,8 +42,9 @@ function reportedFigure(plan: Plan, correction: Correction, figure: PlannedFigur
   const estimate = estimateOf(correction, figure.terms, maximum)!;
   if (figure.request.metric !== 'frequency') return { figure, missing, ...estimate };
   const [{ key }] = figure.terms as [Term];
+  const mostReached = estimate.interval[1];
   const people = (ofFrequency: (frequency: number) => number) =>
-    estimateOf(correction, [{ key, weight: 1, ofFrequency }], maximum)!;
+    estimateOf(correction, [{ key, weight: 1, ofFrequency }], mostReached)!;
   const frequencies = correction.needs.get(key)!.frequencies!.map((_, i) => ({
     frequency: i + 1,
     people: people((frequency) => (frequency === i + 1 ? 1 : 0)),

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { correctReport, planReport } from '../src/index.ts';
+import { Crowd } from './crowd.ts';
+import { definitionOf, seeded, surroundingsOf, WORLDS } from './worlds.ts';
+
+const POPULATION = 100_000;
+
+/** The intervals of the frequencies that a sketch gives for a world, and the interval of the reach. */
+async function intervalsIn(world: readonly number[], seed: number) {
+  const surroundings = surroundingsOf('liquidLegionsV2', { population: POPULATION });
+  const definition = definitionOf(2, {
+    figures: [{ metric: 'frequency', of: ['all'], maximumFrequency: 4 }],
+    sets: { all: 'a | b' },
+    budget: { rho: 0.05, delta: 1e-9 },
+  });
+  const plan = await planReport(definition, surroundings);
+  const options = { population: POPULATION, width: 1, mechanism: 'DISCRETE_GAUSSIAN' } as const;
+  const crowd = new Crowd(world, options, seeded(seed));
+  const run = crowd.draw(true);
+  const answers = new Map(plan.needs.map((planned) => [planned.key, crowd.answer(planned, run)]));
+  const [figure] = correctReport(plan, answers).figures;
+  return { reach: figure!.interval!, frequencies: figure!.frequencies! };
+}
+
+test('a frequency that is nothing but noise may have any number of people up to the bound of the reach', async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const { reach, frequencies } = await intervalsIn(WORLDS.noise!(2), seed);
+    for (const { people } of frequencies) expect(people.interval).toEqual([0, reach[1]]);
+  }
+});
+
+test('a frequency of many people has an interval of its own', async () => {
+  const { reach, frequencies } = await intervalsIn([0, 8000, 8000, 8000], 1);
+  const width = ([low, high]: [number, number]) => high - low;
+  for (const { people } of frequencies) expect(width(people.interval)).toBeLessThan(reach[1] / 2);
+});
