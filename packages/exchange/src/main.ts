@@ -95,6 +95,7 @@ export async function start(
   const pipeline = new Pipeline({
     exchange,
     // `tokens` is set later, because in development mode the issuer's address is known only when the server is listening.
+    // Until then, every request with a token gets an error that asks the caller to retry.
     tokens: {
       verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
       recall: (token) => tokens?.recall(token),
@@ -107,6 +108,7 @@ export async function start(
   });
   opened.defer(() => pipeline.stop());
 
+  if (production) await requireDuchies(db, protocols);
   let development: Development | undefined;
   const ready = async () => tokens !== undefined && (await db.isReachable());
   const { url, stop } = await listenAt(config, (tls) =>
@@ -136,10 +138,9 @@ export async function start(
     const at = { dataDir, baseUrl: url, addresses };
     development = await startDevelopment({ ...at, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
+    // `protocols` may name the demo duchies, which exist only now.
+    await requireDuchies(db, protocols);
   }
-  // Check the duchies after the demo duchies were created. Until `tokens` is set, every request with a token gets an
-  // error that asks the caller to retry.
-  await requireDuchies(db, protocols);
   const devIssuers = development ? [development.issuer.issuerConfig] : [];
   tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });
   log.info({ url, ...addresses, mode: config.mode, checks: config.checks }, 'listening');

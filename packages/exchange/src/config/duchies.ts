@@ -7,8 +7,8 @@ import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 /**
- * Throws if a configured duchy does not exist or has no endpoint. Call this before serving requests, so that no
- * measurement is assigned to such a duchy.
+ * Throws if a configured duchy does not exist or has no endpoint. Call this before serving requests (in
+ * development mode, before accepting tokens), so that no measurement is assigned to such a duchy.
  */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
   const options = optionsOf(protocols);

@@ -34,9 +34,9 @@ const port = 5432;
 const silenceMs = 20_000;
 
 /**
- * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The caller must hold the lock on
- * the data directory. The server runs in a separate session. Only stop() ends it. Ctrl-C and the end of this process do
- * not.
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. Only a caller that holds the lock
+ * on the data directory may stop the server. The server runs in a separate session. Only stop() ends it. Ctrl-C and the
+ * end of this process do not.
  */
 export async function startPostgres(options: StartOptions) {
   const { dataDir, log = () => {}, namespaces = true } = options;
