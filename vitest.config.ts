@@ -43,8 +43,8 @@ const PROGRAMS = [
   'scripts/**/*.test.ts',
 ];
 /**
- * These files take long and rarely fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and an eighth
- * of all stress tests.
+ * These files take long and rarely fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and a
+ * sixteenth of all stress tests.
  */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',

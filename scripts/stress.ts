@@ -1,6 +1,6 @@
 /**
  * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs an eighth of their files, chosen by the commit, besides the named ones.
+ * tests that `npm test` omits. `--part` runs a sixteenth of their files, chosen by the commit, besides the named ones.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { STRESS_ONLY } from '../vitest.config.ts';
 import { headCommit, isInPart } from './parts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PARTS = 8;
+const PARTS = 16;
 
 /** This file takes more than an hour, so only a run of all files has it. */
 const LONGEST = 'packages/reports/test/coverage.test.ts';
