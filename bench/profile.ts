@@ -85,7 +85,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Counts only samples of the last `milliseconds`, because the process started and was set up before. */
+/** Counts only samples of the last `milliseconds`, because earlier samples belong to the start and the setup. */
 function summarise({ nodes, samples, timeDeltas }: Profile, milliseconds: number): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(

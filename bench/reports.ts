@@ -12,7 +12,9 @@ import type { Bench } from './lib/options.ts';
 import { atMost, printTable, progress, type Section, type Verdict } from './lib/report.ts';
 
 const PLAN_SECONDS = 1;
-/** Far above the time of every correction, so that a busy machine gives a slow figure instead of an error. */
+/**
+ * The time limit is far above the time of every correction, so that a busy machine gives a slow figure, not an error.
+ */
 const limitMs = 600_000;
 
 export async function reports({ rounds, quick }: Bench): Promise<Section> {

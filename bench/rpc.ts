@@ -24,8 +24,8 @@ const STREAMS = [1, 16, 64];
 const TARGETS = ['grpc', 'bare', 'rest'] as const;
 type TargetName = (typeof TARGETS)[number];
 /**
- * As in `http.ts`: short slices give all targets similar conditions, and the start of a turn does not count because of
- * cold caches.
+ * Short slices give all targets similar conditions, and the start of a turn does not count, because the caches are cold
+ * then (see `http.ts`).
  */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
 const LEAD = 0.25;

@@ -66,7 +66,7 @@ export async function sdk(bench: Bench): Promise<Section> {
 
 /**
  * Returns how often per second each function completes. The turns are short, so that other load on the machine slows
- * both alike.
+ * both functions equally.
  */
 async function rates(
   run: () => Promise<unknown>,

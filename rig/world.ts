@@ -45,11 +45,11 @@ export interface World {
   /** Counts that the harness updates. */
   tally: Tally;
   /**
-   * Sends a request. `who` is a party's name or `operator`, and `path` is relative to `/v2alpha/`. A response with
-   * status 500 is a violation.
+   * Sends a request. `who` is a party's name or `operator`, and `path` is relative to `/v2alpha/`. A 5xx response other
+   * than 503 and 504 is a violation.
    */
   call(at: number, who: string, method: string, path: string, body?: unknown): Promise<Reply>;
-  /** Does the same by gRPC. `work` must return the response in the form of REST. */
+  /** Sends an RPC with the same checks as `call`. `work` must return the response in the form of REST. */
   rpc(at: number, who: string, work: (rpcs: Rpcs) => Promise<object>): Promise<Reply>;
   /** Reads the rows of a measurement, given its name or the name of one of its requisitions. */
   facts(measurement: string): Promise<unknown>;

@@ -29,7 +29,10 @@ const CONSOLE = 'packages/console/src';
 const MPC = 'packages/mpc/src';
 const REPORTS = 'packages/reports/src';
 
-/** The folders of the mathematics. Each may import only the folders before it. Each has a file that exports it. */
+/**
+ * The folders of packages/mpc, and the files that export them if they exist. Each may import only the entries before
+ * it.
+ */
 const MPC_LAYERS = [
   ...['privacy', 'curve', 'shares', 'shares.ts'],
   ...['elGamal', 'elGamal.ts', 'sketches', 'sketches.ts'],
@@ -106,7 +109,7 @@ const RULES: Rule[] = [
     ['contract'],
     ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption', 'sealing'],
   ),
-  // The mathematics neither signs nor encrypts messages, and starts no threads.
+  // The code of packages/mpc neither signs nor encrypts messages, and starts no threads.
   [MPC, ['contract', MPC]],
   ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols', 'protocols.ts', 'charges', 'charges.ts']),
   ...layers(

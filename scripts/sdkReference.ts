@@ -159,7 +159,7 @@ function plain(comment: string): string {
   return [text, ...examples.map((code) => fenced(code).trimEnd())].join('\n\n').trim();
 }
 
-/** `printed` contains the symbols of the entries before this one. These are only listed by name. */
+/** `printed` contains the symbols of the entries before this one, which are listed only by name. */
 function printEntry(entry: string, exported: Exported[], base: string, printed: Set<string>): string {
   // Symbols are grouped by folder, or by file if the file is at the top level.
   const groupOf = (file: string) => {

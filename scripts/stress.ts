@@ -1,6 +1,7 @@
 /**
  * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs a sixteenth of their files, chosen by the commit, besides the named ones.
+ * tests that `npm test` omits. `--part` runs the named files and a sixteenth of the other files, which the commit
+ * selects.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { headCommit, isInPart } from './parts.ts';
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = 16;
 
-/** This file takes more than an hour, so only a run of all files has it. */
+/** This file takes more than an hour, so only a run of all files includes it. */
 const LONGEST = 'packages/reports/test/coverage.test.ts';
 
 const { values, positionals } = parseArgs({

@@ -1,4 +1,4 @@
-/** Estimates the cost of a computation for larger populations: straight lines through the measured points. */
+/** Estimates the cost of a computation for larger populations with straight lines through the measured points. */
 import type { ProviderFigures } from './arithmeticFigures.ts';
 import { digits, figure } from './figures.ts';
 import { type Computed, figureOf, type Size, workerMegabytes } from './measuredComputation.ts';

@@ -137,8 +137,8 @@ async function settled(watchers: Worker<Watchers>): Promise<void> {
 }
 
 /**
- * Returns the yardstick: transactions that insert one row each, and notify as many channels as the creation of a
- * measurement has parties, with the same number of messages per channel.
+ * Returns the yardstick: transactions that insert one row each and send NOTIFY messages. They use one channel per party
+ * of a new measurement, and as many messages per channel as the party gets changes.
  */
 function bareWay(name: string, each: number, database: BenchDatabase, watchers: Worker<Watchers>): Way {
   const channels = Array.from({ length: PARTIES }, (_, i) => `bare_${i}`);

@@ -1,4 +1,4 @@
-/** Runs parts of a benchmark in separate processes, each with its own event loop. Calls are messages. */
+/** Runs parts of a benchmark in separate processes, each with its own event loop. Each call is sent as a message. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ function replyTo(child: ChildProcess, id: number): Promise<Reply> {
   });
 }
 
-/** Runs in the worker process, and handles calls one after the other. */
+/** Runs in the worker process, and handles each call when its message arrives. */
 export function serve(handlers: Handlers): void {
   process.on('message', async ({ id, name, argument }: { id: number; name: string; argument: never }) => {
     try {

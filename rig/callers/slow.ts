@@ -1,6 +1,6 @@
 /**
- * H14: slow clients, giant requests and hostile descriptor sets. They must hardly delay a healthy client that sends
- * requests at the same time.
+ * H14: slow clients, giant requests and hostile descriptor sets. They may delay the requests of a healthy client only a
+ * little.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

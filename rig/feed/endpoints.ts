@@ -13,7 +13,10 @@ import { changesIn, isStep, mistakeIn, type Truth } from './truth.ts';
 const SLOW_MS = 50;
 /** One delivery in 20 is slow, and one in 40 fails. */
 const [SLOW_EVERY, FAIL_EVERY] = [20, 40];
-/** Longer than the lease of a webhook whose exchange was killed, plus a retry. */
+/**
+ * The time without deliveries after which `compare` stops waiting. It covers the lease of a killed exchange and a
+ * retry.
+ */
 const SILENCE_MS = 45_000;
 
 export class Endpoints {

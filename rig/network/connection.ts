@@ -100,8 +100,8 @@ export class Connection {
   }
 
   /**
-   * The host of the gone end is back. It resets the connection if it receives data. A server that only waits sends
-   * nothing, and notices through its keepalive.
+   * Acts as the restarted host of the end that was lost, which resets the connection if it receives data. A server that
+   * only waits sends no data, and notices through its keepalive.
    */
   private remember(gone: 'client' | 'server'): void {
     if (this.half === undefined) return;

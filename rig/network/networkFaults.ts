@@ -70,8 +70,8 @@ async function leadCallers(
 }
 
 /**
- * Measures the longest request that began during a fault of the database link. Such requests always get a response from
- * the exchange.
+ * A world that measures the longest request that began during a fault of the database link. Such requests always get a
+ * response from the exchange.
  */
 interface Timed extends World {
   disturbed: LinkName | undefined;

@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Statements that break replicas of the previous version. These still serve during a migration: they read the columns
- * that they know, and write rows without the new columns.
+ * Statements that break replicas of the previous version. Such replicas still serve requests during a migration: they
+ * read the columns that they know, and write rows without the new columns.
  */
 const BREAKING: [pattern: RegExp, problem: string][] = [
   [/\bDROP\s+(?:TABLE|COLUMN|FUNCTION)\b/i, 'drops what the version before still uses'],

@@ -105,7 +105,7 @@ const QUESTIONS: BadInput[] = [
   },
 ];
 
-/** The command rejects the filter before it creates a measurement, and the message names the column of the error. */
+/** Filters that the command rejects before it creates a measurement. The message names the column of the error. */
 const FILTERS: BadInput[] = [
   { args: reach('--filter', 'age >'), says: /age >\n +\^\n {2}line 1, column 5: .*not valid CEL/ },
   { args: reach('--filter', 'age > 30 and true'), says: /column 10: .*unexpected a\b.*Nothing was created/ },

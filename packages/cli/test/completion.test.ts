@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Returns the completions that bash offers for the last of these words in this folder. */
+/** Returns the completions that bash offers for the last of these words. Bash runs in the folder of the test. */
 function offered(...words: string[]): string[] {
   const script = `source ./mex.bash
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()

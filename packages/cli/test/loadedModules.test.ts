@@ -71,7 +71,7 @@ it('loads no protobuf for a share, no TypeBox for the contract, and DuckDB only 
   expect(await loadedAfter(packages, ...[...share, contract, consumer, agent, files].map(importing))).toEqual(
     [
       ...share.map(() => []),
-      // The contract, a consumer, and the agent. None of them loads a filter engine.
+      // The contract, the consumer and the agent load protobuf. None of them loads a filter engine.
       ['@bufbuild/protobuf'],
       ['@bufbuild/protobuf'],
       ['@bufbuild/protobuf'],

@@ -118,13 +118,11 @@ describe('mex measure', () => {
       pollMs: 50,
     });
     const working = agent.run(stop.signal);
-    // Person v watched v times: a twentieth of the people watched one to five times each, and the others watched more
-    // often.
+    // Person v watched v times, so 5 of the 100 people watched one to five times, and the others watched more often.
     const { out, error } = await run(
       ...['measure', 'frequency', '--as', 'acme', '--provider', 'streamly:spring', '--from', '2026-07-01'],
       ...['--to', '2026-07-04'],
-      // At this epsilon, the noise is practically always zero. Even the shortest bar, for a twentieth of the people, is
-      // then drawn.
+      // At this epsilon, the noise is practically always zero, so even the bars for a single person are drawn.
       ...['--epsilon', '500', '--max-frequency', '5'],
     );
     stop.abort();

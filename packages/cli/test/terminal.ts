@@ -1,7 +1,7 @@
 /** Makes standard error look like a terminal. */
 import { onTestFinished } from 'vitest';
 
-/** Lasts until the end of the current test, which restores the original value. */
+/** The change lasts until the end of the current test, when the original value is restored. */
 export function asTerminal(): void {
   const { isTTY } = process.stderr;
   process.stderr.isTTY = true;

@@ -1,4 +1,4 @@
-/** Tests `mex verify`: every step passes for honest data, and a broken step is the one that the command names. */
+/** Tests `mex verify`: every step passes for honest data, and the command names the step that fails. */
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { SignedMessage, TYPE_URLS, toJson } from '@measurement-exchange/contract';

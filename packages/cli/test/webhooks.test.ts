@@ -49,7 +49,7 @@ it('forwards changes to a local URL, signed as deliveries are', async () => {
   });
   expect(headers['content-type']).toBe('application/json');
 
-  // This part reuses the same secret, and the receiver rejects the delivery.
+  // Run the command again with the same secret, and let the receiver reject the delivery.
   status = 500;
   const again = await listen('--forward-to', url, '--secret', secret, '--json');
   status = 204;

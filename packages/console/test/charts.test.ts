@@ -1,6 +1,6 @@
 /**
- * Every chart and every result in a real browser, at the widths, in the themes and under the security policy of the
- * console.
+ * Tests every chart and every result in a real browser, at the console's widths, in its themes and under its security
+ * policy.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

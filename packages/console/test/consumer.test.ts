@@ -1,4 +1,4 @@
-/** The pages of a consumer in a real browser: home, list and one measurement, with and without failures. */
+/** Tests the pages of a consumer in a real browser: home, the list, and one measurement, with and without failures. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

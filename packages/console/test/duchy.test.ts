@@ -1,4 +1,4 @@
-/** The duchy's pages: its parties, and a computation that appears, waits and ends while the page is open. */
+/** Tests the duchy's pages: its parties, and a computation that appears, waits and ends while the page is open. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConsumer, createTrustStore } from '@measurement-exchange/sdk';

@@ -1,6 +1,6 @@
 /**
- * The publisher's pages: decoding, refusing and deferring a request, the privacy budget, and event groups, some of them
- * hostile.
+ * Tests the publisher's pages: decoding, refusing and deferring a request, the privacy budget, and event groups, some
+ * of them hostile.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

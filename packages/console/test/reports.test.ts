@@ -1,6 +1,6 @@
 /**
- * The pages of computed reports in a real browser: a usual, an inconsistent and an incomplete report, much noise, many
- * segments, hostile names.
+ * Tests the pages of computed reports in a real browser: a usual, an inconsistent and an incomplete report, and reports
+ * with much noise, many segments or hostile names.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-/** The two servers of the console in a real browser: `mex console` and a development exchange. */
+/** Tests the console's two servers in a real browser: `mex console` and a development exchange. */
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';
 import type { Page, Request } from 'playwright-core';

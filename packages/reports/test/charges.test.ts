@@ -31,7 +31,7 @@ const SUBPOPULATIONS: Subpopulation[] = ['F', 'M'].flatMap((sex, i) =>
 /** One VID of each group, and one that is in no group. */
 const VIDS = [...SUBPOPULATIONS.map(({ vidRanges }) => vidRanges[0]!.start), 5000];
 
-/** The events of a data provider's agent. The file needs no real rows, because nothing is counted. */
+/** The folder of the agent's event file. The file needs no real rows, because the tests count no events. */
 let folder: string;
 let events: Events;
 beforeAll(async () => {

@@ -53,7 +53,7 @@ function figuresIn(report: Report): Set<string> {
       const alone = reachOf(report, name, block);
       if (alone) add('reach', setOf(name), block, alone.value);
     }
-    // These figures are the incremental reach of each segment, and the reach of all segments together.
+    // These figures are the incremental reach of each segment, and the reach of its union with all earlier segments.
     incrementalReach(report, plan.segments, block).forEach((added, i) => {
       const [before, now] = [unionOf((1 << i) - 1), unionOf((2 << i) - 1)];
       if (added)

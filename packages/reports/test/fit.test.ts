@@ -33,8 +33,8 @@ describe('fit', () => {
     const plan = await planOf();
     const random = seeded(23);
     const runs = rounds(200, 60);
-    // The publishers are disjoint, so nobody is reached by exactly two of them. Their size makes a lie of 20 % move the
-    // number of people reached by exactly the other two publishers to 10 standard deviations below 0.
+    // The publishers are disjoint, so nobody is reached by exactly two of them. They are so large that a lie of 20 %
+    // lowers the number of people reached by exactly the other two publishers to 10 standard deviations below 0.
     const { halfWidth } = rehearse(plan, surroundings).figures[1]!;
     const each = Math.round((10 * (halfWidth! / 1.96)) / 0.2);
     const people = [0, each, each, 0, each, 0, 0, 0];

@@ -26,7 +26,7 @@ export interface Collector {
   metricNames: Set<string>;
 }
 
-/** Exports telemetry while the tests of this file run. Call it before the code that is to be traced starts. */
+/** Collects telemetry while the caller's test file runs. Call this function before the traced code starts. */
 export function useCollector(): Collector {
   const collector: Collector = { url: '', spans: [], metricNames: new Set() };
   const server = createServer(async (request, response) => {

@@ -44,7 +44,7 @@ export interface FakeDuchies {
   /** The settings that a consumer needs to accept the duchies' results. */
   names: string[];
   roots: TrustedRoot[];
-  /** The settings that a provider needs to upload to the duchies. */
+  /** A provider's settings for uploads to the duchies. */
   settings: Omit<ShareShuffleSettings, 'folder'>;
   /** Publishes the parameters of all three duchies, which providers need for their uploads. */
   setParameters(measurement: { name?: string }): Promise<void>;

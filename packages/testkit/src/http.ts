@@ -9,7 +9,7 @@ export interface Reply {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any part of a reply
   json: any;
 }
 

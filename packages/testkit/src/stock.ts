@@ -21,7 +21,7 @@ import { clientOf, transportTo } from './rpc.ts';
 const PACKAGE = 'wfa.measurement.api.v2alpha';
 
 /** A message of any type in the form of protobufjs: 64-bit numbers and enums are text, bytes are Buffers. */
-// biome-ignore lint/suspicious/noExplicitAny: nothing is generated for these clients
+// biome-ignore lint/suspicious/noExplicitAny: these clients have no generated types
 export type Message = any;
 
 /** A client certificate and its key, in PEM. */

@@ -148,10 +148,7 @@ export function shapeOf(name: string): string {
     .join('/');
 }
 
-/**
- * Parses a pattern of the OpenAPI document, such as `^(?:a/[A-Za-z0-9_-]{1,63}
- * …)$`.
- */
+/** Returns the shapes of the names in a pattern of the OpenAPI document, such as `^(?:a/[A-Za-z0-9_-]{1,63}|…)$`. */
 function shapesOf(pattern: string): string[] {
   return pattern
     .replaceAll('[A-Za-z0-9_-]{1,63}', '*')

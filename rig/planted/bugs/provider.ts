@@ -67,7 +67,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: LEDGER_TEST,
   },
   {
-    // With this bug, an update grants the budget again that an earlier version has spent.
+    // With this bug, an update grants budget again that was already spent under the earlier version.
     name: 'update-forgets-spending',
     edits: [
       inProvider(

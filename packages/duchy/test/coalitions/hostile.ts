@@ -124,7 +124,7 @@ function spoiledValue(value: unknown, draw: Draw): unknown {
   ]);
 }
 
-/** Damages the bytes. Only the first `most` bytes may change. */
+/** Damages the bytes: cuts, extends or replaces them, or changes one byte. Cuts and changes are below index `most`. */
 function spoiledBytes(bytes: Uint8Array, draw: Draw, most = bytes.length): Uint8Array {
   const at = draw.below(Math.max(most, 1));
   switch (draw.below(6)) {
@@ -151,8 +151,8 @@ const OF_NOTHING = await createIdentity({ party: 'x', commonName: 'x', now: Date
 
 /** The ways to damage a request after signing: change the signed message, change the signature, or change nothing. */
 const AFTER: Record<string, (signed: SignedMessage, draw: Draw) => SignedMessage> = {
-  // Damage only the first 60 bytes. The later bytes contain nonces and digests, which have different values and lengths
-  // in the two worlds.
+  // Cut or change bytes only among the first 60. The later bytes contain nonces and digests, which have different
+  // values and lengths in the two worlds.
   message: (signed, draw) => ({ ...signed, message: spoiledBytes(signed.message, draw, 60) }),
   signature: (signed, draw) => ({ ...signed, signature: draw.of([draw.bytes(70), Buffer.of(), OF_NOTHING]) }),
   none: (signed) => signed,

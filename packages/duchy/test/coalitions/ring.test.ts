@@ -276,8 +276,8 @@ test('workers that look for what they sent recognize nothing, in many runs of tw
   // A worker that recognizes its registers would distinguish the worlds in every run, so a few runs are enough.
   const runs = rounds(2000, 24);
   /**
-   * A sketch of four registers for each run of each world. In world 1 three registers have a person, and in world 0
-   * two.
+   * Sketches of four registers, one sketch for each run of each world. Three registers have a person in world 1, and
+   * two in world 0.
    */
   const texts = [0, 1].flatMap((world) =>
     Array.from({ length: runs * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),

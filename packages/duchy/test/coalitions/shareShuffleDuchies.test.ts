@@ -96,8 +96,8 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
 });
 
 test('half of a geometric draw, that of the other worker alone, is not all that a worker and the consumer have', async () => {
-  // Use so little noise that 600 runs would detect a worker's half of a draw as the only remaining noise. The advantage
-  // would then be 0.44, although the charge promises at most 0.24.
+  // Use little noise, so that 600 runs are enough. If the other worker's half of a draw were the only remaining noise,
+  // the advantage would be 0.44, although the charge promises at most 0.24.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
   const spec = specOf('REACH', 'GEOMETRIC', reachPrivacyParams);
   const views = await played('half a draw', spec, { runs: Math.max(600, RUNS) });

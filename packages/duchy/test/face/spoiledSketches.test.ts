@@ -43,7 +43,7 @@ const field = (change: Partial<duchyMessages.Fulfillment>) => (upload: TestUploa
   Object.assign(upload.fulfillment, change);
 /** The order of the curve P-256. */
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-/** Replaces the point at this position by other bytes. */
+/** Replaces the point at this position with other bytes. */
 const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
   withData(
     upload,

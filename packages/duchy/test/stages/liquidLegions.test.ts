@@ -221,7 +221,8 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
   }
 
   /**
-   * Tries message keys that another duchy signed for another purpose. The ElGamal keys are those of this computation.
+   * Replaces Alpha's message key with keys that Alpha signed for the right terms, other terms, another computation or
+   * another duchy. Alpha's ElGamal key stays the same.
    */
   async function tryMessageKeys(at: TestDuchy, computation: StoredComputation): Promise<void> {
     const { signer } = world.named(ALPHA).duchy;

@@ -167,8 +167,8 @@ describe('Admission', () => {
     });
 
     /**
-     * Makes nine callers active. With a tenth, each caller's share is half a slot, and a caller earns half of its
-     * share: one slot for a quarter of the time.
+     * Makes nine callers active, so that the share of a tenth caller is half a slot. A caller earns half of its share,
+     * which is one slot for a quarter of the time.
      */
     async function tenActive() {
       const exchange = exchangeWith(10);

@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => computing.stop());
 
 const left = () => rates.bucketOf('acme').quota().remaining;
-/** Runs a job as an operation of acme does, which holds a slot. */
+/** Runs a job inside an operation of acme. The operation holds a slot while the job runs. */
 const run = <J extends JobName>(job: J, input: Input<J>) =>
   slots.run(
     'acme',

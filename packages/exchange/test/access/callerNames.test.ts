@@ -140,7 +140,7 @@ describe('names inside a request are held to what the path is', () => {
         [INVALID, { ...good, dataProviders: { [chirper.name]: entry } }],
         [INVALID, { ...good, dataProviders: { [acme.name]: entry } }],
         [INVALID, { ...good, parent: globex.name }],
-        // Reject `preferred` in a body, because it is an alias only in paths.
+        // The exchange must reject `preferred` in a body, because it is an alias only in paths.
         [
           '400 CERTIFICATE_NOT_FOUND',
           { ...good, measurementConsumerCertificate: `${acme.name}/certificates/preferred` },

@@ -217,8 +217,8 @@ describe('registering', () => {
     const copied = await ok(create(globex, { x509Der }));
     const before = await get(exchange, operator, globex.name);
     expect(before.certificate).toBe(globex.certificate);
-    // A copied certificate lets the other party publish the signed key, but only the key's owner can decrypt data for
-    // it.
+    // A copied certificate lets the other party publish the signed key, but only the key's owner can decrypt data that
+    // is encrypted with the key.
     const shown = await ok(exchange.call(globex.token, 'PATCH', `/v2alpha/${globex.name}`, { publicKey }));
     expect(shown.certificate).toBe(copied.name);
     expect(await get(exchange, operator, streamly.name)).toMatchObject({

@@ -136,7 +136,7 @@ describe('notifying', () => {
     await db.close();
   });
 
-  /** Returns what a second notifier, which stands for another process, was told: the names of parties, or `all`. */
+  /** Returns the messages to a second notifier, which stands for another process: the names of parties, or `all`. */
   const told = () => woken.flat();
 
   it('begins with all: something may have changed before it listened', () => {

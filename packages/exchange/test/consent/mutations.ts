@@ -1,6 +1,6 @@
 /**
- * Every way to break one thing in a valid request, with its name, the expected code, and the fields that the error
- * names.
+ * Lists mutations of a valid request. Each one breaks one thing, and has a title, the expected codes, and the fields
+ * that the error names.
  */
 import { sign } from 'node:crypto';
 import type { DevParty } from '@measurement-exchange/testkit/exchange';

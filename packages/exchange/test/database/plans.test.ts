@@ -332,7 +332,7 @@ const lists: List[] = [
 ];
 
 describe('a page costs what it holds', () => {
-  /** Returns the number of blocks that reading the page after the first `skip` rows touches. */
+  /** Returns how many blocks PostgreSQL touches to read the page after the first `skip` rows. */
   async function blocks(list: List, parent: string, skip: number): Promise<number> {
     const { table, order } = list;
     const [row] = await database.query(

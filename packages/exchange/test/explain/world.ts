@@ -57,7 +57,7 @@ export interface Situation {
   hours?: number;
 }
 
-/** The remedies, as the consumer's view words them. */
+/** The text of each remedy in the consumer's view. */
 export const REMEDY = {
   ask: ({ name }: Named) => `Ask ${name} why its agent does not respond, or cancel the measurement.`,
   wait: 'Wait: its agent runs, and has 10 min before it counts as silent.',

@@ -27,7 +27,9 @@ const LIST = `/${Measurements.typeName}/ListMeasurements`;
 const INVALID_ARGUMENT = '3';
 const DEADLINE_EXCEEDED = '4';
 const UNAVAILABLE = '14';
-/** The memory that an attack may cost: the limits of bodies and of a session's buffers, and as much for garbage. */
+/**
+ * The maximum growth of memory in an attack: the limits of bodies and session buffers, and as much again for garbage.
+ */
 const MAX_GROWTH_MIB = 400;
 
 let database: Database;
@@ -74,7 +76,7 @@ function open(session: ClientHttp2Session, path = LIST): ClientHttp2Stream {
   return stream.on('error', () => {});
 }
 
-/** Resolves to the gRPC status, as soon as there is one, or undefined if the stream closes without one. */
+/** Resolves to the gRPC status when it arrives, or to undefined if the stream closes without a status. */
 function statusOf(stream: ClientHttp2Stream): Promise<string | undefined> {
   return new Promise((resolve) => {
     const see = (headers: Record<string, unknown>) => {
@@ -92,7 +94,7 @@ function statusOf(stream: ClientHttp2Stream): Promise<string | undefined> {
 const closed = (stream: ClientHttp2Stream) =>
   new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
 
-/** The first bytes of a message that says it has this length. */
+/** Returns the first bytes of a message that declares this length. */
 function head(length: number): Buffer {
   const bytes = Buffer.alloc(5);
   bytes.writeUInt32BE(length, 1);
@@ -110,11 +112,11 @@ function writeForever(stream: ClientHttp2Stream, chunk: Buffer): void {
   write();
 }
 
-/** Returns the peak of the exchange's memory in MiB. Linux can forget earlier peaks. */
+/** Returns the peak memory of the exchange in MiB, as Linux reports it. */
 const peak = () =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${exchange.pid}/status`, 'utf8'))![1]) / KIB;
 
-/** Runs an attack while another party works, which must not notice it. */
+/** Runs an attack while another party sends requests. The attack must not disturb this party. */
 async function attacked(attack: () => Promise<void>): Promise<void> {
   const isMeasured = process.platform === 'linux';
   const before = isMeasured ? peak() : 0;
@@ -128,7 +130,7 @@ async function attacked(attack: () => Promise<void>): Promise<void> {
   attacking.then(over, over);
   let calls = 0;
   do {
-    // On a busy machine the exchange may ask the client to retry, as clients do.
+    // On a busy machine, the exchange may reply UNAVAILABLE, which asks the client to retry.
     const failure = await client.listRequisitions({ parent: streamly.name }).then(
       () => undefined,
       (error) => ConnectError.from(error).code,
@@ -146,13 +148,14 @@ describe('a caller', () => {
       const session = newSession();
       const streams = Array.from({ length: 8 }, (_, i) => {
         const stream = open(session);
-        // Half of the messages say that they are short.
+        // Every second message declares a length of only 10 bytes.
         stream.write(head(i % 2 === 0 ? 10 : 4_000_000_000));
         writeForever(stream, Buffer.alloc(64 * KIB));
         return stream;
       });
       const statuses = new Set(await Promise.all(streams.map(statusOf)));
-      // On a busy machine the time for reading a message can end before its size is noticed.
+      // On a busy machine, the time limit for a message can pass before the exchange notices that the message is too
+      // long.
       expect(statuses.difference(new Set([DEADLINE_EXCEEDED]))).toEqual(new Set([INVALID_ARGUMENT]));
       await Promise.all(streams.map(closed));
     });
@@ -165,7 +168,7 @@ describe('a caller', () => {
       const streams = Array.from({ length: 40 }, () => open(session));
       const statuses = streams.map(statusOf);
       for (const stream of streams) stream.write(Buffer.concat([head(4_000_000), big]));
-      // The first messages stay in memory, and those above the limit are rejected.
+      // The exchange keeps the first messages in memory, and rejects the messages above its memory limit.
       const first = await Promise.race(statuses);
       expect(first).toBe(UNAVAILABLE);
       for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
@@ -181,7 +184,7 @@ describe('a caller', () => {
     await attacked(async () => {
       let session = newSession();
       for (let i = 0; i < rounds(20_000, 3_000); i++) {
-        // The exchange may close the connection of such a client.
+        // The exchange may close the connection of a client that resets many streams.
         if (session.closed || session.destroyed) session = newSession();
         const stream = open(session);
         if (i % 2 === 0) stream.end(envelope(new Uint8Array()));
@@ -214,7 +217,7 @@ describe('a caller', () => {
         new Promise((resolve) => stream.once('response', resolve).once('close', resolve));
       await Promise.all(streams.map(began));
     });
-    // The exchange closes such streams after 30 seconds.
+    // After 30 seconds, the exchange closes streams that the client does not read.
     if (isStress) await Promise.all(streams.map(closed));
   });
 

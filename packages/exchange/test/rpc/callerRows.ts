@@ -15,7 +15,7 @@ export interface RpcRow {
    * request consists of only a name, so callers with rights request only resources that do not exist.
    */
   writes?: 'invalid' | 'blind';
-  /** True if consumers may use the name that starts with the data provider, and get their own event groups. */
+  /** True if consumers may read their own event groups by the name that starts with the data provider. */
   ofConsumers?: boolean;
 }
 

@@ -84,8 +84,8 @@ export function expectEqual(rest: Json, grpc: Json, only: Only = {}): void {
 }
 
 /**
- * Returns the protocol in one form. REST has it as a member. gRPC has it as the only entry of a list, without the duchies
- * and what only they need, and with more details for direct measurements.
+ * Returns the protocol in one form. In REST, it is a member. In gRPC, it is the only entry of a list, which leaves out
+ * the duchies and their parameters, and has more details for direct measurements.
  */
 function protocolOf(config: Json | undefined): Json | undefined {
   if (config === undefined) return undefined;
@@ -146,5 +146,5 @@ export const ONLY_OF_REQUISITIONS: Only = {
   grpc: ['encryptedRequisitionSpecCiphertext'],
 };
 
-/** Returns a measurement or requisition by REST in the form that the functions above return. */
+/** Returns a measurement or requisition from REST, with its protocol in the form of `protocolOf`. */
 export const inOneForm = (rest: Json): Json => ({ ...rest, protocolConfig: protocolOf(rest.protocolConfig) });

@@ -44,7 +44,7 @@ async function compare(world: ComputationWorld, { name }: { name: string }): Pro
     const own = requisitions.find((one) => one.measurement === name)!;
     const rest = await byRest(exchange, provider, own.name);
     expectEqual(inOneForm(rest), requisitionOf(printed(rpc.RequisitionSchema, own)), ONLY_OF_REQUISITIONS);
-    // All entries have the same protocol as the measurement.
+    // The entry of every duchy has the same protocol as the requisition.
     const [protocol] = own.protocolConfig!.protocols;
     for (const { value } of own.duchies) expect(value!.protocol.case).toBe(protocol!.protocol.case);
     expect(own.duchies.map(({ key }) => key).sort()).toEqual(Object.keys(rest.duchies ?? {}).sort());
@@ -82,7 +82,7 @@ describe('a ring', () => {
   const params = { epsilon: 0.5, delta: 1e-9 };
   const value = { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency: 5 };
 
-  /** Creates a measurement with frequencies, which has a protocol of its own. */
+  /** Creates a measurement of reach and frequency, which uses the protocol `liquidLegionsV2`. */
   async function createWithFrequencies() {
     const { exchange, acme, streamly, chirper } = world;
     const spec = create(specs.MeasurementSpecSchema, {

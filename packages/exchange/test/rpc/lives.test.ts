@@ -1,6 +1,6 @@
 /**
- * Whole lives of parties that use nothing but gRPC over mutual TLS: an operator lets them in, a data provider offers
- * event groups and answers, a measurement consumer asks and reads. The steps are the same with grpc-js and Connect.
+ * Tests parties that use only gRPC over mutual TLS: the operator onboards them, a data provider offers event groups and
+ * answers, and a measurement consumer asks and reads. The steps are the same with grpc-js and Connect.
  */
 import { X509Certificate } from 'node:crypto';
 import { createIdentity, type Root } from '@measurement-exchange/sdk/identity';

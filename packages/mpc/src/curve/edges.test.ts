@@ -1,4 +1,4 @@
-/** Compares scalars and points that other P-256 implementations got wrong with OpenSSL and an independent library. */
+/** Tests scalars and points that other P-256 implementations got wrong, against OpenSSL and an independent library. */
 import { createECDH } from 'node:crypto';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';

@@ -16,7 +16,7 @@ const CONTEXT = {
   computation: 'c1',
   termsSha256: new Uint8Array(32).fill(7),
 };
-/** Contexts with one different member. The last one has the same bytes, split in another place. */
+/** Contexts that differ from CONTEXT. In the last one, `duchy` and `computation` together have the same bytes. */
 const OTHERS = [
   { ...CONTEXT, duchy: 'duchies/beta' },
   { ...CONTEXT, computation: 'c2' },

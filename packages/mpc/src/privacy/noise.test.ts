@@ -102,7 +102,7 @@ describe('a noised count', () => {
       let sum = 0n;
       for (let i = 0; i < 1000; i++) {
         const released = truth + drawNoise(mechanism, params, sensitivity, random);
-        // Clamping biases upward, but at ten sigma it almost never happens.
+        // Clamping at 0 biases the mean upward, but a count of ten sigma is almost never clamped.
         sum += released < 0n ? 0n : released;
       }
       expect(Math.abs(Number(sum) / 1000 - Number(truth))).toBeLessThan(5 * Math.sqrt(variance / 1000));

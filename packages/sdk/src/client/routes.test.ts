@@ -26,8 +26,8 @@ function targetOf(path: string): CallArguments {
     : { parent: withIds(path.slice(0, path.lastIndexOf('/'))) };
 }
 
-/** If an operation has two HTTP methods, the client uses the first. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
+/** The routes by operation and path. If an operation has two HTTP methods, the client uses the first. */
 const ROWS = Map.groupBy(CALLS, ({ operation, path }) => `${operation} ${path}`);
 
 it.each(Array.from(ROWS.values(), ([first]) => first!))('$operation: $method $path', async (route) => {

@@ -21,8 +21,8 @@ const RING = {
 };
 
 /**
- * Creates an exchange and a clock. At each poll, the exchange shows the measurement in its next state, and stays in the
- * last state. The clock does not wait.
+ * Creates an exchange and a clock. Each poll shows the measurement in its next state, and polls after the last state
+ * repeat the last state. The clock does not wait.
  */
 function scene(looks: Look[]) {
   let look = -1;

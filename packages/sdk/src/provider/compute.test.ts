@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const noise = specs.ProtocolConfig_NoiseMechanism;
-/** With such a large epsilon, every draw of the noise is 0, because its scale is a millionth. */
+/** With such a large epsilon, every draw of the noise is 0, because the scale of the noise is a millionth. */
 const EXACT = { epsilon: 1e6, delta: 0 };
 const interval = { start: new Date('2026-07-01'), end: new Date('2026-07-02') };
 const SPRING = { eventGroup: 'dataProviders/p/eventGroups/spring', reference: 'spring', interval };

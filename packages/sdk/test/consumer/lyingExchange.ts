@@ -33,7 +33,7 @@ import {
   type MeasurementRequest,
 } from '../../src/index.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: JSON as it is sent, which the tests alter in any place
+// biome-ignore lint/suspicious/noExplicitAny: tests change any part of this JSON
 export type Json = any;
 
 /** A request, and the reply of an honest exchange. */

@@ -211,7 +211,7 @@ it.runIf(isStress)(
     const arrivals = 4;
     const asking: Promise<Measurement>[] = [];
     for (let i = 0; i < KILLS; i++) {
-      // Every fifth requisition cannot be answered.
+      // Every fifth requisition has a filter that the agent must refuse.
       for (let n = 0; n < arrivals; n++)
         asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'height > 3' } : {}));
       const agent = startAgent(path);

@@ -120,7 +120,7 @@ describe('a deferred requisition', () => {
       await record(-1);
       await record(2);
       await isFulfilled(measurement);
-      // Allow one more poll, which happens if the change that the agent's own deferral causes arrives late.
+      // Allow one more poll, because the agent's own deferral causes a change, which may arrive late.
       expect(lists).toBeLessThanOrEqual(3);
     });
     expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);

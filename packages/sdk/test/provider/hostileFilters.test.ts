@@ -1,7 +1,7 @@
 /**
  * Tests thousands of filters that try to use much time or memory. Each must be rejected, or evaluated with at most 320
- * MB. The time limit allows for two attempts, each with half a second of evaluation and the start of a process. FC_SEED
- * chooses other filters.
+ * MB. The time limit allows for two attempts of half a second each and for three starts of a process. FC_SEED chooses
+ * other filters.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -74,7 +74,7 @@ function cpuMs(): number {
 /** Returns the peak memory of a process, in MB, since the last call of `forget`. */
 const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
-/** Measures the longest first count of a new process, as a yardstick for the speed of this machine. */
+/** Returns the longest processor time of the first count in a new process, which depends on this machine's speed. */
 async function startMs(): Promise<number> {
   let most = 0;
   for (let k = 0; k < 3; k++) {

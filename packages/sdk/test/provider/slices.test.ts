@@ -36,8 +36,8 @@ let file: string;
 let events: Events;
 beforeAll(async () => {
   files = await eventFiles();
-  // Give every event attributes of a man of 65+, which must be ignored, because the population determines the
-  // attributes. People from 121 on are in no subpopulation.
+  // Give every event the attributes of a man aged 65+. The agent must ignore them, because the population determines
+  // the attributes of people. People from 121 on are in no subpopulation.
   file = await files.write(
     'events.parquet',
     `SELECT vid, TIMESTAMP '2026-07-01 12:00:00' AS timestamp, 'g' AS event_group, 1 AS duration, 'M' AS sex,

@@ -170,7 +170,7 @@ export const SPOILED_LEGIONS: Row[] = [
     (world) =>
       betaSigns(world, (context) => {
         const message = Uint8Array.from(publishedKey(stranger, context));
-        // Replace the generator by its negative: the compressed point begins with the byte 2 instead of 3.
+        // Replace the generator with its negative: the compressed point begins with the byte 2 instead of 3.
         const at = Buffer.from(message).indexOf(Buffer.from('036b17d1f2', 'hex'));
         return message.with(at, 2);
       }),

@@ -34,7 +34,7 @@ const SPECIAL = [
   'true',
   '1 / 0 == 1',
 ];
-/** An engine may skip parts of a table for a question with one filter. These parts may have -0 but not 0. */
+/** Filters to test alone. For a single filter, an engine may skip parts of a table, which may contain -0 but not 0. */
 const ALONE = ['d in [0.0]'];
 
 /** The rows, repeated for each filter. The VID is the number of the row. */

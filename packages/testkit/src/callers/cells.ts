@@ -75,8 +75,8 @@ export interface Turn {
 }
 
 /**
- * Returns the targets that `someTargets` selects in none of the turns of callers that may not call the operation, the
- * operator aside.
+ * Returns the targets that `someTargets` never selects for a caller that may not call the operation. The operator's
+ * turns do not count.
  */
 export function neverSelected(turns: readonly Turn[]): string[] {
   const denied = turns.filter(({ row, caller: { kind } }) => kind !== 'operator' && !(kind && row.may[kind]));

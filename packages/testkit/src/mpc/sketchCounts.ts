@@ -106,8 +106,8 @@ export function drawCounts(size: Size, reach: number, width: number, draws: numb
 const MAX_THROWN = 4000;
 
 /**
- * The total noise of all duchies, without their offsets. Each duchy's noise has the distribution of `drawMpcNoise` and
- * is cut off at the same offset, but is drawn from a table.
+ * Returns a function that draws the sum of all duchies' noise. Each duchy's noise has the distribution of
+ * `drawMpcNoise`, but without the added offset, and is drawn from a table.
  */
 export function noiseSource(noise: MpcNoise, duchies: number, dice: Dice): () => number {
   const part = partSource(noise, dice);

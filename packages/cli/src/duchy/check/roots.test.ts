@@ -10,7 +10,7 @@ const subject = {
   trust: { verify: async () => {} },
 } as unknown as Subject;
 
-/** Creates a client for an exchange with endless computations, each with another data provider. */
+/** Creates a client whose exchange lists computations without end, each with a different data provider. */
 function endless() {
   let requests = 0;
   async function* listComputations({ pageSize = DEFAULT_PAGE_SIZE }: { pageSize?: number }) {

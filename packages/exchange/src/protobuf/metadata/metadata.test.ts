@@ -71,8 +71,7 @@ describe('numbers in JSON', () => {
     ['impressions', '18446744073709551615', true],
     ['impressions', '18446744073709551616', false],
     ['impressions', '"18446744073709551615"', true],
-    // A number with an exponent must be an integer that a double represents exactly, which 1e18 is not guaranteed to
-    // be.
+    // A number with an exponent must be a safe integer, and 1e18 is above Number.MAX_SAFE_INTEGER.
     ['impressions', '1e18', false],
     ['viewsByCountry', '{"a": -9223372036854775808}', true],
     ['viewsByCountry', '{"a": -9223372036854775809}', false],

@@ -27,7 +27,7 @@ describe('the registers of noise', () => {
     'of frequencies are of all values of a ring of %d, for %d providers',
     (ringModulus, dataProviderCount) => {
       const parameters = shareShuffleParameters({ ...FREQUENCY, ringModulus, dataProviderCount });
-      // The offset is 12,482 for the people at 0, and 359 for each value up to the mark.
+      // The offset is 12,482 for the people at 0, and 359 for each higher value below the marker value.
       const expected = 2 * 12_482 + (ringModulus - 2) * 2 * 359;
       expect(parameters.noiseRegisterCount).toBe(expected);
       expect(shuffledCount(parameters)).toBe(1000 + 2 * expected);

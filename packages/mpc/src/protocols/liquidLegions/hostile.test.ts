@@ -163,8 +163,8 @@ test('a register in the place of the count of noise gives a figure that noise ex
   const deviation = Math.sqrt(reachNoise.variance + histogramNoise.variance);
   const counted = await stages.count(message, aggregator);
   expect(Math.abs(counted - truth)).toBeLessThan(6 * deviation);
-  // Check that the limit above is strict enough. If the aggregator subtracted nothing in place of the unreadable noise
-  // count, the error would exceed the limit.
+  // Check that the limit above is strict enough. If the aggregator did not subtract the noise, because it cannot read
+  // the noise count, the error would exceed the limit.
   expect(3 * histogramNoise.offset).toBeGreaterThan(6 * deviation);
 });
 

@@ -27,8 +27,8 @@ const DRAWS = rounds(2000, 600);
 const EPSILONS = [0.1, 0.3, 1];
 const DELTA = 1e-9;
 /**
- * The demo's sketch is the narrowest on a logarithmic scale. Stress runs add larger sketches, up to the reference
- * system's size.
+ * The demo's sketch has the lowest ratio of maxSize to decayRate, so noise changes its estimates the most. Stress runs
+ * add larger sketches, up to the reference system's size.
  */
 const SIZES: Size[] = [
   { maxSize: 1000, decayRate: 10 },
