@@ -86,8 +86,10 @@ export class Conforming {
     const members = Object.entries(properties).map(([name, member]) => {
       const value = this.of(member);
       if (required.includes(name)) return value.map((v) => [name, v]);
-      const freq = member.readOnly ? PRESENT.readOnly : PRESENT.optional;
-      return fc.option(value, { freq: freq - 1, nil: undefined }).chain((v) => fc.constant([name, v]));
+      const absent = (member.readOnly ? PRESENT.readOnly : PRESENT.optional) - 1;
+      return fc
+        .oneof({ weight: absent, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value })
+        .map((v) => [name, v]);
     });
     return fc
       .tuple(...members)
