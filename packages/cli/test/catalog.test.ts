@@ -194,6 +194,27 @@ describe('mex event-groups', () => {
     ).toBe('DELETED');
   });
 
+  it('keeps the metadata of the entity when the brand or the campaign is changed', async () => {
+    const group = {
+      measurementConsumer: w.acme.name,
+      eventGroupMetadata: {
+        adMetadata: { campaignMetadata: { brandName: 'Acme' } },
+        entityMetadata: { market: 'uk' },
+      },
+    };
+    await writeFile(path('entity.json'), JSON.stringify(group));
+    const as = ['--as', 'chirper', '--json'];
+    const created = JSON.parse(
+      (await run('event-groups', 'create', ...as, '--file', path('entity.json'))).out,
+    );
+    const { out } = await run('event-groups', 'update', created.name, ...as, '--campaign', 'Autumn');
+    expect(JSON.parse(out).eventGroupMetadata).toEqual({
+      adMetadata: { campaignMetadata: { brandName: 'Acme', campaignName: 'Autumn' } },
+      entityMetadata: { market: 'uk' },
+    });
+    await run('event-groups', 'delete', created.name, '--as', 'chirper');
+  });
+
   it('takes one from a file as it printed it, and names every mistake in it', async () => {
     const first = await describeTo(w.acme, w.chirper, 'from a file');
     const { out } = await run('event-groups', 'get', first, '--as', 'chirper', '--json');

@@ -80,7 +80,8 @@ export function create(): Command {
       const caller = await callerOf(options);
       requireKind('dataProviders', caller, 'mex event-groups create');
       const body = await bodyOf(options, {}, caller.principal);
-      // With a repeated request ID, the exchange returns the event group that the first request created.
+      // Skip the check if there is a request ID. For a repeated request ID, the exchange returns the event group that
+      // the first request created.
       if (!options.again && options.requestId === undefined) await requireNewReference(caller, body, options);
       const created = await caller.client.createEventGroup({
         parent: caller.principal,
@@ -92,9 +93,8 @@ export function create(): Command {
 }
 
 /**
- * Throws if the consumer has an event group with the same reference. The exchange allows several, but a command that is
- * typed twice should not create a second one, because consumers measure all event groups of a provider unless they
- * choose some.
+ * Throws if the provider already has an event group with the same reference for the consumer. A command that is typed
+ * twice should not create a second event group, because consumers measure all event groups by default.
  */
 async function requireNewReference(
   { client, principal: parent }: Caller,
@@ -159,6 +159,7 @@ async function bodyOf(
     ...(startTime && { dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) } }),
     ...((brand ?? campaign) !== undefined && {
       eventGroupMetadata: {
+        ...base.eventGroupMetadata,
         adMetadata: {
           campaignMetadata: {
             ...earlier,

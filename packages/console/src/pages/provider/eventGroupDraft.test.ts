@@ -10,7 +10,13 @@ const GROUP: EventGroup = {
   mediaTypes: ['VIDEO'],
   dataAvailabilityInterval: { startTime: '2026-09-01T06:30:00Z', endTime: '2026-11-01T00:00:00Z' },
   attributes: [{ name: 'device', type: 'STRING', exampleValues: ['a, b', 'tv'] }],
-  eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName: 'Acme', campaignName: 'Autumn' } } },
+  eventTemplates: [{ type: 'acme.Video' }],
+  vidModelLines: ['modelProviders/p/modelSuites/s/modelLines/l'],
+  entityKey: { entityType: 'campaign', entityId: 'c-1' },
+  eventGroupMetadata: {
+    adMetadata: { campaignMetadata: { brandName: 'Acme', campaignName: 'Autumn' } },
+    entityMetadata: { market: 'uk' },
+  },
   encryptedMetadata: { ciphertext: new Uint8Array([1]), typeUrl: 'type.googleapis.com/x' },
   createTime: '2026-09-01T00:00:00Z',
 };
@@ -47,10 +53,19 @@ it('can remove what was set', () => {
     mediaTypes: [],
     attributes: [],
   };
-  const input = inputOf(emptied, GROUP);
+  const { eventGroupMetadata: _, ...group } = GROUP;
+  const input = inputOf(emptied, group);
   expect(input).toMatchObject({ mediaTypes: [], attributes: [] });
   expect(input).not.toHaveProperty('dataAvailabilityInterval');
   expect(input).not.toHaveProperty('eventGroupMetadata');
+});
+
+it('keeps the metadata of the entity when the brand and the campaign are removed', () => {
+  const input = inputOf({ ...draftOf(GROUP), brand: '', campaign: '' }, GROUP);
+  expect(input.eventGroupMetadata).toEqual({
+    adMetadata: { campaignMetadata: {} },
+    entityMetadata: { market: 'uk' },
+  });
 });
 
 it('names what keeps a draft from being saved', () => {

@@ -54,13 +54,41 @@ export function draftOf(group: Partial<EventGroup> = {}): Draft {
   };
 }
 
-/** Converts the draft to an event group. Fields that the form does not show are copied from `current`. */
+type ShownField =
+  | 'measurementConsumer'
+  | 'eventGroupReferenceId'
+  | 'mediaTypes'
+  | 'dataAvailabilityInterval'
+  | 'attributes'
+  | 'eventGroupMetadata';
+type HiddenField = Exclude<keyof EventGroupInput, ShownField>;
+/** A record instead of a list, so that a new field of event groups does not compile until it is shown or named here. */
+const HIDDEN: Record<HiddenField, true> = {
+  eventTemplates: true,
+  vidModelLines: true,
+  entityKey: true,
+  encryptedMetadata: true,
+  measurementConsumerPublicKey: true,
+};
+
+/** Returns the fields that the form does not show. An update replaces the whole event group, so it must repeat them. */
+function hiddenOf(current: Partial<EventGroup>): Pick<EventGroupInput, HiddenField> {
+  const fields = Object.keys(HIDDEN) as HiddenField[];
+  return Object.fromEntries(
+    fields.filter((field) => current[field] !== undefined).map((field) => [field, current[field]]),
+  );
+}
+
+/** Converts the draft to an event group. Copies the fields that the form does not show from `current`. */
 export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventGroupInput {
   const before = draftOf(current);
   const { brand, campaign, attributes, mediaTypes, reference } = draft;
   const consumer = draft.consumer.trim();
   const interval = intervalOf(draft, before, current);
+  const entityMetadata = current.eventGroupMetadata?.entityMetadata;
+  const hasMetadata = brand !== '' || campaign !== '' || entityMetadata !== undefined;
   return {
+    ...hiddenOf(current),
     measurementConsumer: consumer.startsWith(CONSUMERS) ? consumer : `${CONSUMERS}${consumer}`,
     ...(reference !== '' && { eventGroupReferenceId: reference }),
     ...((mediaTypes.length > 0 || current.mediaTypes) && { mediaTypes: [...mediaTypes] }),
@@ -68,7 +96,7 @@ export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventG
     ...((attributes.length > 0 || current.attributes) && {
       attributes: attributes.map((attribute) => attributeOf(attribute, current)),
     }),
-    ...((brand !== '' || campaign !== '') && {
+    ...(hasMetadata && {
       eventGroupMetadata: {
         adMetadata: {
           campaignMetadata: {
@@ -76,11 +104,8 @@ export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventG
             ...(campaign !== '' && { campaignName: campaign }),
           },
         },
+        ...(entityMetadata !== undefined && { entityMetadata }),
       },
-    }),
-    ...(current.encryptedMetadata && { encryptedMetadata: current.encryptedMetadata }),
-    ...(current.measurementConsumerPublicKey && {
-      measurementConsumerPublicKey: current.measurementConsumerPublicKey,
     }),
   };
 }
