@@ -29,7 +29,7 @@ interface DemoOptions {
   dataDir: string;
   seed: number;
   population: number;
-  /** Ends the demo early. Before its promise rejects, the demo cancels its measurements and deletes its event groups. */
+  /** Aborting this signal ends the demo early. The demo then cancels its measurements and deletes its event groups. */
   signal: AbortSignal;
   steps: Steps;
 }
@@ -141,8 +141,7 @@ async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
 
 /**
  * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. `open`
- * contains the measurement from its creation until its end, because `signal` aborts only the wait and not the
- * measurement.
+ * contains the name of the measurement until the measurement ends. Aborting `signal` ends only the wait.
  */
 async function ask(
   { client, consumer }: Advertiser,
@@ -156,7 +155,8 @@ async function ask(
   const outcome = await consumer
     .wait(name, { pollMs: PROGRESS_MS, signal, onChange })
     .catch((error: unknown) => {
-      if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
+      const isExpected = error instanceof MeasurementFailed && error.refusedBy?.justification === refusal;
+      if (refusal !== undefined && isExpected) return error;
       throw error;
     });
   open.delete(name);
