@@ -142,8 +142,8 @@ export class Herald {
   }
 
   /**
-   * Applies a computation that a poll returned, and advances `latestUpdate`. Only polls advance `latestUpdate`, so a poll
-   * also finds changes that the change feed missed.
+   * Applies a computation that a poll returned, and advances `latestUpdate`. The change feed does not advance
+   * `latestUpdate`, so a poll also finds changes that the feed missed.
    */
   private applyPolled(view: Computation): Promise<void> {
     this.latestUpdate = Math.max(this.latestUpdate, Date.parse(view.updateTime!));
@@ -151,8 +151,8 @@ export class Herald {
   }
 
   /**
-   * Reads a computation from the exchange and applies it. Throws if the exchange is unreachable, and retries later after
-   * any other error.
+   * Reads a computation from the exchange and applies it. Ends the computation if the exchange no longer has it. Throws
+   * if the exchange is unavailable or denies access, and schedules a retry after any other error.
    */
   private async readAndApply(computation: string): Promise<void> {
     let view: Computation;
@@ -178,9 +178,13 @@ export class Herald {
   }
 
   private postpone(computation: string, error: unknown): void {
-    // Don't retry another duchy's computation, because this duchy cannot read it.
-    if (this.isOwn({ name: computation })) this.postponed.add(computation);
     const line = { computation, reason: messageOf(error) };
+    if (!this.isOwn({ name: computation })) {
+      // Don't retry another duchy's computation, because this duchy cannot read it.
+      this.duchy.log.warn(line, "another duchy's computation is not followed");
+      return;
+    }
+    this.postponed.add(computation);
     this.duchy.log.warn(line, 'computation not followed; it is tried again');
   }
 
