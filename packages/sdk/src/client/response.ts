@@ -58,7 +58,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Throws the exchange's error, or UnexpectedResponse if the response is not from an exchange. */
+/** Decodes the response. Throws the exchange's error, or UnexpectedResponse if it is not a valid exchange response. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {
@@ -89,7 +89,7 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
   return decoded(route, body.json, unexpected);
 }
 
-/** Reads an event of a stream. Throws the same errors as `readResponse`. */
+/** Decodes an event of a stream. Throws the same errors as `readResponse`. */
 export function readEvent(route: Route, { event, data = '' }: StreamEvent): unknown {
   const unexpected = (what: string, transient: boolean) =>
     new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });

@@ -10,7 +10,7 @@ import { type Sender, send } from './send.ts';
 export interface WatchArguments {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
-  /** A token that `onToken` received earlier. The watch continues after the changes that came before this token. */
+  /** A token that `onToken` received earlier. The watch continues with the changes that follow this token. */
   pageToken?: string;
   /** Where to start if `pageToken` is absent: now (the default), or at the oldest change that the exchange still has. */
   from?: 'NOW' | 'OLDEST';

@@ -105,7 +105,7 @@ function requireAccepted(deps: Dependencies, created: Measurement, { spec }: Rea
   }
 }
 
-/** Throws unless the exchange returned the measurement that we sent, named as one of this consumer's measurements. */
+/** Throws unless the exchange returned the measurement that we sent, with a name that belongs to this consumer. */
 function requireSent(
   { credentials }: Dependencies,
   sent: MeasurementInput,

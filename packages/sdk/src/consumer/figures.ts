@@ -252,7 +252,7 @@ export function countVariance(share: Estimate, reach: Estimate): number | undefi
 
 /**
  * Returns the share at each frequency from 1 to the maximum. A share that the result omits is 0. If all shares are 0, the
- * list is empty.
+ * list is empty. Throws `FiguresFault` if a frequency or a share is out of range.
  */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);

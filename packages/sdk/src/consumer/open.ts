@@ -75,7 +75,7 @@ export async function openResults(
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
     new ResultRejected(name, code, message, signer, cause);
-  /** Converts a fault in the measurement, or in the result of `signer`, to a `ResultRejected`. */
+  /** Runs a check of the measurement, or of the result of `signer`. Throws `ResultRejected` if the check fails. */
   const checked = async <T>(check: () => Promise<T>, signer?: string): Promise<T> => {
     try {
       return await check();

@@ -1,4 +1,4 @@
-/** Plans a measurement: asks the exchange what it would create, and computes the expected uncertainty and the cost. */
+/** Plans a measurement: asks the exchange for a preview, and computes the expected uncertainty and the cost. */
 import type { EventGroup, Finding, Measurement, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { PROTOCOLS } from '@measurement-exchange/contract';
 import {
@@ -53,9 +53,9 @@ export interface MeasurementPlan {
   duchies: readonly string[];
   /** The reason that this consumer would not accept the result. If it is present, do not create the measurement. */
   rejection?: { code: string; message: string /** The rejected duchies. */; duchies: string[] };
-  /** Problems that the exchange found. Depending on its settings, the exchange rejects the measurement because of them. */
+  /** Problems that the exchange found. Some exchanges are configured to reject measurements with problems. */
   findings: readonly Finding[];
-  /** The expected uncertainty of each figure. Without duchies, each data provider computes these figures itself. */
+  /** The expected uncertainty of each figure. Without duchies, each data provider computes its own figures. */
   figures: readonly ExpectedFigure[];
   dataProviders: readonly PlannedCharge[];
   /** Warnings about parameters and intervals that data providers usually refuse, or that make a figure useless. */

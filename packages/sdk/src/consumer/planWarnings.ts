@@ -67,7 +67,8 @@ function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
 }
 
 /**
- * Warns about intervals with days that no events are recorded for. `known` contains event groups as read from the exchange.
+ * Warns about intervals that end before an event group's first recorded event, after its last one, or in the future.
+ * `known` contains event groups as read from the exchange.
  */
 export function unrecorded(
   dataProviders: ReadRequest['dataProviders'],

@@ -35,7 +35,7 @@ export type DuchyProtocol = {
   [P in MpcProtocol]: { protocol: P; config: MpcConfig<P>; aggregator: string; workers: string[] };
 }[MpcProtocol];
 
-/** Reads the protocol and the duchies from `protocolConfig`. Returns undefined if it contains no duchies. */
+/** Reads the protocol and the duchies from `protocolConfig`. Returns undefined if no duchies are involved. */
 export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProtocol | undefined {
   const protocol = MPC_PROTOCOLS.find((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined) return undefined;

@@ -69,8 +69,8 @@ export interface MeasurementRequest {
 }
 
 /**
- * The request that a measurement was created from, as stored for the consumer. Times are RFC 3339 strings, and event groups
- * have the names that their data providers use.
+ * The request from which a measurement was created, as stored for the consumer. Times are RFC 3339 strings. Event
+ * groups have the names that their data providers use.
  */
 export type Question = Omit<MeasurementRequest, 'requestId'>;
 

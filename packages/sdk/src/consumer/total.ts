@@ -16,7 +16,8 @@ export interface Total {
 /** Bounds on the combined reach of all data providers. `note` explains why there is no exact figure. */
 export interface ReachBounds {
   /**
-   * The largest single reach, and the sum of all reaches. Because of noise, the true reach may be outside of these bounds.
+   * The lower bound is the largest reach of one data provider. The upper bound is the sum of all reaches. Because of
+   * noise, the true reach may be outside of these bounds.
    */
   bounds: [max: number, sum: number];
   note: string;

@@ -42,9 +42,9 @@ const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
 /**
- * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was canceled. After
- * the first response, an outage of the exchange does not end the wait. The waits on one client share a change stream,
- * except that waits with `onChange` share another one, which includes requisitions.
+ * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was canceled. After the
+ * first response, an outage of the exchange does not end the wait. On each client, all waits without `onChange` share
+ * one change stream. All waits with `onChange` share a second stream, which also includes requisitions.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,
@@ -81,7 +81,8 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(waited, measurement);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // Poll for the duchies' reports, because the change stream does not include them.
+      // Poll again after a failed request. Also poll for the duchies' reports, because the change stream does not
+      // include them.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }

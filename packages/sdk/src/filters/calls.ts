@@ -66,7 +66,7 @@ const FUNCTION_NAMES = [...OVERLOADS.keys()].filter((name) => /^[a-z]/i.test(nam
 const noFunction = (expr: Expr, name: string, fail: Fail) =>
   fail(expr, `There is no function ${spelled(name)}`, 'FILTER_TYPE', closest(name, FUNCTION_NAMES));
 
-/** Throws if the expression calls an unknown function. Needs no attribute types. */
+/** Throws if the expression calls an unknown function. This check works without the types of the attributes. */
 export function requireFunctions(expr: Expr, fail: Fail): void {
   if (expr.exprKind.case === 'callExpr') {
     const { function: name } = expr.exprKind.value;

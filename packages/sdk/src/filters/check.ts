@@ -44,8 +44,8 @@ export interface Condition {
 }
 
 /**
- * The values of attributes that have the same value for all events that the filter is applied to. These values are
- * written into the filter as constants.
+ * The values of attributes that are the same for every event that the filter tests. In the filter, these values replace
+ * the attributes as constants.
  */
 export type KnownValues = Readonly<Record<string, AttributeValue>>;
 
@@ -245,7 +245,10 @@ class Checker {
     };
   }
 
-  /** Turns `attribute == null` into a test for absence, because comparing an absent value directly would fail. */
+  /**
+   * Turns `attribute == null` and `attribute != null` into tests for absence and presence, because comparing an absent
+   * value directly would fail. Returns undefined for other calls.
+   */
   private nullTest(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked | undefined {
     if (call.function !== '_==_' && call.function !== '_!=_') return undefined;
     const isNull = ({ exprKind }: Expr) =>

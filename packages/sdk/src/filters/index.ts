@@ -18,7 +18,7 @@ export interface PublishedAttribute {
 /** The reason that a filter cannot be used. */
 export interface FilterProblem {
   code: FilterCode;
-  /** A sentence for people, without the position. */
+  /** A human-readable message. It does not contain the position. */
   message: string;
   /** Absent if the problem concerns the whole filter. */
   position?: FilterPosition;
@@ -28,7 +28,7 @@ export interface FilterProblem {
 
 /**
  * Returns the first problem with a filter, or undefined if the filter is valid. Omit `attributes` if the data provider does
- * not publish them. Only the syntax and the names of functions are checked then.
+ * not publish them. In that case, only the syntax and the names of functions are checked.
  *
  * @example
  * filterProblem('agee > 30', [{ name: 'age', type: 'INT' }]);

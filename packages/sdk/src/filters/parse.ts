@@ -9,7 +9,7 @@ import { requireLength } from './length.ts';
 const MAX_BRACKETS = 200;
 const MAX_SIGNS = 8000;
 /**
- * The characters that count toward MAX_SIGNS, including spaces, because the parser may read a long run of spaces many
+ * The characters that count toward MAX_SIGNS. Spaces count too, because the parser may read a long run of spaces many
  * times.
  */
 const SIGN = /\W/;

@@ -7,9 +7,9 @@ import { TIMESTAMP } from './celTypes.ts';
 export type AttributeType = 'string' | 'int' | 'uint' | 'double' | 'bool' | 'timestamp';
 
 /**
- * An attribute's value. An int or uint is a bigint. A timestamp is a Date, or a bigint in microseconds since 1970.
- * A value of null or undefined means that the attribute is absent: `attribute == null` is true, and other expressions with
- * the attribute fail.
+ * An attribute's value. An int or uint is a bigint. A timestamp is a Date, or a bigint in microseconds since 1970. A
+ * value of null or undefined means that the attribute is absent: tests such as `attribute == null` work, and every
+ * other use of the attribute fails.
  */
 export type AttributeValue = string | bigint | number | boolean | Date | null | undefined;
 

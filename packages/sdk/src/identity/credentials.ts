@@ -17,7 +17,9 @@ export interface Credentials {
 /** Credentials as JSON, with the keysets in base64. A development exchange writes them to `dev.json` in this form. */
 export type CredentialsJson = { [K in keyof Credentials]: string };
 
-/** Reads credentials from JSON. If a member is invalid, the Error contains its name but not its value. */
+/**
+ * Reads credentials from JSON. Throws an Error if a member is invalid. The Error names the member but omits its value.
+ */
 export function readCredentials(json: CredentialsJson): Credentials {
   const text = (member: keyof Credentials) => {
     const value: unknown = json[member];

@@ -1,4 +1,4 @@
-/** The facts about a certificate that people compare, especially its fingerprint. */
+/** Describes a certificate, especially its fingerprint, so that people can compare it. */
 import { parseCertificate, parseCertificatePem } from '@measurement-exchange/consent';
 
 export interface CertificateFacts {

@@ -127,8 +127,8 @@ class ProviderAgent implements Agent {
   }
 
   /**
-   * Announces the multi-party protocols that the provider supports. If the provider supports none of them, ignores an
-   * error, and the next poll announces again.
+   * Announces the multi-party protocols that the provider supports. If the provider supports none, an error is ignored:
+   * the method returns false, and the next poll tries again.
    */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;

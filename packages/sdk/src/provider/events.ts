@@ -42,8 +42,8 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
    */
   vidColumns?: Readonly<Record<string, string>>;
   /**
-   * The provider's population. Filters may use its attributes as `person.<attribute>`, and the VID of an event
-   * determines their values. If the events have a column with such a name, filters cannot use the column.
+   * The provider's population. Filters may use its attributes as `person.<attribute>`. An event's VID determines the
+   * values of these attributes. Filters cannot use event columns whose names begin with `person.`.
    */
   population?: Population | undefined;
   /**

@@ -58,7 +58,7 @@ export function confirmReferences(path: string, references: Iterable<string>): v
 
 /**
  * A provider's spent budget and responses. A charge must stay within both the (epsilon, delta) budget and the rho
- * budget. Both hold for each person: a charge to a slice of people counts only for the people in the slice.
+ * budget. Both budgets apply per person: a charge to a slice of people counts only for the people in the slice.
  */
 export class Ledger {
   /** The duchies' rejections of stored uploads. */
@@ -91,7 +91,8 @@ export class Ledger {
   /**
    * Charges a requisition before its events are read. If an earlier attempt was charged, charges only the difference.
    * Throws InsufficientBudget and writes nothing if the charges exceed the budget. Returns the number of unfinished
-   * attempts: this attempt, and earlier attempts that crashed. `measurement` tells the operator who asked.
+   * attempts: this attempt, and earlier attempts that crashed. Also stores `measurement`, so that the operator can see
+   * which measurement was charged.
    */
   begin(requisition: string, charges: Charge[], measurement?: string): number {
     return this.transaction(() => {
@@ -167,7 +168,9 @@ export class Ledger {
     this.closeFile();
   }
 
-  /** Charges the part of the cost that the requisition has not been charged yet. */
+  /**
+   * Charges the part of the cost that has not been charged yet. Throws InsufficientBudget if the budget is too small.
+   */
   private charge(requisition: string, charge: Charge): void {
     const { selectCharge, selectTotals, addToCharge, addToTotal } = this.statements;
     const { reference, day } = charge;

@@ -10,7 +10,7 @@ export type Vid = number | string | bigint;
 
 type Attributes = Record<string, string | number | bigint | boolean | null>;
 
-/** A population in JSON. Ranges include both ends and must not overlap. A population of the exchange has this form, too. */
+/** A population in JSON. Ranges include both ends and must not overlap. The exchange uses the same form. */
 export interface PopulationSpec {
   subpopulations: {
     vidRanges: { start: Vid; end: Vid }[];
@@ -38,7 +38,7 @@ export interface Population {
   readonly ranges: readonly Interval[];
   readonly subpopulations: readonly Subpopulation[];
   readonly modelLines: readonly string[];
-  /** Identifies the VIDs and their attributes. Every change to the population changes the fingerprint. */
+  /** Identifies the VIDs and their attributes. If a VID or an attribute changes, the fingerprint changes. */
   readonly fingerprint: string;
   /** Counts the VIDs of the subpopulations whose attributes match the filter, or all VIDs if there is no filter. */
   count(filter?: string, signal?: AbortSignal): Promise<bigint>;

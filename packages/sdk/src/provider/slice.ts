@@ -57,8 +57,8 @@ function sampleOf({ vidSampling, shareShuffle }: VerifiedRequisition, people: Se
 }
 
 /**
- * Returns the slice of the hash buckets or registers in the ranges, or everybody if one range covers all of them. A
- * range includes its start and excludes its end.
+ * Returns the slice of people whose hash bucket or register is in one of the ranges. Returns everybody if one range
+ * covers all buckets or registers. A range includes its start and excludes its end.
  */
 function partOf(axis: string, size: number, ranges: [start: number, end: number][]): Slice {
   const intervals = ranges

@@ -117,7 +117,7 @@ interface OfferedProtocol {
   verify(spec: PlainSpec): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>>;
 }
 
-/** Throws a refusal if this provider does not offer the measurement's protocol. */
+/** Returns the measurement's protocol. Throws a refusal if this provider does not offer the protocol. */
 function protocolOf(requisition: Requisition, context: VerifyContext): OfferedProtocol {
   const { protocolConfig = {} } = requisition;
   const { shareShuffle, liquidLegions } = context;

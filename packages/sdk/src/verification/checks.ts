@@ -88,7 +88,7 @@ export async function decrypted({ ciphertext }: EncryptedMessage, privateKeyset:
   return { value, detail: `${ciphertext.length} bytes` };
 }
 
-/** Names of measurement types, for people to read. */
+/** Human-readable names of the measurement types. */
 export const TYPE_WORDS: Readonly<Record<PlainSpec['measurementType'], string>> = {
   REACH: 'reach',
   REACH_AND_FREQUENCY: 'reach and frequency',

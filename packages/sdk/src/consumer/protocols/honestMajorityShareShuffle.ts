@@ -48,7 +48,7 @@ export function shareShuffleErrors(
   };
 }
 
-/** Returns the number of people in the sample, as stated by the aggregator. */
+/** Returns the sample size that the aggregator states. Throws `FiguresFault` if the size is missing or invalid. */
 function vectorSizeOf({
   methodology,
 }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency): number {

@@ -44,7 +44,7 @@ export interface AskingOptions {
    * otherwise the need would not be measured again.
    */
   failures: (key: string) => number;
-  /** Whether to ask again for measurements that failed. */
+  /** Whether to repeat measurements that failed. */
   retries: boolean;
   /** Stores which measurement answers which needs. */
   record: (measurements: { keys: string[]; measurement: string }[]) => Promise<void>;
@@ -147,7 +147,7 @@ class Asking {
       if (isTerminal(measurement.state)) this.open.delete(measurement.name!);
     });
     const settled = await Promise.allSettled(created);
-    // Record what was created even if something failed, so that the next run finds it.
+    // Record the created measurements even if another one failed, so that the next run finds them.
     if (recorded.length > 0) await this.options.record(recorded);
     this.report();
     for (const result of settled) if (result.status === 'rejected') throw result.reason;

@@ -2,7 +2,7 @@
 import type { DocumentFigure, ReportDocument } from '@measurement-exchange/reports';
 
 export interface FigureDifference {
-  /** Names the figure, such as `reach of all, 2026-07-01T00:00:00Z to 2026-08-01T00:00:00Z`. */
+  /** The name of the figure, such as `reach of all, 2026-07-01T00:00:00Z to 2026-08-01T00:00:00Z`. */
   figure: string;
   /** The figures as text. Absent if the document does not have the figure. */
   stored?: string;
@@ -37,7 +37,7 @@ function* numbersOf(figure: DocumentFigure): Generator<[string, string]> {
   }
 }
 
-/** Compares intervals to a tenth, because the last digits of a sum depend on the processor. */
+/** Returns a number as text. Rounds the interval to tenths, because a sum's last digits depend on the processor. */
 function rounded({ value, low, high }: { value: number; low: number; high: number }): string {
   return `${value} (95 %: ${low.toFixed(1)} to ${high.toFixed(1)})`;
 }

@@ -73,7 +73,7 @@ export class Known {
     return read.filter((measurement) => measurement !== undefined);
   }
 
-  /** Returns the measurement that answers a need: one that has succeeded, or else one that is still pending. */
+  /** Returns the measurement for a need: the last one that succeeded, or else the last one that is still pending. */
   async answer(key: string): Promise<Measurement | undefined> {
     const all = await this.measurements(key);
     const succeeded = all.filter(({ state, results }) => state === 'SUCCEEDED' && results !== undefined);

@@ -28,9 +28,9 @@ import { type StoredReport, StoredReports, type UnreadableReport } from './store
 export interface PlannedReport {
   plan: Plan;
   rehearsal: Rehearsal;
-  /** The measurement that already answers a need, by the need's key. */
+  /** Maps the key of each need with an existing measurement to the name of that measurement. */
   reused: ReadonlyMap<string, string>;
-  /** Why some needs cannot be asked yet, by the need's key. */
+  /** Maps the key of each need that cannot be measured yet to the reason. */
   notDue: ReadonlyMap<string, string>;
 }
 
@@ -277,7 +277,7 @@ function periodEnds({ plan, needs }: ReportAnswer): number[] {
   return plan.needs.filter(({ key }) => waiting.has(key)).map(({ need }) => Date.parse(need.period.end));
 }
 
-/** Returns the measurements of other reports that answer needs of this one. */
+/** Returns the usable measurements that this report does not record yet, each with the key of its need. */
 function reusedOf(outcomes: Outcomes, stored: StoredReport): { key: string; measurement: string }[] {
   const own = new Set(stored.measurements.values());
   return outcomes.all().flatMap((need) => {

@@ -146,7 +146,7 @@ export function needsIn(question: Question): Need[] {
   }));
 }
 
-/** Returns the time as plans write it, without a fraction of a second. */
+/** Returns the time in the format of plans, in which whole seconds have no fraction. */
 const secondsOf = (time: string) => new Date(time).toISOString().replace('.000Z', 'Z');
 
 const METRICS: Record<NeedType, string> = {
@@ -157,7 +157,7 @@ const METRICS: Record<NeedType, string> = {
 };
 const MAX_TITLE = 200;
 
-/** Returns a title for people, such as `reach of tv | video, Jul 6 – 12, 2026, age 18-34`. */
+/** Returns a readable title, such as `reach of tv | video, Jul 6 – 12, 2026, age 18-34`. */
 export function titleOf({ segments, definition }: Plan, needs: readonly PlannedNeed[]): string {
   const { type, period, group } = needs[0]!.need;
   const union = needs.reduce((all, { union }) => all | union, 0);

@@ -17,7 +17,7 @@ import type { Dependencies } from '../deps.ts';
 import { exchangeKey, hex, type ReportKeys } from './keys.ts';
 import { ReportRejected, seal, unseal } from './sealed.ts';
 
-/** A report as it is stored at the exchange, with its definition decrypted. */
+/** A report from the exchange, with its definition decrypted. */
 export interface StoredReport {
   name: string;
   definition: ReportDefinition;
@@ -31,7 +31,7 @@ export interface StoredReport {
   updateTime: string;
 }
 
-/** A report in a list whose definition cannot be used. */
+/** A listed report that cannot be used, because its definition cannot be decrypted or is invalid. */
 export interface UnreadableReport {
   name: string;
   state: ReportState;
@@ -97,7 +97,7 @@ export class StoredReports {
     }
   }
 
-  /** Records which measurements answer which needs. `key` is the need's own key. */
+  /** Records the measurements for some needs. Each `key` is a need's own key. */
   async record(name: string, measurements: readonly { key: string; measurement: string }[]): Promise<void> {
     if (measurements.length === 0) return;
     await this.change(name, async ({ measurements: recorded = [] }) => {

@@ -15,7 +15,9 @@ import { acceptedProtocol, type DuchyProtocol, ProtocolError } from '../protocol
 import { inBatches } from './batches.ts';
 import { requestFor } from './requests.ts';
 
-/** A report's event groups by their names under the data providers, and everything else that a plan depends on. */
+/**
+ * Everything that a plan depends on. `eventGroups` maps names such as `dataProviders/x/eventGroups/y` to event groups.
+ */
 export interface World {
   eventGroups: ReadonlyMap<string, EventGroup>;
   known: Pick<Surroundings, 'population' | 'subpopulations' | 'referenceOf'>;
@@ -36,7 +38,7 @@ export async function readWorld(deps: Dependencies, definition: ReportDefinition
   };
 }
 
-/** Throws `PlanError` if the consumer cannot see one of the event groups. */
+/** Reads the definition's event groups. Throws `PlanError` if the consumer cannot see one of them. */
 async function readEventGroups(
   { client, credentials, signal }: Dependencies,
   { segments }: ReportDefinition,
@@ -59,7 +61,7 @@ async function readEventGroups(
   );
 }
 
-/** Returns the population that the exchange uses for the definition's model line. */
+/** Returns the population for the definition's model line, or the default population if there is no model line. */
 async function populationOf(
   { client, signal }: Dependencies,
   { modelLine }: ReportDefinition,
@@ -83,8 +85,8 @@ const AT_ONCE = 4;
 const USUAL_DELTA = 1e-9;
 
 /**
- * Asks the exchange which duchies would compute each union, and creates nothing. Throws `PlanError` if the consumer does
- * not accept the duchies, and `FilterRejected` if a filter is invalid.
+ * Asks the exchange which duchies would compute each union, without creating a measurement. Throws `PlanError` if the
+ * consumer does not accept the duchies, and `FilterRejected` if a filter is invalid.
  */
 export async function whoComputes(
   deps: Dependencies,

@@ -2,7 +2,7 @@ import type { Clock } from '../../client/clock.ts';
 
 export type Cached<T> = ReturnType<typeof cached<T>>;
 
-/** Each value stays in the cache for `ttlMs` milliseconds. Failures are not cached. */
+/** Returns a cache for `read`. Each value stays in the cache for `ttlMs` milliseconds. Failures are not cached. */
 export function cached<T>(read: (name: string) => Promise<T>, ttlMs: number, clock: Clock) {
   const cache = new Map<string, { value: Promise<T>; expiresAt: number }>();
   return {

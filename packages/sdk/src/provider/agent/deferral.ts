@@ -6,8 +6,8 @@ import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
 /**
- * The time between two attempts to answer a deferred requisition. The time doubles with each deferral, so that the exchange
- * stores few deferrals.
+ * The first and the longest time between two attempts to answer a deferred requisition. The time doubles with each
+ * deferral, so that the exchange stores few deferrals.
  */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
 /**
@@ -95,7 +95,8 @@ export async function defer(
 function waitMs(deferred: Deferred, earlier: number, now: number): number {
   const backoff = Math.min(FIRST_DEFERRAL_MS * 2 ** earlier, LONGEST_DEFERRAL_MS);
   if (!(deferred instanceof NotRecordedYet)) return backoff;
-  // Wait until the interval has ended, but no longer than `completeAt`, when the requisition is answered anyway.
+  // Wait at least until the interval has ended, but not beyond `completeAt`. At that time, the requisition is answered
+  // anyway.
   const { end, completeAt } = deferred;
   const wait = Math.min(Math.max(backoff, end.getTime() - now), completeAt - now, MOST_AHEAD_MS);
   return Math.max(wait, LEAST_AHEAD_MS);

@@ -76,8 +76,8 @@ export class Responder {
   }
 
   /**
-   * After `begin`, the requisition stays charged, because every outcome may reveal something about the events, even an
-   * error or the duration of the scan.
+   * Decides on a response and stores it. After `begin`, the requisition stays charged, because every outcome may reveal
+   * something about the events, even an error or the duration of the scan.
    */
   private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const { client, credentials, ledger } = this.context;

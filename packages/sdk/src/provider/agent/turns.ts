@@ -64,8 +64,8 @@ export function createBounds(onRoom: () => void) {
   const full = new Map<string, number>();
   return {
     /**
-     * Returns whether another task may start. If not, calls `onRoom` as soon as at most half of the limit `most` is in
-     * use.
+     * Returns true and counts another task if fewer than `most` tasks with this key are open. Otherwise, returns false,
+     * and calls `onRoom` once at most half of `most` tasks are open.
      */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;

@@ -1,7 +1,4 @@
-/**
- * Exports everything that an event source needs to sample people. Sources import no other code of the privacy
- * mathematics.
- */
+/** Exports everything that an event source needs to sample people. Event sources import no other code for privacy. */
 import type { BucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 
 export { MAX_VID } from '@measurement-exchange/contract';

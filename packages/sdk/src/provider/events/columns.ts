@@ -15,8 +15,8 @@ export interface ColumnNames {
   /** The column with the seconds watched, as a number or an INTERVAL. Default: `duration`, if that column exists. */
   duration?: string;
   /**
-   * The column with the number of events of each row, for example in a table of daily counts. A row without a positive
-   * count has no events. Default: each row is one event.
+   * The column with the number of events that each row represents, for example in a table of daily counts. A row
+   * without a positive count has no events. Default: each row is one event.
    */
   count?: string;
   /**

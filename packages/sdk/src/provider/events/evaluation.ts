@@ -8,7 +8,7 @@ import { match } from '../filter/evaluator.ts';
 import type { SelectionFilter } from './people.ts';
 import type { EventReader, Matching, SourceQuery } from './source.ts';
 
-/** Returns the combinations that match a filter. They are read and evaluated when the source asks for them. */
+/** Returns the combinations that match a filter. CEL evaluates the combinations only when the source reads `rows`. */
 export function matchingOf(
   filter: SelectionFilter,
   reader: EventReader,

@@ -1,6 +1,6 @@
 /**
- * Resolves `person.<attribute>` in filters. Only the provider's own population says which VIDs have which attributes, not
- * the events and not the exchange.
+ * Resolves `person.<attribute>` in filters. The provider's own population determines the attributes of each VID. The
+ * events and the exchange do not.
  */
 import { gapsBetween, type Interval, joinIntervals } from '@measurement-exchange/mpc/charges';
 import { FilterError } from '../../filters/errors.ts';
@@ -23,16 +23,16 @@ export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 export interface ResolvedFilter {
   parts: PeopleFilter[];
   /**
-   * The only VIDs whose events can match, or undefined if any VID can. These VIDs depend only on the conditions that
-   * use no attributes of events.
+   * The VIDs whose events can match, or undefined if every VID's events can match. Only the conditions that use no
+   * attributes of events determine these VIDs.
    */
   vids: Interval[] | undefined;
 }
 
 const ALL_VIDS: Interval = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
 /**
- * The maximum number of groups of people for which a filter is compiled if a condition mixes attributes of people and
- * events.
+ * The maximum number of groups of people if a condition mixes attributes of people and events. Such a filter is
+ * compiled once for each group.
  */
 const MAX_MIXED_GROUPS = 64;
 

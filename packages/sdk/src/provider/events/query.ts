@@ -4,7 +4,9 @@ import type { Watch } from './source.ts';
 export interface EventQuery extends Watch {
   eventGroups: EventGroupSelection[];
   vidSampling: { start: number; width: number };
-  /** The model line that assigned the VIDs. It selects the VID column, if the events have several (`vidColumns`). */
+  /**
+   * The model line that assigned the VIDs. If the events have several VID columns, it selects one (see `vidColumns`).
+   */
   modelLine?: string | undefined;
 }
 
@@ -13,6 +15,8 @@ export interface EventGroupSelection {
   /** The value to look for in the event group column. */
   reference: string;
   interval: { start: Date; end: Date };
-  /** A CEL expression over the attributes. Events for which it is false or fails are not selected. */
+  /**
+   * A CEL expression over the attributes. If the expression is false or fails for an event, the event is not selected.
+   */
   filter?: string;
 }

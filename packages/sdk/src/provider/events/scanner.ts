@@ -137,7 +137,7 @@ export function outOfRange(field: string, range: string): RefusalError {
   return new RefusalError('VALUE_OUT_OF_RANGE', `${field} must be ${range}.`);
 }
 
-/** Combines the progress of consecutive scans into one percentage that never decreases. */
+/** Returns a function that creates the progress callback of each scan. Together, they report one rising percentage. */
 function stages(count: number, onProgress: Watch['onProgress']): (stage: number) => Watch['onProgress'] {
   if (onProgress === undefined) return () => undefined;
   let last = -1;

@@ -25,9 +25,12 @@ export interface CheckedQuery {
 
 /** The people whose events a query can depend on. */
 export interface SelectedPeople {
-  /** Identifies what a VID stands for: the VID column, and the provider's population. */
+  /**
+   * Identifies the VID column and the provider's population, because the same VID may mean another person in another
+   * column.
+   */
   vidSpace: string;
-  /** For each event group of the query, the only VIDs whose events it can select. Undefined: everybody. */
+  /** For each event group of the query, the VIDs whose events its filter can select. Undefined: everybody. */
   vids: (VidRanges | undefined)[];
   /** Whether CEL evaluates a part of a filter. If so, CEL also reads attributes of people who are not in the sample. */
   isEvaluated: boolean;

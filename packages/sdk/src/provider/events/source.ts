@@ -38,8 +38,8 @@ export interface EventSource {
   /** Counts the distinct VIDs in a VID column, and how many of them are outside of the population. */
   countVids(vid: string, population: VidRanges | undefined, watch: Watch): Promise<VidCounts>;
   /**
-   * Checks everything that a query relies on. Throws EventsUnavailable with a remedy. If the events are on a
-   * server, opening the source also runs this check.
+   * Checks everything that a query relies on. If a check fails, throws EventsUnavailable with a remedy. If the events
+   * are on a server, opening the source also runs these checks.
    */
   selfTest(watch: Watch): Promise<void>;
   /** Ends all running statements, which then throw EventsUnavailable. */
@@ -88,7 +88,9 @@ export interface VidCounts {
   outside: number;
 }
 
-/** Reads the events of a query. The query's `signal` stops a statement, and its `onProgress` may be called. */
+/**
+ * Reads the events of a query. The query's `signal` stops a statement. The reader may call the query's `onProgress`.
+ */
 export interface EventReader {
   /**
    * Streams the distinct values of the attributes in the selected events, at most `limit` rows. Integers are bigints,
@@ -150,8 +152,8 @@ export interface SourceSelection {
 export interface Matching {
   attributes: readonly string[];
   /**
-   * Code that uses `rows` must read all of them once, before it starts the statement that needs them, because the rows
-   * come from `combinations` of the same reader. If reading the rows throws, that code must throw the same error.
+   * The matching combinations, which come from `combinations` of the same reader. The reader must read all rows once,
+   * before it starts the statement that needs them. If reading the rows throws, the reader must throw the same error.
    */
   rows: AsyncIterable<AttributeValue[][]>;
 }

@@ -15,26 +15,26 @@ export interface Dialect {
   /** Whether the engine can represent a constant exactly. A timestamp is in microseconds since 1970. */
   canBind(value: string | bigint | number | boolean, type: AttributeType): boolean;
   /**
-   * Compares two values of a type. The result is NULL if one of them is NULL, and false if one of them is NaN. Text is
-   * compared by code points. An operand of type double is always an attribute or a constant.
+   * Writes a comparison of two values of a type. The result is NULL if one of them is NULL, and false if one of them is
+   * NaN. Text is compared by code points. An operand of type double is always an attribute or a constant.
    */
   compare(type: AttributeType, a: string, operator: Comparison, b: string): string;
-  /** Computes with 64-bit integers. An overflow and a division by zero give NULL. A quotient is truncated. */
+  /** Writes arithmetic with 64-bit integers. An overflow or a division by zero gives NULL. A quotient is truncated. */
   readonly arithmetic?: {
     binary(operator: '+' | '-' | '*' | '/', a: string, b: string): string;
     negate(a: string): string;
   };
-  /** Writes an expression for `yes` or `no`, or for NULL if the condition is NULL. */
+  /** Writes an expression that gives `yes` or `no`, or NULL if the condition is NULL. */
   choose(condition: string, yes: string, no: string): string;
-  /** Whether a value is one of the constants, none of which is NaN. The result is NULL if the value is NULL. */
+  /** Writes the condition that a value is one of the constants (never NaN). NULL gives NULL. */
   isOneOf(type: AttributeType, a: string, constants: string[]): string;
-  /** Returns false, or NULL if the value is NULL. */
+  /** Writes an expression that gives false, or NULL if the value is NULL. */
   falseIfPresent(a: string): string;
   /** The functions that the engine computes exactly as CEL does, by their names in CEL. CEL evaluates all others. */
   readonly functions: Readonly<Record<string, SqlFunction>>;
 }
 
-/** A function of CEL in an engine's SQL. It counts and compares text by code points. */
+/** A CEL function in an engine's SQL. The SQL counts and compares text by code points. */
 export interface SqlFunction {
   /** The types of the operands. The receiver of a method is the first operand. */
   takes: readonly AttributeType[];

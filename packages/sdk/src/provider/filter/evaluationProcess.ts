@@ -1,6 +1,7 @@
 /**
  * The process that runs consumers' filters. A worker thread evaluates the filters. The main thread relays requests and
- * responses. It kills the process if a request takes too much time or memory, or if the agent has exited.
+ * responses. The main thread also kills the process if a request takes too much time or memory, or if the agent has
+ * exited.
  */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Request } from './requests.ts';

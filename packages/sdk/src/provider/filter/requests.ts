@@ -13,7 +13,7 @@ export interface FilterText {
   attributes: Readonly<Record<string, AttributeType>>;
   /** The dialect for the part that runs in SQL. If it is absent, CEL evaluates the whole filter. */
   dialect?: DialectName | undefined;
-  /** Attributes with the same value for all events that the filter is applied to. They become constants. */
+  /** The values of attributes that are the same for every event that the filter tests. They become constants. */
   values?: KnownValues | undefined;
 }
 

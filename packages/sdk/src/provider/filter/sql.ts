@@ -101,7 +101,7 @@ const comparison =
   (parts, dialect) => {
     const { type } = parts[0]!;
     if (!all(parts, 'string', 'int', 'uint', 'bool', 'timestamp', 'double')) return undefined;
-    // A dialect may repeat a double in its SQL, so translate only attributes and constants.
+    // Translate only attributes and constants, because a dialect may write an operand of type double several times.
     if (type === 'double' && !parts.every(({ atom }) => atom)) return undefined;
     return of('bool', parts, (a, b) => dialect.compare(type, a!, operator, b!));
   };
@@ -145,7 +145,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Translates `in` only for lists of constants. An element that gives an error makes `in` fail in CEL, but not in SQL. */
+/**
+ * Translates `in` only for lists of constants. Returns undefined if an element gives an error, because only CEL handles
+ * such an error correctly.
+ */
 function membership([element, list]: Expr[], target: Target): Sql | undefined {
   const { dialect } = target;
   const tested = toSql(element!, target);

@@ -5,7 +5,7 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 
 /** The cost of a result for the events of one event group reference on one UTC day, for the people in a slice. */
 export interface Charge {
-  /** The value that selects the rows in the provider's data, regardless of the event group's name. */
+  /** The event group reference, which selects rows in the provider's data. The event group's name has no effect. */
   reference: string;
   /** A UTC day such as `2026-07-28`. */
   day: string;

@@ -17,7 +17,7 @@ export interface HeldQuestion {
   since: string;
 }
 
-/** The requisitions on hold, which a ledger stores. */
+/** The part of a ledger that stores the requisitions on hold. */
 export interface HeldQuestions {
   set(question: Omit<HeldQuestion, 'since'>): void;
   remove(requisition: string): void;

@@ -16,11 +16,9 @@ import { type BudgetReport, budgetReport } from './report.ts';
 import { openLedgerForReading } from './schema.ts';
 import { worstTotals } from './worstTotals.ts';
 
-/** The amount spent on one event group reference on one day, for the person with the largest sum. */
+/** The largest amount that was spent on any one person, for one event group reference and one day. */
 export interface Spending {
-  /**
-   * Empty for charges that were stored with schema 1, which had no references. Such charges count against every reference.
-   */
+  /** Empty for charges from schema 1, which stored no references. These charges count against every reference. */
   reference: string;
   day: string;
   spent: PrivacyAmount;

@@ -1,4 +1,4 @@
-/** Stores which uploads duchies have rejected, until the requisition is closed. */
+/** Stores which uploads duchies have rejected. Each rejection is kept until its requisition is closed. */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 
@@ -19,7 +19,7 @@ export interface RejectedUpload extends Rejection {
   duchy: string;
 }
 
-/** The rejections of uploads in a ledger. */
+/** The part of a ledger that stores the rejections of uploads. */
 export interface Rejections {
   get(requisition: string): Rejection | undefined;
   set(requisition: string, rejection: Rejection): void;

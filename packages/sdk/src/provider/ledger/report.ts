@@ -19,18 +19,16 @@ import { type Total, unitRows, WorstOf, worstTotals } from './worstTotals.ts';
 
 /** Consecutive days on which the same amount was spent on an event group reference. */
 export interface SpendingRange {
-  /**
-   * Empty for charges that were stored with schema 1, which had no references. Such charges count against every reference.
-   */
+  /** Empty for charges from schema 1, which stored no references. These charges count against every reference. */
   reference: string;
   firstDay: string;
   lastDay: string;
   days: number;
-  /** The amount spent on each of the days, for the person with the largest sum. */
+  /** The largest amount that was spent on any one person on each of the days. */
   spent: PrivacyAmount;
   /**
-   * The remaining budget of each day. Absent if the limit is unknown. `leftRatio` is the smallest remaining share of
-   * epsilon, delta, or rho.
+   * The remaining budget of each day. Absent if the limit is unknown. `leftRatio` is the smallest of the remaining
+   * fractions of epsilon, delta, and rho.
    */
   left?: PrivacyAmount;
   leftRatio?: number;
@@ -61,15 +59,15 @@ export interface MeasurementSpending {
 }
 
 export interface BudgetReport {
-  /** The budget for each event group reference and day. Undefined if no agent of this version has used the ledger. */
+  /** The budget for each event group reference and day. Undefined if no agent has stored its budget in the ledger. */
   limit: PrivacyAmount | undefined;
   ranges: SpendingRange[];
   consumers: ConsumerSpending[];
   /** The latest measurements, newest first. */
   measurements: MeasurementSpending[];
   /**
-   * The number of measurements like the latest one that the remaining budget allows. Undefined if nothing was charged,
-   * or if the limit is unknown.
+   * How many times the latest measurement could be repeated within the remaining budget. Undefined if nothing was
+   * charged, or if the limit is unknown.
    */
   moreLikeTheLast: number | undefined;
 }
@@ -192,7 +190,7 @@ function measurementSpending(database: DatabaseSync): MeasurementSpending[] {
   }));
 }
 
-/** Returns how many times the charges of a requisition could be repeated within the limit. */
+/** Returns how many times a requisition could be charged again before the limit is reached. */
 function repetitions(database: DatabaseSync, requisition: string, limit: Units): number {
   const charges = unitRows<SliceRow & Pick<Total, 'reference' | 'day'>>(
     database,

@@ -1,7 +1,7 @@
 /** Defines the responses to requisitions, and converts them to and from the rows of a ledger. */
 import type { EncryptedMessage, Refusal } from '@measurement-exchange/contract';
 
-/** A response that is sent to the exchange, without the etag. */
+/** A response that the provider sends to the exchange. The etag is added when the response is sent. */
 export type DirectResponse =
   | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: never; upload?: never }
   | { refusal: Refusal; upload?: never };

@@ -73,7 +73,7 @@ function describeFault(error: unknown, path: string): unknown {
  * exist.
  */
 export function openLedgerBeside(path: string): DatabaseSync {
-  // Creating or updating the ledger needs the lock. Writing to a current ledger does not.
+  // Creating a ledger or updating its schema needs the lock. Writing to an up-to-date ledger does not.
   if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
   const database = new DatabaseSync(path, { timeout: BUSY_MS });
   requireKnown(database, path);

@@ -50,7 +50,7 @@ export class StoredSlices {
   }
 }
 
-/** Returns the amount of each slice. Several rows may be about the same slice. */
+/** Returns the sum of the rows of each slice. The keys are the texts of the slices. */
 export function amountsOf(rows: Iterable<SliceRow>, texts: ReadonlyMap<number, string>): SlicedAmounts {
   const amounts = new Map<string, Units>();
   for (const { slice, epsilon, delta, rho } of rows) {

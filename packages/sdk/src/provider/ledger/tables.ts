@@ -18,7 +18,7 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** `slices` has the text of each slice. Slice 1 holds everybody. */
+/** `slices` contains the text of each slice. The slice with the ID 1 contains everybody. */
 const ACCOUNTS = `
 CREATE TABLE slices (
   id     INTEGER PRIMARY KEY,
@@ -102,7 +102,7 @@ CREATE TABLE questions (
 
 /**
  * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does
- * not read all charges. Rows of these three tables are never deleted. Amounts are integer units (see
+ * not read all charges. Rows of `responses`, `charges` and `totals` are never deleted. Amounts are integer units (see
  * packages/mpc/src/charges/amounts.ts) and never decrease.
  */
 export const SCHEMA = `

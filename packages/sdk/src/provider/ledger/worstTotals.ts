@@ -3,18 +3,18 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type SlicedAmounts, SliceSums, type Units } from '@measurement-exchange/mpc/charges';
 import { amountsOf, type SliceRow, sliceTexts } from './slices.ts';
 
-/** The charges to an event group reference on a day. */
+/** The charges for one event group reference and one day. */
 export interface Total {
   reference: string;
   day: string;
   amounts: SlicedAmounts;
-  /** The largest total charge of any one person. Epsilon, delta, and rho each have their own maximum. */
+  /** The largest total charge of any one person, separately for epsilon, delta, and rho. */
   units: Units;
 }
 
 type Row = SliceRow & { reference: string; day: string };
 
-/** Returns the total of each reference and day, in ascending order. */
+/** Returns the total of each reference and day, sorted by reference and day. */
 export function worstTotals(database: DatabaseSync): Total[] {
   const totals: Total[] = [];
   const worst = new WorstOf(database);

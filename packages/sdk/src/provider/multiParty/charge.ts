@@ -1,4 +1,4 @@
-/** The privacy cost of a verified requisition whose result duchies compute. */
+/** Computes the privacy cost of a verified requisition. The requisition is for a computation by duchies. */
 import { measurementCost, type Units } from '@measurement-exchange/mpc/charges';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedLiquidLegions } from '../verify/liquidLegions.ts';

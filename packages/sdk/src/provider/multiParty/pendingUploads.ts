@@ -85,7 +85,7 @@ export class PendingUploads {
     this.kept = names;
   }
 
-  /** Sends the same bytes in each attempt, which is safe because a duchy stores an upload only once. */
+  /** Retries transient failures with the same bytes, which is safe because a duchy stores an upload only once. */
   private async sendUntilStored(
     requisition: Requisition,
     { duchy, fulfillment }: Upload,

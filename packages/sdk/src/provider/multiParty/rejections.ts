@@ -15,7 +15,7 @@ function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** Counts a new rejection only if the wait after the last counted rejection is over. */
+/** Adds a rejection to the earlier ones. It counts only if the wait after the last counted rejection is over. */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,
@@ -30,7 +30,7 @@ export function counted(
 export class UploadRejected extends Error {
   override readonly name = 'UploadRejected';
   readonly rejections: number;
-  /** The wait until the next attempt, or 0 if that attempt will refuse the requisition. */
+  /** The time until the upload is sent again, or 0 if the requisition will be refused instead. */
   readonly waitMs: number;
   /** The action that the provider's operator can take. */
   readonly remedy: string;

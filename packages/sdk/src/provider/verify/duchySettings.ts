@@ -2,7 +2,7 @@
 import { createTrustStore, type TrustStore } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, MpcNoiseMechanism } from '@measurement-exchange/contract';
 
-/** The computations that a provider takes part in. Only the provider can change these settings, not the exchange. */
+/** Settings for the computations that a provider accepts. The exchange cannot change these settings. */
 export interface ComputationSettings {
   /**
    * The accepted duchies by resource name, such as `duchies/alpha`. Privacy requires that each duchy has a different

@@ -125,7 +125,7 @@ function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInt
   throw refusal('EVENTS_NOT_RECORDED', place, `has events since ${since} only`);
 }
 
-/** Throws a refusal if this consumer may not ask about the event group's events. */
+/** Returns the event group's reference. Throws a refusal if this consumer may not ask about the reference. */
 function referenceOf(
   place: Place,
   { eventGroupReferenceId }: EventGroup,
@@ -162,7 +162,7 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
   return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
-/** Throws the refusal if the resource does not exist at the exchange, and rethrows all other errors. */
+/** Waits for a resource. Throws `refusal` if the error's reason is `absent`, and rethrows all other errors. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',

@@ -26,7 +26,7 @@ export interface Attribute {
   sql: string;
 }
 
-/** Maps columns that are not nullable to the value that means that the attribute is absent. */
+/** For columns that are not nullable: the value that represents an absent attribute, by the column's name. */
 export type AbsentValues = Readonly<Record<string, string | number | boolean>>;
 
 export function columnsOf(names: RoleNames, columns: readonly Column[], absent: AbsentValues): Columns {

@@ -4,8 +4,8 @@ import type { Dialect } from '../../filter/dialect.ts';
 export const clickhouse: Dialect = {
   unknown: 'CAST(NULL AS Nullable(Bool))',
   canBind: () => true,
-  // As in CEL, text is compared by its UTF-8 bytes, which gives the order of code points, and numbers are compared by
-  // IEEE 754. NaN is not less than, equal to, or greater than any number.
+  // ClickHouse compares as CEL does. Text is compared by its UTF-8 bytes, and thus by code points. Numbers follow IEEE
+  // 754: NaN is not less than, equal to, or greater than any number.
   compare: (_, a, operator, b) => `${a} ${operator} ${b}`,
   choose: (condition, yes, no) => `[${no}, ${yes}][${condition} + 1]`,
   // IN gives false for NULL, and treats -0 and 0 as different. `a` may be long, so `arrayMap` binds it to `x` to write

@@ -4,7 +4,9 @@ import type { Matching } from '../source.ts';
 import type { Attribute, Columns } from './columns.ts';
 import { bitsOf, doubleOf, escaped, NAN_BITS, type Parameters } from './parameters.ts';
 
-/** Returns SQL for an attribute's key: its value as text or an integer. Equal values have equal keys, even for NaN. */
+/**
+ * Returns SQL for an attribute's key, which is the value as text or an integer. Equal values have equal keys, even NaN.
+ */
 export function keySql({ type, sql }: Attribute): string {
   if (type === 'string') return `toValidUTF8(${sql})`;
   if (type === 'bool') return `toUInt8(${sql})`;
@@ -35,7 +37,7 @@ function keyText(type: AttributeType, value: AttributeValue): string {
   return `0,${type === 'double' ? bitsOf((value as number) + 0) : value}`;
 }
 
-/** A parameter's value ends once it has this many bytes. A server accepts at most 128 KiB per value. */
+/** The number of bytes after which the next parameter begins. A server accepts at most 128 KiB per parameter. */
 const MAX_PARAMETER = 100_000;
 
 /** The combinations that match a filter, as texts that are bound as parameters. */
@@ -54,7 +56,7 @@ export class MatchingRows {
     for await (const batch of rows) {
       for (const row of batch) {
         const tuple = `(${row.map((value, i) => keyText(types[i]!, value)).join(',')})`;
-        // Count bytes instead of characters. A character takes up to three bytes.
+        // Count three bytes for each character, because a character takes at most three bytes.
         length += 3 * tuple.length;
         tuples.push(tuple);
         if (length < MAX_PARAMETER) continue;

@@ -17,7 +17,7 @@ import {
 
 export function readerOf(server: Server, table: Table, passes: number, watch: Watch): EventReader {
   const signalOf = ({ signal }: SourceQuery) => ({ signal: signal ?? watch.signal });
-  /** Yields the options of each pass, and reports the progress after it. */
+  /** Yields the options of each pass, and reports the progress after each pass. */
   async function* eachPass(query: SourceQuery): AsyncGenerator<FigureOptions> {
     const matched = await matchedOf(query, table);
     for (let residue = 0; residue < passes; residue++) {

@@ -33,7 +33,9 @@ async function requireBuckets(server: Server, watch: Watch): Promise<void> {
   );
 }
 
-/** SQL expressions, by the behavior that they test. Each must be 1, or the agent's statements could give wrong results. */
+/**
+ * SQL expressions, by the behavior that they test. If one is not 1, the agent's statements could give wrong results.
+ */
 const RULES = {
   'NULL in conditions': `isNull(NULL AND 1) AND NOT (NULL AND 0) AND (NULL OR 1) AND isNull(NULL OR 0) AND isNull(NOT NULL)
     AND isNull([1, 2][CAST(NULL AS Nullable(Bool)) + 1])`,
@@ -53,7 +55,7 @@ async function requireRules(server: Server, watch: Watch): Promise<void> {
   );
 }
 
-/** Reads the settings back, because a server may ignore a setting that the account may not change. */
+/** Throws if a setting has no effect, because a server may ignore a setting that the account may not change. */
 async function requireSettings(server: Server, settings: Settings, watch: Watch): Promise<void> {
   const parameters = new Parameters();
   const names = Object.keys(settings).map((name) => parameters.text(name));

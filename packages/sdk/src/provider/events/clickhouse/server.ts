@@ -1,4 +1,4 @@
-/** Sends statements to a ClickHouse server, and kills those whose results are no longer needed. */
+/** Sends statements to a ClickHouse server, and kills a statement if its result is no longer needed. */
 import { randomUUID } from 'node:crypto';
 import { addAbortSignal, Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';

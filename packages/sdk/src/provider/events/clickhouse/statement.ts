@@ -13,7 +13,9 @@ export interface Table {
   columns: Columns;
 }
 
-/** One of `of` passes over the events. It reads only people with `vid % of = residue`, which saves memory on the server. */
+/**
+ * One pass over the events. It reads only people with `vid % of = residue`. Each of the `of` passes needs less memory.
+ */
 export interface Pass {
   residue: number;
   of: number;
@@ -47,8 +49,9 @@ export function conditionSql(
 }
 
 /**
- * Groups the selected events by person. `@events` is a person's event count, and `@total` is the person's sum of the
- * expression `total`. Events without a VID form one group, so that they can be reported.
+ * Returns a subquery that groups the selected events by person. The column `@events` has the person's number of events,
+ * and `@total` has the sum of `total` over these events. Events without a VID form one group, so that they can be
+ * reported.
  */
 function peopleSql(
   query: SourceQuery,

@@ -30,8 +30,8 @@ const wrapped = (name: string) => /^(Nullable|LowCardinality)\((.*)\)$/s.exec(na
 interface AttributeRule {
   type: AttributeType;
   /**
-   * Writes SQL for the attribute's value, with a timestamp in microseconds since 1970. If absent, the SQL is the
-   * column itself.
+   * Writes SQL for the attribute's value. A timestamp is in microseconds since 1970. If `write` is absent, the SQL is
+   * the column itself.
    */
   write?(value: string): string;
 }

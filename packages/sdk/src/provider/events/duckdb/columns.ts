@@ -52,8 +52,8 @@ export interface Columns {
   vids: Map<string, string>;
   eventGroup: string;
   /**
-   * Writes the SQL condition that selects the events in `[start, end)`. It compares values of the column's own type, so
-   * that DuckDB can skip parts of a file.
+   * Writes the SQL condition that selects the events in `[start, end)`. If possible, the condition does not cast the
+   * column, so that DuckDB can skip parts of a file.
    */
   within(interval: { start: Date; end: Date }, parameters: Parameters): string;
   canHold(time: Date): boolean;

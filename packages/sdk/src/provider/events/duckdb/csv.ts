@@ -25,8 +25,8 @@ export async function csvReader(engine: Engine, files: string[], names: RoleName
   const read = reading(files, typed(VARCHAR));
   const zoned = columns.filter(isZoned).map(({ name }) => quoteName(name));
   const casts = zoned.map((name) => `CAST(${name} AS TIMESTAMPTZ) AS ${name}`).join(', ');
-  // Cast these columns from text, because a cast fails for invalid text. If the engine reads a column as TIMESTAMPTZ, it
-  // turns invalid text into NULL.
+  // Read TIMESTAMPTZ columns as text and cast them, because a cast fails for invalid text. If the engine reads a column
+  // as TIMESTAMPTZ, the engine turns invalid text into NULL.
   const readCast: From = (parameters) => `(SELECT * REPLACE (${casts}) FROM ${read(parameters)})`;
   return {
     columns,
@@ -44,15 +44,15 @@ export async function csvReader(engine: Engine, files: string[], names: RoleName
 
 const isZoned = ({ type }: Column) => type.typeId === DuckDBTypeId.TIMESTAMP_TZ;
 
-/** Writes a column's type for the engine. `zoned` replaces TIMESTAMPTZ. */
+/** Writes a column's name and type for the engine. The type `zoned` replaces TIMESTAMPTZ. */
 function typeText(column: Column, zoned: DuckDBType): string {
   const type = isZoned(column) ? zoned : column.type;
   return `${quoteText(column.name)}: ${quoteText(String(type))}`;
 }
 
 /**
- * Returns the columns with the types to read them in. If the engine could not guess the type of a column, the type of its
- * role is used, so that bad lines are reported.
+ * Returns the columns with the types in which they are read. If the engine could not guess the type of a column, the
+ * type of its role is used, so that bad lines are reported.
  */
 function withTypes(guessed: Column[], names: RoleNames): Column[] {
   const { fixed, unlessGuessed } = csvTypes(names);

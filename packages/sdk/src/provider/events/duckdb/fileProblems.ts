@@ -1,6 +1,6 @@
 /**
- * Converts an error message of the engine to one sentence that names the file, the line of a CSV file, and a remedy. The
- * sentence may quote the file, so only the provider's operator may see it.
+ * Replaces the engine's error messages about files. The new message suggests a remedy and, if possible, names the file
+ * and the CSV line. The message may quote the file, so only the provider's operator may see it.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

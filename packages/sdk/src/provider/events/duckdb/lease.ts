@@ -1,4 +1,6 @@
-/** A connection to the engine for one piece of work. It can be canceled, and it converts the engine's errors. */
+/**
+ * A connection to the engine for one piece of work. The work can be canceled. The lease converts the engine's errors.
+ */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { EventsUnavailable, QueryFailed } from '../errors.ts';
 import type { Watch } from '../source.ts';

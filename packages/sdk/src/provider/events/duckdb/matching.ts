@@ -1,4 +1,6 @@
-/** Stores the combinations of attribute values that match a filter in temporary tables, and joins the events with them. */
+/**
+ * Joins the events with temporary tables. Each table stores the combinations of attribute values that match one filter.
+ */
 import {
   type DuckDBConnection,
   DuckDBDataChunk,

@@ -77,7 +77,7 @@ function referenceSql(column: TableColumn): Pick<Columns, 'reference' | 'referen
 }
 
 /**
- * Whether PostgreSQL could write an integer as this text, that is, without leading zeros. Other texts match no
+ * Whether the text is an integer in the form that PostgreSQL writes, without leading zeros. Other texts match no
  * integer.
  */
 const isDecimal = (text: string) => /^(?:0|-?[1-9]\d{0,19})$/.test(text);

@@ -1,4 +1,4 @@
-/** Checks the settings for PostgreSQL. Each connection asks for the password again, so that it can be rotated. */
+/** Checks the settings for PostgreSQL. Each connection asks for the password again, because it may have changed. */
 import { isIP } from 'node:net';
 import type { ClientConfig } from 'pg';
 import { EventsUnavailable } from '../errors.ts';

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 /** Version 14, the first one in which `extract` returns exact numbers. */
 const OLDEST_VERSION = 140_000;
 
-/** SQL expressions that must be true. If one is not, the server is refused with the reason next to it. */
+/** SQL expressions that must be true. If an expression is not true, the check fails with the problem next to it. */
 const BEHAVIOR: [condition: string, problem: string][] = [
   [
     `current_setting('server_version_num')::int >= ${OLDEST_VERSION}`,

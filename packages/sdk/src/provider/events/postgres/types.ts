@@ -80,8 +80,8 @@ export function timeSql(column: TableColumn): string {
 }
 
 /**
- * Returns the SQL expression for reading an attribute's values and joining on them, the type of the expression, and a value
- * that replaces NULL in comparisons.
+ * Returns the SQL expression for reading an attribute and for joining on it. Also returns the expression's type, and
+ * the value that replaces NULL in comparisons (`empty`).
  */
 export function keySql(attribute: string, type: AttributeType): { sql: string; type: string; empty: string } {
   switch (type) {
