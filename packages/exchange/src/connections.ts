@@ -17,7 +17,7 @@ const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**
  * Opens the database. If `databaseUrl` is not set, locks the data directory and starts the embedded server. Disposing
- * of `opened` stops that server and unlocks the data directory.
+ * `opened` stops that server and unlocks the data directory.
  */
 export async function openDatabase(
   config: Config,

@@ -8,7 +8,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /**
- * Responds to a request that Node's parser or a timeout ended. Returns the error sent, or undefined if nothing was sent.
+ * Responds to a request that Node's parser rejected or that timed out. Returns the sent error, or undefined if nothing
+ * was sent.
  */
 export function sendClientError(
   error: Error & { code?: string },

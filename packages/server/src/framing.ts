@@ -2,7 +2,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Headers that a request may contain once. Node ignores a second value, but a proxy may have used the second value. */
+/** Headers that must not be repeated. Node ignores a second value, but a proxy may have used the second value. */
 const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
 const LONGEST = Math.max(...ONCE.map((name) => name.length));
 

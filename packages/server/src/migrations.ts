@@ -43,7 +43,8 @@ export async function schemaState(client: pg.ClientBase, known: Migration[]): Pr
 }
 
 /**
- * Applies pending migrations and returns their names. Throws `foreignMessage` if a different version migrated the database.
+ * Applies pending migrations and returns their names. Throws an error with `foreignMessage` if a different version
+ * migrated the database.
  */
 export async function applyMigrations(
   client: pg.ClientBase,

@@ -15,8 +15,8 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
 }
 
 /**
- * Returns why a range is rejected. A range must not be larger than a private network, because a trusted proxy can claim
- * any address for its client.
+ * Returns the problem of a range, or undefined if the range is valid. A range must not be larger than a private
+ * network, because a trusted proxy can claim any address for its client.
  */
 function rangeProblem(range: string): string | undefined {
   const [address = '', prefix, ...rest] = range.split('/');

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 const MAX_PAUSE_MS = 30_000;
 
-/** Ends the pauses of all jobs that share it, because there may be work to do. */
+/** When there may be work to do, ends the pauses of all jobs that share this waker. */
 export class Waker {
   private waking = new AbortController();
 

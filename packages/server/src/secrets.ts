@@ -1,4 +1,4 @@
-/** Encrypts values with the server's key, so that a copy of its database does not reveal them. */
+/** Encrypts values with the server's key, so that a copy of the database does not reveal the values. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const SECRETS_KEY_BYTES = 32;

@@ -28,8 +28,9 @@ interface RefreshPolicy {
 }
 
 /**
- * Refreshes keys in the background at half their maximum age, so that a slow issuer does not delay callers. jose's
- * createRemoteJWKSet refreshes only on demand, and fetches for every unknown key ID while the issuer is down.
+ * Returns a source of keys from a URL. It refreshes the keys in the background at half their maximum age, so that a
+ * slow issuer does not delay callers. jose's createRemoteJWKSet refreshes only on demand, and fetches for every unknown
+ * key ID while the issuer is down.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -50,7 +51,9 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
   );
 }
 
-/** Reads the file again at most once per second. Edits take effect without a file watcher. */
+/**
+ * Returns a source of keys from a file. It reads the file again at most once per second, so no file watcher is needed.
+ */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;
   return keySource({ load, refreshAfterMs: 1_000, cooldownMs: 1_000, waitForRefresh: true }, clock);
@@ -92,7 +95,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
   }
 
   return {
-    /** Rejects with KEYS_UNAVAILABLE if no valid keys can be loaded. */
+    /** Returns valid keys. Rejects with KEYS_UNAVAILABLE if no valid keys can be loaded. */
     async current(): Promise<KeySet> {
       if (timeLeft() <= 0) {
         if (due(RETRY_MS)) await reload();

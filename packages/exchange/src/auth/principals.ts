@@ -1,4 +1,4 @@
-/** Finds the principal that accepted credentials belong to. */
+/** Finds the principal to which verified credentials belong. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
@@ -45,7 +45,7 @@ export function createPrincipalResolver(options: {
   }
 
   return {
-    /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
+    /** Returns the principal of verified credentials. Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
     async resolve(verified: Verified): Promise<Principal> {
       const { issuer, subject, claimedPrincipal } = verified;
       if (claimedPrincipal === OPERATOR.name) return OPERATOR;
@@ -65,7 +65,10 @@ export function createPrincipalResolver(options: {
       return principal;
     },
 
-    /** Returns the principal that `resolve` returned for the same object, as long as the principal is cached. */
+    /**
+     * Returns the principal that `resolve` returned for the same object, or undefined if the principal is no longer
+     * cached.
+     */
     recall(verified: Verified): Principal | undefined {
       const known = resolved.get(verified);
       return known !== undefined && clock() < known.until ? known.principal : undefined;

@@ -57,8 +57,8 @@ export function createTokenVerifier(options: {
       token.length > MAX_TOKEN_LENGTH ? undefined : accepted.recall(AcceptedCredentials.keyOf(token)),
 
     /**
-     * Rejects with TOKEN_INVALID if the token is not acceptable, or with KEYS_UNAVAILABLE if the issuer's keys cannot
-     * be loaded.
+     * Verifies a token. Rejects with TOKEN_INVALID if the token is not acceptable, or with KEYS_UNAVAILABLE if the
+     * issuer's keys cannot be loaded.
      */
     async verify(token: string, permit?: Permit): Promise<Verified> {
       if (token.length > MAX_TOKEN_LENGTH) throw unacceptable('longer than 8 KiB');
@@ -96,7 +96,7 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** Accepts only strict base64url, so that each token has exactly one encoding. */
+/** Decodes a token's header and claims. Accepts only strict base64url, so that each token has exactly one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
   if (parts === undefined || parts.includes(undefined)) throw unacceptable('not a compact JWS');

@@ -10,8 +10,8 @@ export interface Verified {
   /** Epoch seconds. */
   readonly expiresAt: number;
   /**
-   * The principal that the credentials name. For a token it is the value of the issuer's `principalClaim`, and undefined
-   * if that setting is not set or the value is not a string.
+   * The principal that the credentials name. For a token, this is the value of the issuer's `principalClaim`. It is
+   * undefined if that setting is not set or the value is not a string.
    */
   readonly claimedPrincipal?: string;
 }
@@ -23,9 +23,15 @@ export interface Verified {
 export type Permit = (knownSubject: string | undefined) => void;
 
 export interface Verifier<Credentials> {
-  /** Returns the object that `verify` returned for the same credentials, as long as it is cached (at most a minute). */
+  /**
+   * Returns the object that `verify` returned for the same credentials, if it is still cached. Objects are cached for
+   * at most a minute.
+   */
   recall(credentials: Credentials): Verified | undefined;
-  /** Rejects with TOKEN_INVALID or a code that asks the caller to retry, or with the error that `permit` throws. */
+  /**
+   * Verifies the credentials. Rejects with TOKEN_INVALID, with a code that asks the caller to retry, or with the error
+   * that `permit` throws.
+   */
   verify(credentials: Credentials, permit?: Permit): Promise<Verified>;
 }
 
@@ -61,7 +67,10 @@ export class AcceptedCredentials {
     return hash('sha256', credentials, 'base64');
   }
 
-  /** Returns the cached result, which is the same object until the credentials must be checked again. */
+  /**
+   * Returns the cached result, or undefined if the credentials must be checked again. Repeated calls return the same
+   * object.
+   */
   recall(key: string): Verified | undefined {
     const entry = this.entries.get(key);
     return entry !== undefined && this.clock() < entry.checkAt ? entry.verified : undefined;

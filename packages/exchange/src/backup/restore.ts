@@ -38,8 +38,8 @@ export async function restore(config: Config, directory: string, onProgress: OnP
 }
 
 /**
- * Runs the doctor's checks. Starting the server first makes PostgreSQL replay the WAL up to the end of the backup. If
- * anything fails, removes the restored files.
+ * Starts the server, which makes PostgreSQL replay the WAL up to the end of the backup. Then runs the doctor's checks.
+ * If anything fails, removes the restored files.
  */
 async function examine(home: string): Promise<DoctorFinding[]> {
   try {

@@ -48,7 +48,10 @@ export class ComputeThread {
     return { output: done.output as Output<J>, ms: done.ms };
   }
 
-  /** Ends the thread if the job exceeds a limit of CPU time or elapsed time. Abort the result when the job ends. */
+  /**
+   * Ends the thread if the job exceeds a limit of CPU time or elapsed time. The caller must abort the returned
+   * controller when the job ends.
+   */
   private endLongJob(worker: Worker): AbortController {
     const watch = new AbortController();
     const { signal } = watch;
@@ -70,7 +73,7 @@ export class ComputeThread {
 
   async stop(): Promise<void> {
     const { thread } = this;
-    // The next job needs another thread, even if it begins before this one has exited.
+    // Forget this thread now, so that the next job starts another thread even before this thread has exited.
     this.thread = undefined;
     await thread?.worker.terminate();
   }

@@ -72,7 +72,10 @@ function printMetadata(input: {
   );
 }
 
-/** Prints a message as JSON without `@type`. Returns undefined if the schema cannot be linked. */
+/**
+ * Prints a message as JSON without `@type`. Returns violations if the message is invalid, or undefined if its schema
+ * cannot be linked.
+ */
 function decode(input: {
   schema: SchemaSource;
   message: StoredMessage;

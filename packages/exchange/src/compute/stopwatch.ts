@@ -1,4 +1,7 @@
-/** Measures this thread's CPU time in milliseconds. Other work on the machine does not count. */
+/**
+ * Starts a measurement of this thread's CPU time. The returned function returns the time so far in milliseconds. Other
+ * work on the machine does not count.
+ */
 export function stopwatch(): () => number {
   const before = process.threadCpuUsage();
   return () => {

@@ -1,4 +1,4 @@
-/** Declares settings. The checks of ports, addresses, and TLS files find the settings by the schemas in this file. */
+/** Declares settings. Checks find all ports, addresses, and TLS files by the schemas `Port`, `Host`, and `TlsFiles`. */
 import { number, object, type Static, type TSchema, text } from '@measurement-exchange/contract/schema';
 
 export interface Setting<T> {

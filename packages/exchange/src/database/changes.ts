@@ -145,7 +145,7 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
 
 /**
  * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if this transaction is still
- * running, so changes of later transactions must wait.
+ * running. Changes of later transactions must then wait.
  */
 export const horizon = read.one(
   () => [],

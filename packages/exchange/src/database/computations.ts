@@ -135,8 +135,8 @@ export async function listComputations(
 }
 
 /**
- * Finds computations that have been in `state` for too long. A computation has one row per duchy, so the query reads
- * only the aggregator's row.
+ * Returns a query for computations that are in `state` and whose `since` time is before a cutoff. A computation has one
+ * row per duchy, so the query reads only the aggregator's row.
  */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(
@@ -152,7 +152,8 @@ export const findOverdue = {
   PENDING_PARAMS: overdue('PENDING_PARAMS', 'create_time'),
   PENDING_FULFILLMENT: overdue('PENDING_FULFILLMENT', 'create_time'),
   PENDING_CONFIRMATION: overdue('PENDING_CONFIRMATION', 'update_time'),
-  // Duchies do not update a computation while they compute, so the update time is when computing began.
+  // Duchies do not update a computation while they compute, so its update time is the time at which they began to
+  // compute.
   COMPUTING: overdue('COMPUTING', 'update_time'),
 };
 

@@ -4,7 +4,10 @@ import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
 
-/** Keeps other transactions from registering types of this provider until the transaction ends. */
+/**
+ * Locks the provider's types, so that no other transaction can register types of this provider until the transaction
+ * ends.
+ */
 export const lockTypes = inTransaction.done(
   (provider: string) => [provider],
   'descriptor_types_take_turns',
@@ -24,8 +27,8 @@ const REGISTERED = sql(
 );
 
 /**
- * Returns those of the given types that another descriptor already defines. `own` is the ID of that descriptor, or
- * undefined if the descriptor belongs to another provider.
+ * Returns the given types that another descriptor already defines. `own` is the ID of that descriptor, or undefined if
+ * the descriptor belongs to another provider.
  */
 export async function registeredTypes(
   db: Queryable,

@@ -58,11 +58,11 @@ export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FO
 interface DoctorOptions {
   connection: pg.ClientConfig;
   onCheck?: (id: string, done: number, total: number) => void;
-  /** Aborting closes the doctor's connection, so the doctor rejects. */
+  /** An abort closes the doctor's connection, so that the doctor rejects. */
   signal?: AbortSignal;
 }
 
-/** Checks read whole tables, so the 5 s timeout of requests is too short. */
+/** The time limit of one statement. The 5 s limit of requests would be too short, because checks read whole tables. */
 const STATEMENT_MS = 5 * 60_000;
 
 /** All checks read one snapshot, so concurrent changes do not affect them. The transaction locks no rows. */

@@ -55,8 +55,8 @@ const SIZE = `2000 + coalesce(octet_length(e.attributes), 0) + coalesce(octet_le
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
 /**
- * The filters, in the order of their parameters. The first parameter is `$7`. `n` is the number of a filter's first
- * parameter.
+ * The filters, in the order of their parameters, which start at `$7`. In a condition, `n` is the number of the filter's
+ * first parameter.
  */
 const FILTERS = [
   {
@@ -96,7 +96,10 @@ const FILTERS = [
   },
 ];
 
-/** Matches the words as prefixes. The quotes keep a word from being parsed as an operator. */
+/**
+ * Builds a text search query that matches the words as prefixes. The quotes keep a word from being parsed as an
+ * operator.
+ */
 function prefixQuery(words: string[]): string {
   return words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}':*`).join(' & ');
 }
@@ -147,7 +150,9 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /** Finds and sorts all matches of a query with words, because no index returns such matches in order. */
+  /**
+   * Generates SQL that finds and then sorts all matches of the words, because no index returns these matches in order.
+   */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -158,8 +163,8 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
   }
 
   /**
-   * Reads the index once per state, or once per state and party, and merges the results. Used for queries without
-   * words.
+   * Generates SQL for a query without words. The SQL reads the index once per state, or once per state and party, and
+   * merges the results.
    */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;

@@ -12,7 +12,7 @@ const STORE = sql(
 );
 
 export class LastSeen {
-  /** Times of calls that are not stored yet, in epoch milliseconds by party. */
+  /** For each party, the time of its last call that is not stored yet, in epoch milliseconds. */
   private noted = new Map<string, number>();
 
   note(party: string): void {

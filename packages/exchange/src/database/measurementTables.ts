@@ -174,7 +174,9 @@ export interface JoinedRow<M, R> {
   participants: object[] | null;
 }
 
-/** Selects the participants of measurement `m`. A direct measurement has none, so the subquery is skipped. */
+/**
+ * Selects the participants of measurement `m`. Skips the subquery for a direct measurement, which has no participants.
+ */
 const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
   (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
 const FIRST_PARTICIPANTS = PARTICIPANTS.replace('THEN', 'AND r.ordinal = 0 THEN');
@@ -217,8 +219,8 @@ const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END
 export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
 /**
- * Loads the content of only one requisition, which the statement selects by name. A change to that requisition does not
- * need the content of the others.
+ * Loads the content of only one requisition, the row `named` of the statement. A change to this requisition does not
+ * need the content of the other requisitions.
  */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,
@@ -228,8 +230,8 @@ export const OUTLINE = join(measurementOutlines, requisitionOutlines);
 /** Reads a measurement with all requisitions, to explain the measurement to its consumer or to a duchy. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
 /**
- * Reads one requisition, for an explanation to its provider, which may see only this requisition. The row always
- * includes the participants, because the requisition may not be the measurement's first.
+ * Reads one requisition, for an explanation to its provider, which may see only this requisition. The row includes the
+ * participants even if the requisition is not the first one of its measurement.
  */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
 /** A measurement as its duchies read it. Lists use LISTED_COMPUTATION, which omits the result. */

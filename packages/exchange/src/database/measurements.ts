@@ -40,8 +40,8 @@ export async function getMeasurement(
 }
 
 /**
- * Reads the measurements in `$2`, or nothing if their total size exceeds `$3`. An ID that occurs twice in `$2` counts
- * twice.
+ * Reads the measurements whose IDs are in `$2`. Reads nothing if their total size exceeds `$3`. A measurement whose ID
+ * occurs twice in `$2` counts twice.
  */
 const GET_MANY = sql(
   'measurement_get_many',
@@ -60,8 +60,8 @@ const EXISTING = sql<{ id: string }>(
 );
 
 /**
- * Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, `tooLarge` has the IDs of the
- * measurements that exist.
+ * Reads the measurements with these IDs from one snapshot. If their total size exceeds `maxBytes`, the result contains
+ * only the IDs of the existing measurements, in `tooLarge`.
  */
 export async function getMeasurements(
   db: Queryable,
@@ -98,8 +98,9 @@ interface Bounds {
 }
 
 /**
- * Reads at most one page of the index per state, or searches the index of references. Parameters: `$1` consumer, `$2`
- * states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, `$11` reference.
+ * Lists measurements by state or by reference. By state, the statement reads at most one page of rows per state.
+ * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, `$11`
+ * reference.
  */
 function listStatement(order: MeasurementOrder, by: 'state' | 'reference') {
   const isDescending = order === 'create_time_desc';
@@ -173,7 +174,7 @@ export async function lockMeasurement(
 
 export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
 
-/** Loads the content of this requisition, but not of the measurement's other requisitions. */
+/** Locks the measurement of a requisition. Loads the content of this requisition, but not of the other requisitions. */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,
@@ -197,8 +198,8 @@ const LOAD_PENDING = sql(
 );
 
 /**
- * Returns the measurements that are still pending. Long fields are not read, because those of a hundred measurements can
- * take 400 MiB.
+ * Locks the measurements, and returns those that are still pending. Does not read long fields, because the long fields
+ * of a hundred measurements can take 400 MiB.
  */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));

@@ -38,7 +38,10 @@ const NOT_FOR_DEVELOPMENT =
 
 interface Migrated {
   applied: string[];
-  /** True if the database was restored from another server's dump. In that case, `migrate` has emptied the change log. */
+  /**
+   * True if the logs contained transaction IDs of another server, as after a restore. In that case, `migrate` has
+   * emptied the change log.
+   */
   restored: boolean;
 }
 
@@ -70,8 +73,8 @@ export const RESTORED =
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
 
 /**
- * Returns undefined for a new database. A database with parties but no recorded mode is in production, because
- * development mode records the mode before it adds parties.
+ * Returns the mode of a database, or undefined for a new database. A database with parties but no recorded mode is in
+ * production, because development mode records the mode before it adds parties.
  */
 async function modeOf(client: pg.ClientBase): Promise<Mode | undefined> {
   const exists = await client.query("SELECT to_regclass('settings') IS NOT NULL AS yes");
@@ -88,7 +91,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** Grants rights to the role that serves requests, but no right to change log entries or the schema. */
+/** Grants the role that serves requests all rights that it needs. The role may not change log entries or the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

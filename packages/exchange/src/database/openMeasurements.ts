@@ -14,8 +14,8 @@ const COUNT_MS = 10_000;
  */
 const FULL_COUNT_MS = 1_000;
 /**
- * The number of measurements that a replica may create after a count, as a fraction of the limit. Each replica after the
- * first can exceed the limit by this fraction.
+ * The number of measurements that a replica may create after a count, as a fraction of the limit. Several replicas
+ * together can exceed the limit by this fraction per additional replica.
  */
 const GRANTED_PART = 1 / 100;
 const MAX_CONSUMERS = 10_000;

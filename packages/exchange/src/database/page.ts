@@ -38,9 +38,9 @@ export function pageText(rows: string, order: string): string {
 }
 
 /**
- * Generates SQL for a page that ends at a number of rows or bytes, but has at least one row. `candidates` selects the
- * key, position, and size of one row more than the limit. `rows` joins `page` with the table, and must also select
- * `page.candidates` and `page.nth`.
+ * Generates SQL for a page with a limited number of rows and bytes. The first row is returned even if it exceeds the
+ * byte limit. `candidates` selects the key, position, and size of up to limit + 1 rows. `rows` joins `page` with the
+ * table, and must also select `page.candidates` and `page.nth`.
  */
 export function longPageText(
   candidates: string,

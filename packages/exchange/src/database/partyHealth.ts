@@ -27,7 +27,7 @@ const COLLECTIONS = {
 };
 type Work = (typeof COLLECTIONS)[keyof typeof COLLECTIONS];
 
-/** Generates SQL for a value that comes from a different table for each kind of party `p`. */
+/** Generates SQL for a value about the work of party `p`. Each kind of party has its work in a different table. */
 function ofWork(value: (work: Work) => string): string {
   const cases = Object.entries(COLLECTIONS).map(
     ([collection, work]) => `WHEN '${collection}' THEN ${value(work)}`,
@@ -36,8 +36,8 @@ function ofWork(value: (work: Work) => string): string {
 }
 
 /**
- * Counts each open state separately, because the index has the state before the time. summaries.ts explains why the limit
- * `$6` is a parameter.
+ * Generates SQL that counts each open state separately, because the index is sorted by state first and then by time.
+ * summaries.ts explains why the limit `$6` is a parameter.
  */
 const countOpen = (condition: (time: string) => string) =>
   ofWork(

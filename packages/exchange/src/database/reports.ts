@@ -183,7 +183,7 @@ const PROGRESS = only(
   ...(['title', 'measurementCount', 'state', 'waitingFor', 'revision', 'version', 'updateTime'] as const),
 );
 const changeAt = (report: ReportRecord, time: Timestamp) => [reportChange(report, time)];
-/** Saves a report without its answer, because PostgreSQL would store the whole answer again. */
+/** Saves a report with an unchanged answer. Omits the answer, because PostgreSQL would store the whole answer again. */
 export const saveReport = saveVersion('report_update', reports, KEY, PROGRESS, changeAt);
 export const saveReportWithAnswer = saveVersion(
   'report_update_answer',
@@ -211,8 +211,8 @@ export function saveDeletedReport(tx: Transaction, report: ReportRecord): void {
 }
 
 /**
- * Stores which measurement the report waits for. The version stays the same, because the consumer does not see this
- * measurement.
+ * Stores for which measurement the report waits. The version stays the same, because this field is not part of the
+ * report that the consumer reads.
  */
 export const saveWaitingFor = inTransaction.last(
   ({ consumer, id, waitingFor }: ReportRecord) => [consumer, id, waitingFor],

@@ -82,8 +82,8 @@ function paged(name: string, candidates: string, sorted?: string) {
 }
 
 /**
- * Lists a provider's requisitions. The statement reads at most one page of the index per state, so its cost does not
- * grow with the number of requisitions.
+ * Lists a provider's requisitions. The statement reads at most one page of rows per state, so its cost does not grow
+ * with the number of requisitions.
  */
 function listOfProvider(order: RequisitionOrder) {
   const isDescending = order === 'create_time_desc';

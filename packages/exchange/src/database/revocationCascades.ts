@@ -28,8 +28,8 @@ const cascades = table<Cascade>('revocation_cascades', {
 export const insertCascade = inTransaction.last(
   (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // If a held certificate is revoked before its cascade ends, the row stays unchanged. The remaining measurements then
-  // fail because of the hold.
+  // A held certificate may be revoked before its cascade ends. The row then stays unchanged, and the failures of the
+  // remaining measurements still name the hold as the reason.
   `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
@@ -46,8 +46,8 @@ export const countCascades = read.number(
 );
 
 /**
- * A position in the pending measurements, sorted by creation time and ID. The time is text, because it may be
- * `-infinity`.
+ * A position in the list of pending measurements, which is sorted by creation time and ID. The time is text, because it
+ * may be `-infinity`.
  */
 export interface Place {
   time: string;
@@ -55,8 +55,8 @@ export interface Place {
 }
 
 /**
- * Locks the oldest cascade and all cascades at the same position, except those that another replica has locked. The
- * locked cascades proceed together, so that a thousand revocations need one pass over the pending measurements.
+ * Locks at most `$1` cascades at the position of the oldest cascade, except those that another replica has locked. The
+ * locked cascades proceed together, so that many revocations need few passes over the pending measurements.
  */
 export const lockNextCascades = inTransaction.all(
   (limit: number) => [limit],
@@ -72,8 +72,9 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, then the
- * last measurement searched. With EXISTS in place of bool_or, PostgreSQL would read all requisitions into a hash table.
+ * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, and then
+ * the `$5`th pending measurement, if it exists. With EXISTS in place of bool_or, PostgreSQL would read all requisitions
+ * into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',
@@ -94,8 +95,8 @@ const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
 );
 
 /**
- * Searches the next `looked` pending measurements and returns the first `limit` dependent ones. `upTo` is where the
- * search stopped, or undefined after the last pending measurement.
+ * Searches the next `looked` pending measurements and returns the IDs of the first `limit` dependent ones. `upTo` is
+ * the position at which the search stopped, or undefined if it reached the last pending measurement.
  */
 export async function nextDependent(
   tx: Transaction,

@@ -29,7 +29,7 @@ function runners<Db extends Queryable>() {
     return mapped(([row]: R[]): R | undefined => row, values, source);
   }
 
-  /** Runs a statement that always returns exactly one row. */
+  /** Builds a function that runs a statement and returns its row. The statement must always return exactly one row. */
   function one<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped((rows: R[]) => rows[0]!, values, source);
   }
@@ -58,7 +58,10 @@ function runners<Db extends Queryable>() {
     return mapped(pageOf<R>, values, source);
   }
 
-  /** Runs `ofAll` if `filter` is undefined. Otherwise runs `ofMatching`, whose last parameter is the filter. */
+  /**
+   * Builds a function that runs `ofAll` if `filter` is undefined. Otherwise, the function runs `ofMatching`, whose last
+   * parameter is the filter.
+   */
   function filteredPage<R, Args extends unknown[]>(
     values: Values<Args>,
     ofAll: Statement<PageRow<R>>,
@@ -81,8 +84,8 @@ export const inTransaction = {
   ...runners<Transaction>(),
 
   /**
-   * Sends a write immediately and awaits it together with the COMMIT. Use this for a write whose result the caller does
-   * not need.
+   * Builds a function that sends a write immediately. The transaction awaits the write together with the COMMIT. Use
+   * this for a write whose result the caller does not need.
    */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     const statement = statementOf(source);

@@ -18,7 +18,7 @@ import { read } from './run.ts';
 
 /** A summary explains at most this many open measurements, requisitions, or computations. */
 export const MAX_OPEN = 50;
-/** One more than the number of failures in a summary, to tell whether there are more. */
+/** The number of failures to read. A summary shows one fewer. The extra row tells whether there are more failures. */
 const FAILURES = 11;
 
 /** The table that contains each kind of party's work. Open rows are sorted by the column `opened`. */
@@ -37,7 +37,7 @@ export const WORK = {
   },
   duchy: {
     ...{ table: 'computations', owner: 'duchy', opened: 'update_time' },
-    // Read more than FAILURES rows for a duchy, because failures that follow a refusal are left out of its summary.
+    // Read more than FAILURES rows for a duchy, because a duchy's summary leaves out failures that follow a refusal.
     ...{ states: COMPUTATION_STATES, open: PENDING_COMPUTATION_STATES, failed: 'FAILED', failures: MAX_OPEN },
     rows: `${EXPLAINED.select}, ${CAUSE} FROM notable n JOIN measurements m ON m.id = n.id
       JOIN requisitions r ON r.measurement = m.id ORDER BY n.time, m.id, r.ordinal`,
@@ -46,8 +46,8 @@ export const WORK = {
 type Viewer = keyof typeof WORK;
 
 /**
- * Counts a party's rows in one state. For an open state, only the counts by age are set. For a final state, only `all`
- * and `recent` are set.
+ * The counts of a party's rows in one state. For an open state, only the counts by age are set. For a final state, only
+ * `all` and `recent` are set.
  */
 export interface StateRow {
   state: string;
@@ -126,7 +126,7 @@ export function countStates(
   return db.query(STATEMENTS[viewer].count, [party, recentSince, dayAgo, hourAgo, MAX_COUNT + 1]);
 }
 
-/** Returns at most MAX_OPEN + 1 open items, the oldest first, and the recent failures. */
+/** Reads the oldest open items (at most MAX_OPEN + 1) and the latest recent failures. */
 export async function notableWork(
   db: Queryable,
   viewer: Viewer,

@@ -1,6 +1,7 @@
 /**
- * Repairs the logs after a restore. Logs are sorted by transaction ID, and a dump contains another server's IDs. If those
- * IDs are higher than this server's IDs, new changes sort before old ones, and readers of the log never see them.
+ * Repairs the logs after a restore. Logs are sorted by transaction ID, and a dump contains another server's IDs. If
+ * those IDs are higher than this server's IDs, new changes sort before old ones, and readers of the log never see the
+ * new changes.
  */
 import type pg from 'pg';
 
@@ -12,7 +13,7 @@ export const ALL_AHEAD = ['changes', 'changes_removed', 'transitions', 'audit_en
   .join(' UNION ALL ');
 
 /**
- * Tells whether a log row has a transaction ID that this server has not assigned yet. Reads only indexes. Skips
+ * Tells whether any log row has a transaction ID that this server has not assigned yet. Reads only indexes. Skips
  * `transitions`, because every transaction that writes transitions also writes changes.
  */
 const SOME_AHEAD = `

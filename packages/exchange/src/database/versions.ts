@@ -31,7 +31,9 @@ export function appendChanges(first: number): string {
     FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
 }
 
-/** The SQL parameter with the kinds of the changes. `first` must be the same as for `appendChanges`. */
+/**
+ * Returns the SQL parameter that contains the kinds of the changes. `first` must be the same as for `appendChanges`.
+ */
 export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
 }

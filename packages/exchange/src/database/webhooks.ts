@@ -156,9 +156,9 @@ export interface LeasedWebhook {
 export const MAX_PENDING = 100;
 
 /**
- * Leases webhooks that have pending deliveries or unread changes, the longest-waiting first. A paused webhook still
- * delivers tests. Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` length of the lease in milliseconds.
- * The lease ends by the database's clock.
+ * Leases webhooks that have pending deliveries or unread changes. The webhooks that have waited longest come first. A
+ * paused webhook still delivers tests. Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` length of the lease
+ * in milliseconds. The database's clock determines when the lease ends.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party

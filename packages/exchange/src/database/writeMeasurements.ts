@@ -17,7 +17,10 @@ export interface Author {
 
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
-/** The author's columns in the transition log. Only the first transition of a change stores the findings. */
+/**
+ * The columns of the transition log that describe the author. Only the first transition of a change stores the
+ * findings.
+ */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {
   return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
@@ -140,8 +143,8 @@ function updateStatement() {
 
 /**
  * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
- * statement fails if a row does not have the expected version. Records may lack long fields, because a new result or
- * fulfillment always has all of its fields.
+ * statement fails if a row does not have the expected version. The records may lack stored long fields, because only a
+ * new result or fulfillment is written, and it always has all of its fields.
  */
 export function saveMeasurements(
   tx: Transaction,

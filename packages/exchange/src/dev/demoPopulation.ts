@@ -30,7 +30,7 @@ function demoGroups(): DemoGroup[] {
   );
 }
 
-/** Returns the position of a VID in its cycle, as an expression that is valid in SQL. */
+/** Returns an SQL expression for the position of a VID in its cycle. */
 export const positionInCycle = (vid: string) => `((${vid} - 1) % ${CYCLE})`;
 
 /** Returns the subpopulations of the VIDs from 1 to `people`. */

@@ -36,7 +36,10 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Returns whether a duchy listens at the endpoint. Another exchange with the same data directory may have started it. */
+/**
+ * Returns whether a duchy listens at the endpoint. Another exchange with the same data directory may have started this
+ * duchy.
+ */
 async function isDuchy(endpoint: string): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   return fetch(`${endpoint}/healthz`, { signal }).then(

@@ -19,7 +19,10 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/chirper', displayName: 'Chirper Social' },
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
-/** Data providers for which agents run. No agents run for DATA_PROVIDERS, so that users can act as these providers. */
+/**
+ * Data providers for which agents run. No agents run for the providers in DATA_PROVIDERS, so that users can act as
+ * them.
+ */
 export const PUBLISHERS = [
   { name: 'dataProviders/northlight', displayName: 'Northlight TV' },
   { name: 'dataProviders/pinwheel', displayName: 'Pinwheel Social' },
@@ -39,8 +42,8 @@ export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' |
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
   /**
-   * Returns whether the database has this certificate. Returns false for a certificate without the party's name,
-   * which an earlier version of the exchange created, so that the certificate is replaced.
+   * Returns whether the database has this certificate. Earlier versions of the exchange created certificates without
+   * the party's name. For such a certificate, returns false, so that it is replaced.
    */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;

@@ -33,7 +33,7 @@ export function parsePrincipal(name: string): Principal | undefined {
   return undefined;
 }
 
-/** Returns `dataProviders/x` for `dataProviders/x/certificates/y`. */
+/** Returns the party in a resource name, for example `dataProviders/x` for `dataProviders/x/certificates/y`. */
 export function partyOf(name: string): string {
   return name.split('/').slice(0, 2).join('/');
 }

@@ -193,7 +193,7 @@ export const EDGES = [
   ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
-  // The requisition changes, because all duchies have set their parameters, which the requisition includes.
+  // All duchies have set their parameters. The requisition changes, because it includes these parameters.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
   // The provider has explained why it cannot fulfill the requisition yet.
   ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
@@ -218,7 +218,7 @@ export type TriggerTo<State> = Extract<Edge, readonly ['measurement', string, un
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
 
-/** Returns undefined if the trigger is not allowed in the state `from`. */
+/** Returns the state after a transition, or undefined if the trigger is not allowed in the state `from`. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }

@@ -16,8 +16,8 @@ import { type WebhookHealth, webhookName } from './webhook.ts';
 
 const USUAL_AT_FIRST = new Set(['PARAMETERS_MISSING', 'UPLOAD_MISSING', 'CONFIRMATION_MISSING']);
 /**
- * Duchies are not told about refusals, because they cannot do anything about them. The consumer and the provider see
- * the refusal.
+ * The exchange does not tell duchies about a refusal, because a duchy can do nothing about it. The consumer and the
+ * provider see the refusal.
  */
 const NOT_FOR_DUCHIES = 'REFUSED';
 

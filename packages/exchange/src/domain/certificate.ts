@@ -72,13 +72,14 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
 }
 
 /**
- * Releases a hold. `cascading` is true while the exchange is still failing measurements that depend on the certificate.
+ * Releases a certificate's hold. Throws if `cascading` is true, that is, if the exchange still has to mark measurements
+ * that depend on the certificate as failed.
  */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // Wait until all measurements created before the hold have failed. After the release, they could not be told apart
-    // from later measurements.
+    // Wait until all measurements created before the hold have failed. After the release, the exchange could not tell
+    // these measurements apart from later ones.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that depend on the certificate are still being failed: retry.',

@@ -160,7 +160,7 @@ export function requireActive(
   throw notFound('EVENT_GROUP_NOT_FOUND', eventGroupName(provider, id));
 }
 
-/** Throws if an update names another measurement consumer, because only that consumer may read the event group. */
+/** Throws if an update names another measurement consumer. An event group always stays with its first consumer. */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;

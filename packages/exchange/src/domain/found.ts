@@ -4,8 +4,8 @@ import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/con
 type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;
 
 /**
- * Returns an error about a missing resource. Its metadata key is derived from the reason, such as `trustedRoot` for
- * `TRUSTED_ROOT_NOT_FOUND`.
+ * Returns an error about a missing resource. The error's metadata has a key derived from the reason, such as
+ * `trustedRoot` for `TRUSTED_ROOT_NOT_FOUND`.
  */
 export function notFound(reason: NotFound, name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
   const resource = camelCase(reason.replace('_NOT_FOUND', '').toLowerCase());

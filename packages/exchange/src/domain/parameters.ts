@@ -36,12 +36,12 @@ export interface ParametersInput {
   signed: KeyMember[];
 }
 
-/** The limit is small, because every requisition of the measurement repeats the keys. */
+/** The maximum size of a key and of its signature. The limit is small, because every requisition repeats the keys. */
 const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];
 
-/** Reads the keys, and makes all checks that need no database query. */
+/** Reads the keys. Throws if a check that needs no database query fails. */
 export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys {
   const [protocol, another] = PROTOCOLS.filter((name) => name !== 'direct' && request[name] !== undefined);
   if (another !== undefined) {

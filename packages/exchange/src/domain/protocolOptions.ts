@@ -1,4 +1,7 @@
-/** The multi-party protocols of this exchange, and those that a new measurement could use. protocol.ts chooses one. */
+/**
+ * Lists the multi-party protocols of this exchange, and selects the ones that a new measurement could use. protocol.ts
+ * chooses one of the selected protocols.
+ */
 import {
   type Finding,
   type LiquidLegionsConfig,

@@ -28,7 +28,7 @@ export interface ReportRecord {
   definitionHash: Uint8Array | undefined;
   sealedAnswer: EncryptedMessage | undefined;
   measurementCount: number;
-  /** The state when it was last derived from the measurements. */
+  /** The report's state at the time when it was last derived from the measurements. */
   state: ReportState | 'DELETED';
   /** When this measurement ends, the state must be derived again. */
   waitingFor: string | undefined;
@@ -140,7 +140,9 @@ export function settleReport({ report, entries }: ReportWithEntries): ReportReco
   return { ...report, ...progress, version };
 }
 
-/** Removes the content. The row stays, because a new report with the same ID would repeat its versions. */
+/**
+ * Removes the content. The row stays, so that its ID stays taken: the versions of a new report would start at 1 again.
+ */
 export function deleteReport(before: ReportRecord, now: Timestamp): ReportRecord {
   return {
     ...before,

@@ -35,14 +35,14 @@ export interface WebhookRecord {
 
 export interface WebhookHealth extends Pick<WebhookRecord, 'party' | 'id' | 'state' | 'updateTime'> {
   pauseReason: string | null;
-  /** The earliest first failure of all pending deliveries. Null if no pending delivery has failed. */
+  /** The time of the earliest failure of a pending delivery. Null if no pending delivery has failed. */
   failingSince: Timestamp | null;
 }
 
 export const MAX_WEBHOOKS = 10;
 /**
- * The old secret stays valid for this many hours after a rotation. Meanwhile both secrets sign each delivery, so that
- * receivers can switch at any moment.
+ * The old secret stays valid for this many hours after a rotation. During this time, each delivery is signed with both
+ * secrets, so that receivers can switch at any moment.
  */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
@@ -102,8 +102,8 @@ function readUrl(text: string, isDevelopment: boolean): string {
 }
 
 /**
- * Returns undefined if the URL is allowed. The IP address of a host name is checked on each connection, because it may
- * change.
+ * Returns the reason why the URL is not allowed, or undefined if it is allowed. The IP address of a host name may
+ * change, so it is checked later, on each connection.
  */
 export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
   // Check the form first, because the URL parser alone would also accept spaces, backslashes, and control characters.
@@ -148,7 +148,7 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/** Returns what to redeliver. The request must have either a start time or the ID of a delivery, but not both. */
+/** Returns the start time or the delivery's ID from the request. Throws unless the request has exactly one of them. */
 export function redelivered({
   from,
   webhookId,

@@ -14,8 +14,8 @@ interface CertificateDescription {
 }
 
 /**
- * The error for a certificate that cannot be parsed. Its message follows the field name in a sentence, such as "x509Der
- * is not …".
+ * The error for a certificate that the exchange does not accept. Its message starts with a verb, such as "is not …",
+ * because the field name precedes it.
  */
 export class BadCertificate extends Error {}
 

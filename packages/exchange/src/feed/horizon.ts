@@ -1,7 +1,7 @@
 /**
  * Follows the horizon, which is the oldest database transaction that is still running. Readers get only changes of
- * transactions before the horizon. A reader that had already read later changes would miss the changes that the oldest
- * transaction still adds.
+ * transactions before the horizon. Otherwise, a reader could read later changes first, and then miss the changes that
+ * the oldest transaction still adds.
  */
 
 /** The pause between polls doubles from FIRST_MS to LAST_MS while the horizon does not move. */

@@ -23,7 +23,7 @@ export class ChangeNotifier {
   private readonly connection: pg.ClientConfig;
   private readonly log: Logger;
   private readonly bus: ChangeBus;
-  /** Marks this process's own notifications, which it ignores. */
+  /** Marks the notifications of this process, so that this process ignores them. */
   private readonly process = randomBytes(6).toString('hex');
   private unsent = new Set<string>();
   private sending: NodeJS.Timeout | undefined;

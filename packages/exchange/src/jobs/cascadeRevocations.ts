@@ -16,7 +16,7 @@ import { certificateName, revocationMessage } from '../domain/certificate.ts';
 import { fail } from '../domain/measurement.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** The maximum numbers per transaction: certificates, measurements searched, and measurements failed. */
+/** The maximum numbers of certificates, searched measurements, and failed measurements per transaction. */
 const MAX_CASCADES = 500;
 const MAX_PENDING = 1000;
 const MAX_FAILED = 250;

@@ -43,8 +43,8 @@ export function watchDatabase(
 }
 
 /**
- * Measures how many seconds the oldest running transaction has delayed later changes. PostgreSQL may hide that
- * transaction's start time, so the function remembers when it first saw the transaction.
+ * Returns a function that measures for how many seconds the oldest running transaction has delayed later changes.
+ * PostgreSQL may hide that transaction's start time, so the function remembers when it first saw the transaction.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

@@ -38,8 +38,9 @@ export interface Exchange {
   /** Encrypts secrets, so that a copy of the database does not reveal the secrets. */
   secrets: Secrets;
   /**
-   * Call this after a change that decides who a caller is: to a party, a principal's binding, an API key, a trusted
-   * root, or a certificate's revocation. This replica then sees the change immediately, and other replicas within 30 s.
+   * Call this after a change that affects the authentication of callers: a change to a party, a principal's binding, an
+   * API key, a trusted root, or a certificate's revocation. This replica then sees the change immediately, and other
+   * replicas within 30 s.
    */
   principalsChanged: () => void;
   bus: ChangeBus;

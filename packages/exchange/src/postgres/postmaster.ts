@@ -12,7 +12,7 @@ export async function openCluster(path: string): Promise<Cluster> {
   return { path, dev, ino };
 }
 
-/** Returns undefined if no server is running. */
+/** Returns the pid of the cluster's server, or undefined if no server is running. */
 export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
   const pidFile = join(cluster.path, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
@@ -51,7 +51,10 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns false for a zombie, and for another process that has the same pid. */
+/**
+ * Returns whether the process is the cluster's server. Returns false for a zombie, and for another process with this
+ * pid.
+ */
 export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if (process.platform === 'linux') {
     // Compare the process's working directory with the cluster's directory, because every PostgreSQL server runs in the

@@ -124,7 +124,9 @@ async function launch(
   }
 }
 
-/** Returns undefined if the server exits or does not respond in time. */
+/**
+ * Waits for the server. Returns undefined if it exits or does not respond in time. Throws if another server listens.
+ */
 async function untilReady(
   connection: Connection,
   pid: number,

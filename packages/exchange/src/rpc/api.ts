@@ -94,7 +94,7 @@ export class Call {
     return this.pipeline.pageTokens;
   }
 
-  /** Authorizes the caller from `params`, which are the IDs in the route's path, and runs the operation. */
+  /** Authorizes the call, and runs the operation. `params` are the IDs in the route's path. */
   run<O extends Operation>(
     operation: O,
     params: ParamsOf<RouteOf<O>>,
@@ -104,8 +104,8 @@ export class Call {
   }
 
   /**
-   * Runs a list operation. While the translated page is too large for the client, runs it again with fewer items.
-   * Throws RESPONSE_TOO_LARGE if a single item is too large.
+   * Runs a list operation. While the translated page is too large for the client, runs the operation again with fewer
+   * items. Throws RESPONSE_TOO_LARGE if a single item is too large.
    */
   async runPage<O extends Operation, Page>(
     operation: O,

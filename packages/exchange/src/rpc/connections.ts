@@ -2,7 +2,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Peer } from './incoming.ts';
 
-/** A connection without a frame for this time is closed. Clients then reconnect for their next RPC. */
+/** A connection that carries no frames for this long is closed. Its client then reconnects for the next RPC. */
 const IDLE_MS = 300_000;
 /** When the server closes a connection, its running RPCs get this much time to finish. */
 const DRAIN_MS = 8_000;
@@ -22,7 +22,7 @@ export class Connections {
     session.once('close', () => this.peers.delete(session));
   }
 
-  /** Returns undefined if the stream's connection has closed. */
+  /** Returns the client's side of the stream's connection, or undefined if the connection has closed. */
   peerOf({ session }: ServerHttp2Stream): Peer | undefined {
     return this.peers.get(session as ServerHttp2Session);
   }
@@ -31,7 +31,7 @@ export class Connections {
     for (const session of this.peers.keys()) this.leave(session);
   }
 
-  /** Accepts no more streams, and closes the connection when its streams have ended. */
+  /** Accepts no more streams on the connection, and closes it when its streams have ended or DRAIN_MS have passed. */
   private leave(session: ServerHttp2Session): void {
     if (session.closed) return;
     const force = setTimeout(() => session.destroy(), DRAIN_MS);

@@ -19,7 +19,10 @@ export const DirectProtocol = object({
 });
 export type DirectProtocol = Static<typeof DirectProtocol>;
 
-/** The default excludes results without noise, because they give no privacy. An operator must allow them explicitly. */
+/**
+ * The default excludes results without noise, because such results give no privacy. An operator must allow them
+ * explicitly.
+ */
 export const DEFAULT_DIRECT: DirectProtocol = {
   noiseMechanisms: NOISE_MECHANISMS.filter((mechanism) => mechanism !== 'NONE'),
   methodologies: [...ALL_METHODOLOGIES],

@@ -73,8 +73,8 @@ function isJson(value: JsonValue): boolean {
 }
 
 /**
- * Older clients set only `serializedEncryptedMetadata`. Newer clients set `encryptedMetadata`, and may repeat its
- * ciphertext in the older field.
+ * Translates encrypted metadata. Older clients set only `serializedEncryptedMetadata`. Newer clients set
+ * `encryptedMetadata`, and may repeat its ciphertext in the older field.
  */
 function fromEncryptedMetadata(group: EventGroup, field: string): NativeObject | undefined {
   const { encryptedMetadata: encrypted, serializedEncryptedMetadata: older } = group;

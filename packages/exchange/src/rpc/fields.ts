@@ -1,7 +1,7 @@
 /** Converts field paths in errors to the field names of the protobuf messages. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** Fields whose name or place in protobuf differs from the contract. */
+/** Fields that have a different name or place in protobuf than in the contract. */
 const RENAMED: [contract: RegExp, proto: string][] = [
   [/\bsignatureAlgorithm$/, 'signatureAlgorithmOid'],
   [/(\bdataProviders\[[^\]]*\])\./, '$1.value.'],
@@ -21,7 +21,7 @@ function protoPath(field: string): string {
   return renamed.replace(/\[[^\]]*\]|[A-Z]/g, (part) => (part.length > 1 ? part : `_${part.toLowerCase()}`));
 }
 
-/** Returns the error with protobuf names for its fields. Errors about a field begin with the name of that field. */
+/** Returns the error with protobuf names for its fields, including the field name at the start of the message. */
 export function protoField(error: ExchangeError): ExchangeError {
   if (error.violations.length === 0) return error;
   const violations = error.violations.map(({ field, description }) => ({

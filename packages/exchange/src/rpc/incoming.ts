@@ -45,8 +45,8 @@ export class Incoming {
   }
 
   /**
-   * Aborted when the client disconnects or cancels. Created on first use, because few RPCs need it and an abort takes
-   * as long as reading a small message.
+   * This signal is aborted when the client disconnects or cancels. It is created on first use, because few RPCs need
+   * it, and an abort takes as much time as reading a small message.
    */
   get signal(): AbortSignal {
     if (this.gone === undefined) {

@@ -108,14 +108,16 @@ function intervalIn(interval: Parameters<typeof fromInterval>[0]): Required<Inte
   return { startTime: times[0]!, endTime: times[1]! };
 }
 
-/** Returns the model lines of a suite by name. All model lines have the type PROD. */
+/**
+ * Returns a suite's model lines, sorted by name. All model lines have the type PROD, so other `types` match nothing.
+ */
 async function modelLinesOf(call: Call, suite: string, types: ModelLine_Type[]): Promise<ModelLine[]> {
   if (types.length > 0 && !types.includes(ModelLine_Type.PROD)) return [];
   const lines = await allModelLines(call);
   return suite === EVERY_SUITE ? lines : lines.filter(({ name }) => NAME.exec(name)![1] === suite);
 }
 
-/** Reads all populations. There are few, because only operators create populations. */
+/** Returns the model lines of all populations. There are few populations, because only operators create them. */
 async function allModelLines(call: Call): Promise<ModelLine[]> {
   const lines: ModelLine[] = [];
   let pageToken: string | undefined;

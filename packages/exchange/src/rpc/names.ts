@@ -21,7 +21,7 @@ type Ids<K extends PatternName> = K extends PatternName
   : never;
 
 function oneOf<const K extends PatternName>(patterns: readonly K[]) {
-  /** `field` is the field of the request message that contains the name. */
+  /** Returns the IDs in a name. `field` is the field of the request message that contains the name. */
   return (name: string, field = 'name'): Ids<K> => {
     for (const pattern of patterns) {
       const ids = parseName(pattern, name);

@@ -92,8 +92,7 @@ function fromSpec(spec: PopulationSpec | undefined): { ranges: string[]; body: N
 }
 
 /**
- * Converts an attribute message to names and values, because the exchange stores no messages. Filters use these names
- * and values.
+ * Converts an attribute message to names and values, which filters use. The exchange does not store the message itself.
  */
 function fromAttributes(any: Any, field: string): { name: string; value: string }[] {
   const reject = (member: string, description: string) =>

@@ -82,7 +82,7 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
 
 /**
  * Adds the etag to the body. An empty etag matches any version of the requisition. The REST schema rejects an empty
- * etag, so it is passed in `unchecked`.
+ * etag, so the body has a placeholder, and `unchecked` has the empty etag.
  */
 function withEtag<Body extends object>(body: Body, etag: string) {
   if (etag !== '') return { body: { ...body, etag } };
@@ -111,8 +111,8 @@ async function fulfillmentOf(request: FulfillDirectRequisitionRequest, call: Cal
 }
 
 /**
- * Returns the data provider's certificate that the measurement names. This certificate is used if a request with a
- * result names no certificate.
+ * Returns the data provider's certificate that the measurement names. This certificate is the default for a request
+ * that contains a result but names no certificate.
  */
 async function certificateOf(name: string, call: Call): Promise<string | undefined> {
   return (await call.run('getRequisition', idsIn('requisition', name))).dataProviderCertificate;

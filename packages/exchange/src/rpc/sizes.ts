@@ -1,6 +1,6 @@
 /** Computes an upper bound for the size of a message without serializing it. */
 
-/** The maximum size of a field's tag plus the size of its length prefix or number. */
+/** The maximum total size of a field's tag and its length prefix (or its number). */
 const FIELD_BYTES = 16;
 
 /** Returns an upper bound for the size of the serialized message, in bytes. */

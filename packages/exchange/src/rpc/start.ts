@@ -12,8 +12,8 @@ export function rpcProblems({ grpcPort, grpcTls, tls }: Config): string[] {
 }
 
 /**
- * Starts the gRPC server. Production mode has no gRPC server unless its port is set. In development mode, the server
- * listens on any free port unless one is set.
+ * Starts the gRPC server. If no port is set, production mode has no gRPC server, and the server of development mode
+ * listens on any free port.
  */
 export async function startRpc(
   config: Config,

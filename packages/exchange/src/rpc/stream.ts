@@ -1,7 +1,6 @@
 /**
- * Serves an RPC by Connect, which implements the protocols (gRPC, gRPC-Web and Connect). This file replaces
- * Connect's adapter for Node, which reads bodies without a time limit and writes error messages that gRPC clients
- * cannot decode.
+ * Serves an RPC with Connect, which implements the protocols (gRPC, gRPC-Web and Connect). This file replaces Connect's
+ * adapter for Node, which reads bodies without a time limit and writes error messages that gRPC clients cannot decode.
  */
 import {
   constants,
@@ -23,7 +22,7 @@ const ENVELOPED = /^application\/grpc/;
 const BINARY = /^application\/(?:grpc|grpc-web|proto)(?:\+proto)?(?:;|$)/;
 /** A caller that does not read its response for this long is disconnected. */
 export const SLOW_MS = 30_000;
-/** A caller that is still sending this long after its response is disconnected. */
+/** A caller that is still sending this long after it received the response is disconnected. */
 const DISCARD_MS = 2_000;
 /** The maximum total size of the messages that a caller streams. Only server reflection accepts streams of messages. */
 const MAX_STREAMED_BYTES = 64 * 1024;
@@ -89,7 +88,7 @@ async function* message(
 
 async function* streamed({ stream, progress }: Incoming): AsyncGenerator<Uint8Array> {
   let size = 0;
-  // Leaving the loop must not destroy the stream, because the trailers are still to be sent.
+  // Leaving the loop must not destroy the stream, because the trailers have not been sent yet.
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
     if (size > MAX_STREAMED_BYTES) {
@@ -120,8 +119,8 @@ async function respond(stream: ServerHttp2Stream, response: UniversalServerRespo
 }
 
 /**
- * Discards the bytes that the caller still sends after its response. Closing the stream immediately could drop the
- * trailers, which contain the error.
+ * Discards the bytes that the caller still sends after the server has responded. Closing the stream immediately could
+ * drop the trailers, which contain the error.
  */
 export function finish(stream: ServerHttp2Stream): void {
   if (stream.readableEnded || stream.destroyed) return;

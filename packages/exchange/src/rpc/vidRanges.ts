@@ -14,7 +14,7 @@ export function rangesOutside(ranges: readonly VidRange[], others: readonly VidR
         const other = ascending[next]!;
         if (other.start > from) outside.push({ start: from, end: other.start - 1 });
         from = Math.max(from, other.end + 1);
-        // Keep `other` for the next range of `ranges`, because it may extend into that range.
+        // Keep `other` for the next range of `ranges`, because `other` may extend into that range.
         if (other.end > end) break;
         next += 1;
       }

@@ -3,7 +3,7 @@
  *
  * Requests run in a fixed number of slots. The requests of one principal form a flow with its own queue, and flows take
  * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If that
- * leaves less than one slot per flow, each flow may use one slot, and a token bucket limits for how long.
+ * leaves less than one slot per flow, each flow may use one slot at a time, and a token bucket limits its slot time.
  *
  * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU
  * bandwidth control (Turner, Rao, and Rao 2010).
@@ -48,7 +48,7 @@ export class Admission {
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
-  /** The number of calls of `leave` that granted slots immediately since the last grant in a later turn. */
+  /** The number of times that `leave` has granted slots immediately since it last granted slots in a later turn. */
   private handedOn = 0;
   private granting = false;
   private readonly maxWaiting: number | undefined;
@@ -79,7 +79,7 @@ export class Admission {
     try {
       return await work();
     } finally {
-      // Take a slot even if no slot is free, because other requests may be waiting for locks that the caller holds.
+      // Take a slot even if no slot is free, because other requests may be waiting for locks that this request holds.
       this.change(this.flowOf(principal), 1);
     }
   }

@@ -6,7 +6,7 @@ const MAX_HELD = 64 * 1024 * 1024;
 export class BodyMemory {
   private readonly held = new Map<string, number>();
 
-  /** Returns false and reserves nothing if the principal would exceed the limit. */
+  /** Reserves memory. Returns false and reserves nothing if the principal would exceed the limit. */
   take(principal: string, bytes: number): boolean {
     const held = (this.held.get(principal) ?? 0) + bytes;
     if (held > MAX_HELD) return false;

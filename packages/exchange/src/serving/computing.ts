@@ -22,7 +22,7 @@ export class Computing {
   private readonly rates: RateLimiter;
   private readonly slots: Admission;
 
-  /** Callers release their `slots` while they wait for the thread. */
+  /** A request that waits for the thread releases its slot in `slots`. */
   constructor(rates: RateLimiter, slots: Admission) {
     this.rates = rates;
     this.slots = slots;

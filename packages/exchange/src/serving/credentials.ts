@@ -2,7 +2,7 @@
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
   | { kind: 'apiKey'; key: string; address: string }
-  /** The caller proved in the TLS handshake that it has the key of this X.509 certificate, in DER. */
+  /** An X.509 certificate in DER. The caller proved in the TLS handshake that it has the certificate's key. */
   | { kind: 'certificate'; x509Der: Uint8Array; address: string }
   /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };
@@ -17,7 +17,10 @@ interface Others {
 /** The start of a bearer token header (RFC 6750, section 2.1). The token verifier checks the token itself. */
 const BEARER = /^Bearer [^ ]/i;
 
-/** Credentials of a request take precedence over the certificate of its connection. */
+/**
+ * Returns the credentials of a request. The Authorization header takes precedence over an API key, and both over a
+ * certificate.
+ */
 export function credentialsIn(
   authorization: string | undefined,
   address: string,

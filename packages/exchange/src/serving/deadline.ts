@@ -12,7 +12,9 @@ export class Deadline {
     this.leftMs = ms;
   }
 
-  /** Rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot until it ends. */
+  /**
+   * Returns the result of `work`, or rejects at the deadline. `work` then continues and keeps its slot until it ends.
+   */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.expire = () => {

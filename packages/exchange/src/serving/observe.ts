@@ -19,13 +19,13 @@ export interface Progress {
 
 export interface Outcome {
   /**
-   * The metrics label of a request that reached no operation: `page` for a page outside the API, or for a service
-   * that needs no authentication, such as the health service. Otherwise `none`.
+   * The metrics label of a request that reached no operation: `page` if the request was for a page outside the API or
+   * for a service without authentication (such as the health service), else `none`.
    */
   kind: 'none' | 'page';
   /** Log fields of the server, such as the method and the status. */
   wire: Record<string, string | number>;
-  /** Undefined for input that never became a request, which is logged but not counted. */
+  /** The request's duration. Undefined for input that never became a request. Such input is logged but not counted. */
   ms?: number;
 }
 
@@ -51,7 +51,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
-      // Log why a token was rejected, because the response does not say it.
+      // Log why a token was rejected, because the response does not contain the reason.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
       error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,

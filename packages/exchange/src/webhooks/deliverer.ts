@@ -7,10 +7,13 @@ import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../datab
 import { ROUND_MS, Round, type RoundOptions } from './round.ts';
 import { SEND_MS } from './send.ts';
 
-/** The maximum numbers of rounds, in total and of one party. They keep slow endpoints from delaying other webhooks. */
+/**
+ * The maximum numbers of running rounds, in total and per party. These limits keep slow endpoints from delaying other
+ * webhooks.
+ */
 const MAX_WORKING = 64;
 const MAX_WORKING_OF_PARTY = 4;
-/** The lease is longer than any round, so that it expires only if its holder has died. */
+/** The lease is longer than any round, so that it expires only if the process that holds it has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
 /** The minimum time between two queries that claim webhooks of changed parties. */
 const CLAIM_EVERY_MS = 20;
@@ -33,7 +36,10 @@ export class Deliverer {
     this.options = options;
   }
 
-  /** Starts all due deliveries, including retries and changes whose notification was lost. */
+  /**
+   * Starts due deliveries, including retries and deliveries of changes that were not announced with `changed`. Throws
+   * if a round or a claim has failed since the last call.
+   */
   async run(): Promise<boolean> {
     const { failure } = this;
     this.failure = undefined;
@@ -66,7 +72,7 @@ export class Deliverer {
     this.claiming = undefined;
   }
 
-  /** Claims one after the other, because each claim must know the rounds that the earlier claims have started. */
+  /** Runs one claim at a time, because each claim must know the rounds that the earlier claims have started. */
   private claim(only: string[] | undefined): Promise<void> {
     const claim = this.lastClaim.then(() => this.claimFree(only));
     this.lastClaim = claim.catch(() => {});
@@ -77,7 +83,8 @@ export class Deliverer {
     const { db, clock } = this.options;
     for (let more = true; more && this.working.size < MAX_WORKING && !this.stopping.signal.aborted; ) {
       const { busy, most } = this.load(only);
-      // All webhooks of a claim may belong to one party, even to the one with the fewest free places.
+      // All claimed webhooks may belong to one party, so claim only as many as every party that is not busy may still
+      // start.
       const limit = Math.min(MAX_WORKING - this.working.size, MAX_WORKING_OF_PARTY - most);
       const claimed = await claimWebhooks(db, clock(), LEASE_MS, limit, { except: busy, only });
       for (const leased of claimed) this.start(leased);
@@ -85,14 +92,17 @@ export class Deliverer {
     }
   }
 
-  /** Aborts the running requests. The next process that leases the webhook sends their deliveries again. */
+  /** Aborts the running requests. The next process that leases a webhook sends the aborted deliveries again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled([this.running, this.claiming]);
     await Promise.allSettled(this.working.keys());
   }
 
-  /** Returns the parties in `only` with no free places, and the largest number of rounds of the other parties. */
+  /**
+   * Returns the parties that have reached their limit of rounds (`busy`), and the largest number of rounds of any other
+   * party (`most`). If `only` is set, looks only at these parties.
+   */
   private load(only: string[] | undefined): { busy: string[]; most: number } {
     const counts = new Map<string, number>();
     for (const party of this.working.values()) {

@@ -1,6 +1,6 @@
 /**
- * Limits where deliveries go and at what rate. Parties need not prove that they own an endpoint, so they could use
- * webhooks to attack other servers.
+ * Limits the destinations and the rates of deliveries. Parties need not prove that they own an endpoint, so a party
+ * could use webhooks to attack other servers.
  */
 import { BlockList, isIP } from 'node:net';
 import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
@@ -41,7 +41,7 @@ export class Destinations {
     this.ofParty = new RateLimiter(rate(partyPerSecond), clock);
   }
 
-  /** In development mode, the addresses of this machine count as public. */
+  /** Returns whether the address is public. In development mode, the addresses of this machine count as public. */
   isPublic(address: string): boolean {
     return isAllowed(address, this.isDevelopment);
   }

@@ -152,7 +152,7 @@ export class Round {
   }
 
   /**
-   * Returns whether the round must end: the exchange stops, the time is up, or all deliveries tried so far have failed.
+   * Returns whether the round must end, because the exchange stops, the time is up, or all attempts so far have failed.
    */
   private isOver(): boolean {
     const { settled, until } = this;

@@ -25,7 +25,7 @@ const QUERY = { timeout: 1_000, tries: 2 };
 /** The result of an attempt. `status` is undefined if the endpoint did not respond. */
 export interface Outcome {
   status: number | undefined;
-  /** Why there was no response, as text for the webhook's owner. */
+  /** The reason why there was no response, as text for the webhook's owner. */
   error: string | undefined;
   retryAfter: string | undefined;
   milliseconds: number;
@@ -68,7 +68,7 @@ export async function send(
   }
 }
 
-/** Throws if connecting to these addresses is not allowed now. */
+/** Checks the addresses and counts the delivery. Throws if connecting to these addresses is not allowed now. */
 type Gate = (addresses: LookupAddress[]) => void;
 
 function gate(destinations: Destinations, party: string): Gate {
@@ -137,8 +137,8 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
 }
 
 /**
- * Returns a lookup that checks the addresses. Node connects only to these addresses, so a name cannot change its address
- * between the check and the connection.
+ * Returns a lookup function that checks the addresses. Node connects only to these addresses, so a name cannot change
+ * its address between the check and the connection.
  */
 function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {

@@ -9,7 +9,7 @@ import { serialize } from 'pg-protocol';
 import { Parser } from 'pg-protocol/dist/parser';
 import type { RowReader, Values } from './rowReader.ts';
 
-/** The facts about a prepared statement that stay the same for its whole connection. */
+/** How to read the rows of a prepared statement. This does not change while the connection is open. */
 export interface Described {
   reader: RowReader;
   /** Which columns arrive in binary. Undefined if none do. */
@@ -18,7 +18,7 @@ export interface Described {
 
 /** The members of the driver's connection that we use, and `described`, which `Client` adds. */
 export interface Connection extends EventEmitter {
-  /** The statements described on this connection, by name. */
+  /** How to read the rows of each statement that this connection has run, by the name of the statement. */
   described: Map<string, Described>;
   parsedStatements: Record<string, string>;
   /** Statements that were sent, but whose results have not arrived yet. */
@@ -48,7 +48,7 @@ export class Client extends pg.Client {
   }
 }
 
-/** Binds a portal whose given columns arrive in binary. */
+/** Binds values to a statement. `isBinary` says for each column of the result whether it arrives in binary. */
 export function bind(
   connection: Connection,
   statement: string,
@@ -59,7 +59,7 @@ export function bind(
   connection._send(isBinary === undefined ? message : withFormats(message, isBinary));
 }
 
-/** Replaces the last two numbers of a Bind message, which mean that all columns are text, with one format per column. */
+/** Replaces the end of a Bind message, which requests text for all columns, with one format per column. */
 function withFormats(message: Buffer, isBinary: boolean[]): Buffer {
   const formats = Buffer.allocUnsafe(2 + 2 * isBinary.length);
   formats.writeInt16BE(isBinary.length);
@@ -71,7 +71,7 @@ function withFormats(message: Buffer, isBinary: boolean[]): Buffer {
   return replaced;
 }
 
-/** The query whose rows are arriving. */
+/** The private member of the driver's client that holds the query whose rows are arriving. */
 interface ActiveQuery {
   _activeQuery: { isBinary?: boolean[] | undefined } | null;
 }
@@ -99,7 +99,7 @@ class RowParser extends DriverParser {
   }
 }
 
-/** Reads a DataRow message: the number of columns, then each column's length, or -1 for NULL, and its bytes. */
+/** Reads a DataRow message: the number of columns, then each column's length and bytes. NULL has the length -1. */
 function readRow(bytes: Buffer, offset: number, isBinary: boolean[]): Values {
   const fields: Values = new Array(isBinary.length);
   let at = offset + 2;

@@ -12,7 +12,8 @@ export function uniqueViolation(error: unknown): string | undefined {
 }
 
 /**
- * Returns true for a serialization failure or a deadlock. PostgreSQL guarantees that such a transaction changed nothing.
+ * Returns true for a serialization failure or a deadlock. PostgreSQL guarantees that the failed transaction changed
+ * nothing.
  */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);

@@ -52,7 +52,7 @@ interface DriverQuery {
 const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
-/** A statement without columns. */
+/** The description of a statement that returns no rows. */
 const NO_ROWS: Described = {
   reader: () => {
     throw new Error('A row of a statement without columns.');

@@ -63,7 +63,7 @@ export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]>
   };
 }
 
-/** Returns a reader for a column's unchanged value, which is null for NULL. */
+/** Returns a reader for a column's value, as the driver parses the value. NULL becomes null. */
 export function cell<T>(column: string): Reader<T> {
   return { source: (row) => row.value(column) };
 }

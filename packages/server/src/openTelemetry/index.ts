@@ -121,8 +121,8 @@ export function openTelemetry(
 }
 
 /**
- * Returns the context of the caller's span, or the active context without a valid traceparent. Ignores the caller's
- * tracestate header, because it would be stored and forwarded unchecked.
+ * Returns the context of the caller's span, or the active context if the caller sent no valid traceparent. Ignores the
+ * caller's tracestate header, because the header would be stored and forwarded unchecked.
  */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
@@ -139,7 +139,7 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/** A failure that the caller caused does not mark the span as failed, as OpenTelemetry recommends for HTTP servers. */
+/** Records a failure. As OpenTelemetry recommends, marks the span as failed only if the caller is not at fault. */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));

@@ -5,14 +5,14 @@ export interface FileFacts {
   readable: boolean;
 }
 
-/** Facts about the process. The checks get them as data, so that the checks are pure functions. */
+/** Facts about the process. The checks receive these facts as an argument, so that the checks are pure functions. */
 export interface ProcessFacts {
   env: Record<string, string | undefined>;
   execArgv: string[];
   nodeVersion: string;
   /** Undefined on systems without user IDs. */
   uid: number | undefined;
-  /** Undefined if the file does not exist. */
+  /** Returns undefined if the file does not exist. */
   file: (path: string) => FileFacts | undefined;
 }
 
@@ -48,7 +48,7 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    // Quotes and backslashes only escape spaces, so they are removed before flags are compared.
+    // Remove quotes and backslashes before the flags are compared, because they only escape spaces.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
     // Convert underscores to dashes, because Node accepts both in a flag's name.

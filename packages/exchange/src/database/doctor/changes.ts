@@ -7,7 +7,7 @@ const STEPS = `
   SELECT name, kind, version, lag(version) OVER w AS previous
     FROM changes WINDOW w AS (PARTITION BY party, name ORDER BY xid, seq)`;
 
-/** The current version of every resource, with one row per name under which a party can read the resource. */
+/** The current version of every resource. A resource that parties can read under several names has one row per name. */
 const CURRENT = unionAll(
   `SELECT ${NAME.measurement} AS name, m.version FROM measurements m`,
   `SELECT ${NAME.requisition}, r.version FROM requisitions r`,

@@ -13,7 +13,8 @@ const STEPS = `
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
 /**
- * Selects the steps that meet the condition. Skips transitions without a resource, which the check `orphan` finds.
+ * Returns a query for the names of resources with a step in the log that meets the condition. Skips transitions without
+ * a resource, which the check `orphan` finds.
  */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)

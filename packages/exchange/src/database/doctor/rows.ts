@@ -36,8 +36,8 @@ const REQUESTED = `
   SELECT ${NAME.report}, 'reports', q.consumer, q.request_id, q.request_hash FROM reports q`;
 
 /**
- * Matches malformed IDs. This condition takes 0.8 s for 400,000 rows, while a single pattern that also limits the
- * length takes 5.3 s.
+ * Returns a condition that matches malformed IDs. The condition takes 0.8 s for 400,000 rows, while a single pattern
+ * that also limits the length takes 5.3 s.
  */
 const malformed = (id: string) => `(${id} ~ '[^A-Za-z0-9_-]' OR length(${id}) NOT BETWEEN 1 AND 63)`;
 

@@ -1,4 +1,4 @@
-/** The facts that an explanation is based on. */
+/** The facts on which an explanation is based. */
 import {
   equalBytes,
   type PartyState,
@@ -36,7 +36,7 @@ export interface WordedReport extends Report {
   time: Timestamp;
 }
 
-/** `publicKey` is the key that the requisition is encrypted for. */
+/** `publicKey` is the key for which the requisition is encrypted. */
 export type RequisitionWithKey = RequisitionOutline & Pick<RequisitionContent, 'publicKey'>;
 export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWithKey>;
 

@@ -37,10 +37,10 @@ interface Task {
   remedy: string;
 }
 
-/** Returns the most severe wait first. */
+/** Returns the waits of a pending measurement. The most severe wait comes first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
-  // List only revoked certificates, because the measurement will fail because of them.
+  // List only the revoked certificates. They will make the measurement fail, so no other wait matters.
   if (revoked.length > 0) return revoked.map((certificate) => revocationWait(facts, certificate));
   const expired = certificatesOf(facts)
     .filter(({ notAfter }) => facts.now > notAfter)
@@ -88,8 +88,8 @@ function tasksOf(facts: Facts): Wait[] {
 }
 
 /**
- * Finds offline duchies that still have stages to compute and are not in `late`. These duchies block the computation,
- * because other duchies cannot send them their output.
+ * Finds offline duchies that still have stages to compute and are not in `late`. An offline duchy blocks the
+ * computation, because it cannot receive the output of other duchies.
  */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
@@ -130,7 +130,7 @@ function stageTask(facts: Facts, duchy: string): Wait {
   });
 }
 
-/** Describes a progress report. Includes the message only for the consumer, because no other party may read it. */
+/** Describes a progress report. Includes the message only if the viewer is the consumer. No other party may read it. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
@@ -180,7 +180,10 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/** Describes the wait for a deferred requisition. Omits the reason for duchies, because they may not read it. */
+/**
+ * Describes the wait for a deferred requisition. If the viewer is a duchy, omits the reason, which duchies may not
+ * read.
+ */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,

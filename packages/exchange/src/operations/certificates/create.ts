@@ -55,8 +55,8 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
 };
 
 /**
- * Returns whether to record the new certificate as the one that verifies the party's public key. Returns false if
- * another certificate is already recorded.
+ * Returns whether the new certificate verifies the party's public key. Returns false without a check if another
+ * certificate is already recorded for the key.
  */
 async function verifiesKey(
   certificate: CertificateRecord,

@@ -50,7 +50,7 @@ async function lookFor(
   return { ...page, changes, next: changes.length < wanted.length ? changes.at(-1)!.at : page.next };
 }
 
-/** Waits for a change. Returns an empty page if the time is up or the caller has disconnected. */
+/** Waits for a change. Returns an empty page if the time is up, the caller has disconnected, or the exchange stops. */
 async function waitFor(
   { feed }: Exchange,
   call: Call,

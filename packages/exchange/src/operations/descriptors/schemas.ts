@@ -18,7 +18,7 @@ export async function withSchemas<T extends object | undefined>(
     db,
     schemas.map(({ id }) => id),
   );
-  // Use the versions that were just read, because they may have changed since the first run.
+  // Use the versions that were just read, because a descriptor may have changed since the first run.
   const given = found.map(({ id, version, descriptorSet: set }) => ({ id, version, bytes: set.length, set }));
   return (await run(given)) as T;
 }

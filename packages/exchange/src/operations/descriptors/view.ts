@@ -26,7 +26,9 @@ export function viewDescriptor(
   return { name, descriptorSet: json === undefined ? toBase64(descriptorSet) : new JsonText(json) };
 }
 
-/** Returns as many views as fit into `maxBytes`, but at least one. */
+/**
+ * Returns the views of the descriptors. As JSON, returns only as many views as fit into `maxBytes`, but at least one.
+ */
 export async function viewDescriptors(
   call: Call,
   descriptors: DescriptorRecord[],

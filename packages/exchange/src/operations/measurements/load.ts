@@ -107,8 +107,8 @@ export async function gatherConsent(
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
 /**
- * Starts to verify the signature with the cached certificate while the stored certificate is being loaded. The result
- * is used only if both certificates are the same.
+ * Starts to verify the signature with the cached certificate while the stored certificate is being loaded. The returned
+ * function uses this result only if both certificates are the same, and otherwise verifies the signature again.
  */
 export function verifySpec(input: MeasurementInput): SpecCheck {
   const { measurementConsumerCertificate: name, measurementSpec: spec } = input;

@@ -12,7 +12,7 @@ import type { Protocols } from '../../domain/protocolOptions.ts';
 import { requestKeyOf } from './requestKey.ts';
 
 export interface Part {
-  /** The prefix of the paths of the measurement's fields in the request. */
+  /** The prefix of the measurement's field paths in the request. */
   at: string;
   input: MeasurementInput;
   requestId: string | undefined;
@@ -24,7 +24,7 @@ export interface DraftedPart {
   key: RequestKey | undefined;
 }
 
-/** Throws one error for the invalid fields of all parts. */
+/** Drafts all parts. Throws one error that lists the invalid fields of all parts. */
 export async function draftParts(
   consumer: string,
   parts: Part[],

@@ -23,7 +23,7 @@ export const createParty: Handler<'createParty'> = async (exchange, call, reques
   const party = newParty(name, request.body as PartyInput, exchange.clock(), exchange.duchyEndpoints);
   try {
     return await mutate('createParty', exchange, call, request, async (tx) => ({
-      // Report any key, because a new party has no certificate that could verify it.
+      // Report a public key as unverified, because a new party has no certificate that could verify the key.
       findings: party.publicKey === undefined ? [] : [publicKeyUnverified()],
       save: () => insertParty(tx, party),
       savesToValidate: true,

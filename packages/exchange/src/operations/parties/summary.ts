@@ -61,7 +61,10 @@ export const getPartySummary: Handler<'getPartySummary'> = async (exchange, _cal
   };
 };
 
-/** Failures come first, the latest first. Then come waits, the oldest first. */
+/**
+ * Returns failures and waits. Failures come first, sorted from the latest to the oldest. Waits follow, the oldest
+ * first.
+ */
 function attentionOf(facts: Facts[], party: string): { shown: Attention[]; isCut: boolean } {
   const isOpen = ({ viewer, aggregate: { measurement, requisitions } }: Facts) =>
     !isTerminal(viewer === 'dataProvider' ? requisitions[0]!.state : measurement.state);

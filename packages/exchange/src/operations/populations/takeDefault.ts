@@ -5,8 +5,8 @@ import { noLongerDefault, type PopulationRecord, populationName } from '../../do
 import type { Version } from '../mutate.ts';
 
 /**
- * Returns the write that makes the current default population an ordinary one, because only one population can be the
- * default.
+ * Returns a write for a request that makes `population` the default. The write makes the current default an ordinary
+ * population, because only one population can be the default.
  */
 export function takeDefault(
   population: PopulationRecord,

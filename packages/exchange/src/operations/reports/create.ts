@@ -46,7 +46,7 @@ function attempt(
   const key = requestKeyOf(request);
   return mutate('createReport', exchange, call, request, async (tx) => {
     // Look for the reportId first. If another request with this requestId commits in between, the second statement
-    // finds its report.
+    // finds the report of that request.
     const [isTaken, earlier] = await Promise.all([
       request.query.reportId !== undefined && isIdTaken(tx, consumer, ids.id),
       key && findByRequestId(tx, consumer, key.id),

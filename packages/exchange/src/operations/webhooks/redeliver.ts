@@ -49,7 +49,8 @@ async function oneDelivery(exchange: Exchange, id: string, webhookId: string): P
   let number: bigint;
   return {
     count() {
-      // Look for the delivery after the webhook is locked. The lock fails if the webhook belongs to another party.
+      // Throw about a missing delivery only after the webhook is locked. The lock fails if the webhook belongs to
+      // another party.
       ({ number } = requireDelivery(kept, webhookId));
       return 1;
     },

@@ -21,7 +21,7 @@ export function isMessageType(type: number | undefined): boolean {
   return type === Type.MESSAGE || type === Type.GROUP;
 }
 
-/** Returns why a default value is invalid, or undefined if it is valid. `values` has the names of an enum's values. */
+/** Returns the reason why a default value is invalid, or undefined. `values` contains the names of an enum's values. */
 export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): string | undefined {
   const { defaultValue: text, label, type } = field;
   if (text === undefined) return undefined;
@@ -42,7 +42,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
 
 const MAP_KEYS: ReadonlySet<number> = new Set([...INTEGERS.keys(), Type.BOOL, Type.STRING]);
 
-/** Returns why a map entry is invalid, or undefined if it is valid. */
+/** Returns the reason why a map entry is invalid, or undefined if it is valid. */
 export function mapEntryFault(proto: MessageProto, isNested: boolean): string | undefined {
   const [key, value, ...more] = proto.field ?? [];
   const singular = (field: FieldProto | undefined, name: string, number: number) =>
@@ -59,7 +59,7 @@ export function mapEntryFault(proto: MessageProto, isNested: boolean): string | 
   return isEntry ? undefined : 'must be a nested message with a `key` 1 and a `value` 2 and nothing else';
 }
 
-/** Returns `LabelsByIdEntry` for `labels_by_id`. */
+/** Returns the name of a map field's entry type, for example `LabelsByIdEntry` for `labels_by_id`. */
 export function mapEntryName(fieldName: string): string {
   return `${protoCamelCase(`_${fieldName}`)}Entry`;
 }

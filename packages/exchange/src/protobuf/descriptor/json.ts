@@ -104,7 +104,10 @@ export function jsonText(json: unknown, limit: number): string | undefined {
   return Buffer.byteLength(text) > limit ? undefined : text;
 }
 
-/** Checks the strings before the text is built, because the text of a million long names would use up the memory. */
+/**
+ * Returns whether the strings alone exceed the limit. In that case, the text is not built, because it could use up the
+ * memory.
+ */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {

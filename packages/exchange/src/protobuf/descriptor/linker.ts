@@ -183,7 +183,7 @@ class Linker {
     if (fault) this.report.add(at, 'defaultValue', fault);
   }
 
-  /** Returns the names of the enum's values, which are the allowed default values. */
+  /** Checks a field of an enum type. Returns the names of the enum's values, which are the allowed default values. */
   private enumField(target: EnumSymbol, message: MessageSymbol | undefined, file: SetFile, at: Path) {
     const { syntax = '' } = target.file.proto;
     if (message && file.proto.syntax === 'proto3' && (syntax === '' || syntax === 'proto2')) {

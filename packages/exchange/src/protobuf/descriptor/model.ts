@@ -107,11 +107,11 @@ export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }
 
-/** Protobuf has no limit, but the full names of nested messages could add up to gigabytes. */
+/** Protobuf itself does not limit names, but the full names of nested messages could add up to gigabytes. */
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Returns why a name is invalid, or undefined if it is valid. */
+/** Returns the reason why a name is invalid, or undefined if it is valid. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return REQUIRED;
   if (name.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;

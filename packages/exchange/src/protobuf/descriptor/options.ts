@@ -48,8 +48,8 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // Skip extensions of messages that our descriptor.proto lacks, and extensions whose number it already uses. The set
-    // may contain another version of descriptor.proto.
+    // The set may contain another version of descriptor.proto. Skip extensions of messages that our descriptor.proto
+    // lacks, and extensions whose number our descriptor.proto already uses.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));

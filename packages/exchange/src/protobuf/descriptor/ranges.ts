@@ -85,7 +85,7 @@ export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): R
   return enumRanges(proto).reportOverlaps(path, report);
 }
 
-/** Returns why a field must not have this number, or undefined if the number is allowed. */
+/** Returns the reason why a field must not have this number, or undefined if the number is allowed. */
 export function fieldNumberFault(number: number): string | undefined {
   if (number < 1 || number > MAX_FIELD_NUMBER) return `must be from 1 to ${MAX_FIELD_NUMBER}`;
   if (number >= IMPLEMENTATION.from && number <= IMPLEMENTATION.to) {

@@ -51,7 +51,10 @@ export function declareSymbols(files: SetFile[], report: Report): Symbols {
   return declaring.symbols;
 }
 
-/** The names in a message, or in a package across all files. If names are unique per scope, full names are unique. */
+/**
+ * The names in one message, service, or package. A package may span files. If names are unique per scope, full names
+ * are unique.
+ */
 type Scope = Set<string>;
 
 class Declaring {
@@ -155,8 +158,8 @@ class Declaring {
   }
 
   /**
-   * Returns whether the name is valid and unique. The name belongs to the child `step[index]` of the element at `path`.
-   * Without a `step`, it belongs to the element itself.
+   * Adds a name to its scope. If the name is invalid or not unique, reports a violation and returns false instead. The
+   * name belongs to the child `step[index]` of the element at `path`, or without a `step`, to the element itself.
    */
   private name(scope: Scope, name = '', path?: Path, step?: string, index?: number): boolean {
     if (this.report.full) return false;

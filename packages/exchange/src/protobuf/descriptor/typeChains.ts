@@ -33,7 +33,7 @@ interface Node {
   targets: Node[];
   /** The node's position in the order of the search, starting at 1, or 0 until the search reaches the node. */
   index: number;
-  /** Tarjan's low link: the lowest index of an open node that this node is known to lead to. */
+  /** Tarjan's low link: the lowest index among the open nodes that the search has reached from this node. */
   low: number;
   next: number;
   /** The length of the longest chain that starts in this node's cycle, or 0 until the cycle is complete. */

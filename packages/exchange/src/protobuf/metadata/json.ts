@@ -112,7 +112,7 @@ class JsonReader {
     const pairs = () =>
       type.values.flatMap((v) => [v.name, v.jsonName, v.number].map((key) => [key, v.number] as const));
     const values = cached(this.enums, type, () => new Map(pairs()));
-    // Replace null by 0, which is the number of NullValue's only value.
+    // Replace null with 0, which is the number of NullValue's only value.
     const known = json === null ? 0 : values.get(json as string | number);
     const isNumber = typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 31;
     if (known !== undefined) return known;
@@ -146,7 +146,10 @@ class JsonReader {
     return { '@type': typeUrl, value: this.message(type, value, `${at}.value`) };
   }
 
-  /** Checks values that the runtime would wrongly accept, such as February 30, or text after the `s` of a duration. */
+  /**
+   * Checks a value of a type with a special JSON form. Also rejects values that the runtime would wrongly accept, such
+   * as February 30, or text after the `s` of a duration.
+   */
   private special(type: DescMessage, json: JsonValue, at: string): unknown {
     const plain = plainValue(json);
     const isWrong =

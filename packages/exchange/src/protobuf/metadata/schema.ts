@@ -55,8 +55,9 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Limits the cost of a metadata message. The runtime takes a microsecond per field of each nested message's type. The
- * depth of 28 always fits, because each level takes at most two of the 64 levels of a request's JSON.
+ * Limits the cost of a metadata message. The runtime takes a microsecond per field of each nested message's type. A
+ * message of depth 28 always fits in a request, because a request's JSON may have 64 levels, and each level of the
+ * message takes at most two of them.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;

@@ -1,4 +1,4 @@
-/** The kinds of differences between two schemas, and which of them break readers. */
+/** Lists the kinds of differences between two schemas, and tells which kinds break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
@@ -54,8 +54,8 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 const MAX_PATH_LENGTH = 1000;
 
 /**
- * At most this many breaking changes and this many compatible changes are listed. Two unrelated sets could have 100,000
- * differences.
+ * The list contains at most this many breaking changes, and at most this many compatible changes. Two unrelated sets
+ * could have 100,000 differences.
  */
 const MAX_LISTED = 1_000;
 

@@ -37,7 +37,10 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/** Returns the features of an element. Its own options override the features of the element around it. */
+/**
+ * Returns the features of an element. The element's own options override `outer`, the features of the element around
+ * it.
+ */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }

@@ -15,7 +15,7 @@ export function compareMessage(path: string, comparison: Comparison): void {
   compareRanges('EXTENSION_RANGE_REMOVED', path, 'no longer takes extensions numbered', ...ranges, changes);
 }
 
-/** Pairs fields by name. A field whose name was removed is paired with a new field of the same number. */
+/** Pairs fields by name, and renamed fields by number. A renamed field has a name that did not exist before. */
 function pairFields(path: string, before: Message, after: Message, changes: Changes): FieldPair[] {
   const was = index(before.fields);
   const is = index(after.fields);

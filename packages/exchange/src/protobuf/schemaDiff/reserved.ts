@@ -4,7 +4,9 @@ import { type ChangeKind, type Changes, short } from './changes.ts';
 
 type Reserving = Pick<MessageProto, 'reservedRange' | 'reservedName'>;
 
-/** Reports removed numbers and names. With `closed`, a range includes its end, as for enums. */
+/**
+ * Reports numbers and names that are no longer reserved. If `closed` is true, ranges include their ends, as in enums.
+ */
 export function compareReserved(
   path: string,
   before: Reserving,

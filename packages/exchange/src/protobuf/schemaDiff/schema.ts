@@ -1,6 +1,6 @@
 /**
- * Reads the types and fields of a descriptor set, so that two sets can be compared. The protobuf runtime's registry
- * cannot link a set whose well-known files differ from ours.
+ * Reads the types and fields of a descriptor set, so that two sets can be compared. Does not use the protobuf runtime's
+ * registry, because the registry cannot link a set with other versions of the well-known files.
  */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import { Label, Type } from '../descriptor/fields.ts';
@@ -29,7 +29,10 @@ export interface Schema {
   files: Map<string, FileProto>;
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
-  /** Excludes extensions of google.protobuf messages, because these are options, which never appear in data. */
+  /**
+   * Excludes extensions of google.protobuf messages, because such extensions define options, which never appear in
+   * data.
+   */
   extensions: Map<string, Extension>;
   services: Map<string, ServiceProto>;
 }

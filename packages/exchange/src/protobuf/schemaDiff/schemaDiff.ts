@@ -41,7 +41,10 @@ function compareFiles({ was, is, changes }: Comparison): void {
   }
 }
 
-/** Reports types that were removed, moved, or added. Skips types inside a message that was itself removed or added. */
+/**
+ * Compares the types that are in both sets, and reports types that were removed, moved, or added. Skips types inside a
+ * message that was itself removed or added.
+ */
 function compareTypes(
   which: 'messages' | 'enums',
   [removed, moved, added]: readonly [ChangeKind, ChangeKind, ChangeKind],
@@ -66,10 +69,7 @@ function compareTypes(
   }
 }
 
-/**
- * Explains that a type was removed because its file's package was renamed. Returns an empty string if this is not the
- * case.
- */
+/** Returns an explanation if a type was removed because the package of its file was renamed, else an empty string. */
 function newName(
   name: string,
   file: string,
