@@ -27,7 +27,7 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
   return PROTOCOLS[protocol].upload;
 }
 
-/** The maximum size of everything in a message other than its data. */
+/** The maximum size of a message without its data. */
 const ENVELOPE_BYTES = 64 * 1024;
 /** An upper bound on the ratio of encrypted size to plain size. */
 const ENCRYPTION = 1.02;
@@ -37,7 +37,7 @@ export function largestMessage(computation: StoredComputation, message: string, 
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads alive while a computation may need them soon. The returned function stops this. */
+/** Keeps idle threads alive while a computation may need them soon. Call the returned function to end this. */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

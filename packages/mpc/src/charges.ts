@@ -1,4 +1,4 @@
-/** Entry point for charges: the privacy cost of a measurement, exact to the last digit, and the budgets it is charged to. */
+/** Entry point for charges: the exact privacy cost of a measurement, and the budgets to which this cost is charged. */
 export * from './charges/amounts.ts';
 export * from './charges/computation.ts';
 export * from './charges/cost.ts';

@@ -10,7 +10,7 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** Fetches a party's certificate. Throws if it is invalid, or if this duchy does not trust its root for that party. */
+/** Fetches a party's certificate. Throws if it is invalid or revoked, or if its root is not trusted for the party. */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,

@@ -44,7 +44,10 @@ export class PermanentError extends CodedError<FailureCode> {
   }
 }
 
-/** Thrown if another party is down or late. The stage is retried for as long as the exchange allows. */
+/**
+ * Thrown if the stage must wait, because another party is down or late or this process has the wrong database. The
+ * stage is retried for as long as the exchange allows.
+ */
 export class NotReady extends CodedError<ProgressCode> {
   override readonly name = 'NotReady';
   readonly retryAfterSeconds: number | undefined;

@@ -27,8 +27,8 @@ export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
 }
 
 /**
- * Error codes after which a retry may succeed: another party changed the computation first, or this duchy temporarily has
- * no access.
+ * Error codes after which a retry may succeed, because another party changed the computation first, or because this
+ * duchy temporarily has no access.
  */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 

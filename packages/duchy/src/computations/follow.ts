@@ -20,7 +20,7 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
 /**
- * Creates, updates, or ends the stored computation to match `view`, even if other processes do so at the same time. Throws
+ * Creates, updates, or ends the stored computation to match `view`. Other processes may do so at the same time. Throws
  * if the caller must retry.
  */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
@@ -62,7 +62,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
     if (isNew) duchy.mills.wake();
-    // If the computation is stored now, another process of this duchy created it first, which is not an error.
+    // Not an error if the computation is stored now, because another process of this duchy then created it first.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }

@@ -41,7 +41,7 @@ function rolesOf(view: View): Roles {
   return protocolMath(protocol).rolesOf(configOf(protocol, view));
 }
 
-/** Returns the previous or next duchy in the ring. After the aggregator comes the first worker again. */
+/** Returns the previous or next duchy in the ring. The first worker follows the aggregator. */
 function neighbor(view: View, distance: 1 | -1): string {
   const { ring, place } = ownPlace(view);
   return ring.at((place + distance) % ring.length)!;

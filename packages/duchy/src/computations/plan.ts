@@ -22,7 +22,7 @@ export interface Plan<P extends MpcProtocol> {
   parameters: MpcParameters<P>;
 }
 
-/** Throws PermanentError if the protocol cannot compute the measurement. */
+/** Returns the plan. Throws PermanentError if the protocol cannot compute the measurement. */
 export function planOf<P extends MpcProtocol>(
   protocol: P,
   computation: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>,

@@ -49,7 +49,7 @@ export function runAfter(placed: Placed): Date | null {
 }
 
 /**
- * Starts the next stage once the current stage has all its input. Call this in the transaction that stores the input.
+ * Starts the next stage if the current stage has all its input. Call this in the transaction that stores the input.
  * That transaction locks the row of the computation, so the last of several concurrent transactions sees all inputs.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {

@@ -113,7 +113,8 @@ export type FaceLimits = DuchyConfig['limits'];
 export type PeerSettings = Static<typeof peer>;
 
 /**
- * Reads the settings from a file. Returns the valid settings, with defaults, and a list of problems with the invalid ones.
+ * Reads the settings from a file. Returns the valid settings, the defaults of all others, and a list of problems with
+ * the invalid settings.
  */
 export function readDuchyConfig(path: string): Examined {
   let bytes: Buffer;
@@ -135,7 +136,10 @@ export interface Examined {
   invalid: Set<string>;
 }
 
-/** Checks the settings, and ignores the invalid ones. Paths are relative to `folder`. */
+/**
+ * Checks the settings. Returns the problems with invalid settings, and replaces these settings with their defaults.
+ * Paths are relative to `folder`.
+ */
 export function examineDuchyConfig(value: JsonValue, folder: string): Examined {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);

@@ -7,7 +7,7 @@ import type { DuchyConfig } from './config.ts';
 
 const { S_IFDIR, S_IFMT } = constants;
 
-/** Returns the mode of a file or folder, or undefined if it is missing or cannot be read. */
+/** A function that returns the mode of a file or folder, or undefined if it is missing or cannot be read. */
 export type FileMode = (path: string) => number | undefined;
 
 export function productionProblems(config: DuchyConfig, modeOf: FileMode): string[] {
@@ -44,7 +44,8 @@ function exchangeProblems({ url, tokenFile, signIn, identity }: DuchyConfig): st
 function trustProblems({ roots: given }: DuchyConfig, modeOf: FileMode): string[] {
   const roots = given.filter((root) => !isFolder(modeOf(root)));
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
-  // A folder may still be empty, because files that are added later are read without a restart.
+  // Skip this check if a folder is configured. The folder may still be empty, because files that are added later are
+  // read without a restart.
   const missing =
     roots.length < given.length
       ? []

@@ -185,7 +185,10 @@ const READ_SECRETS = sql(
 const BLOB_KEY = 'blob_key';
 const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
 
-/** Returns the key that encrypts a computation's blobs. Computations created by older versions use the duchy's own key. */
+/**
+ * Returns the key that encrypts a computation's blobs. Throws for `write` if the computation has ended. Computations
+ * created by older versions use the duchy's own key.
+ */
 export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
   const [row] = await db.query(READ_BLOB_KEY, [id]);
   if (use === 'write' && row?.outcome !== null) {

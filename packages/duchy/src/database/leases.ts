@@ -24,7 +24,10 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** Replaces a time in the past with the current time, so that a new stage runs after all stages that are already due. */
+/**
+ * SQL that replaces a time in the past with the current time, so that a new stage runs after all stages that are
+ * already due.
+ */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -94,8 +97,8 @@ export interface Retry {
   delayMs: number;
   error: string;
   /**
-   * Whether the attempt counts toward the maximum number of attempts. Pass false if the stage had to wait and did not
-   * fail itself.
+   * Whether the attempt counts toward the maximum number of attempts. Pass false if the stage did not fail but must
+   * wait.
    */
   counts?: boolean;
 }

@@ -18,7 +18,8 @@ const KEYS = sql(
 );
 
 /**
- * Returns a statement that removes up to five blobs of ended computations. The limit is low, because blobs can be large.
+ * Returns a statement that removes up to five blobs of ended computations that meet `condition`. The limit is low,
+ * because blobs can be large.
  */
 function removing(condition: string): string {
   return `WITH removed AS (
@@ -32,8 +33,8 @@ function removing(condition: string): string {
 }
 
 /**
- * Removes incomplete blobs older than an hour, and blobs of computations that ended at least `keepHours` ago. Returns the
- * number of blobs removed.
+ * Removes incomplete blobs older than an hour. Also removes the blobs and blob keys of computations that ended at least
+ * `keepHours` ago. Returns the number of blobs removed.
  */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
   const incomplete = await repeatedly(db, INCOMPLETE, []);
@@ -45,7 +46,7 @@ export async function removeBlobsOf(db: Queryable, computation: string): Promise
   await repeatedly(db, BLOBS_OF, [computation]);
 }
 
-// Skip computations that still have blobs. `removeBlobs` removes the blobs first, a few at a time.
+// Skips computations that still have blobs, because `removeBlobs` must first remove these blobs, a few at a time.
 const ENDED = sql(
   'removeEnded',
   `WITH ended AS (

@@ -34,8 +34,8 @@ export interface CheckedFulfillment {
 }
 
 /**
- * Checks the nonce before the requisition's other values, so that a sender without the nonce learns nothing about them.
- * Checks the certificate late, because that check may call the exchange.
+ * Decodes and checks a Fulfillment. Checks the nonce before the requisition's other values, so that a sender without
+ * the nonce learns nothing about these values. Checks the certificate late, because that check may call the exchange.
  */
 export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);

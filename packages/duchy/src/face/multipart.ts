@@ -6,7 +6,7 @@ import { unsupportedMediaType } from './errors.ts';
 
 export interface Parts {
   json: JsonValue;
-  /** The binary part. Reading it throws if the body is truncated, or if another part follows. */
+  /** The contents of the binary part. Reading throws if the body is truncated, or if another part follows. */
   data: AsyncIterable<Uint8Array>;
 }
 
@@ -82,7 +82,8 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // Allow one field and one file more than expected, so that the handlers see an extra part and reject the body.
+      // Allow one field and one file more than expected, so that the handlers above see the extra part and reject the
+      // body.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {

@@ -7,7 +7,7 @@ import { PermanentError } from '../computations/errors.ts';
 import { exchangeUnavailable, mismatch } from '../computations/rejections.ts';
 import { Failures } from './slots.ts';
 
-/** The party that claims to have signed a message. */
+/** The party that claims to have signed a message, with its certificate and the computation. */
 export interface Sender {
   party: string;
   certificate: string;
@@ -21,8 +21,8 @@ export interface Sender {
 const MOST_REJECTED = 10;
 
 /**
- * Returns a function that verifies a message. It throws if the message was not signed with a certificate that is trusted
- * for the party.
+ * Returns a function that verifies a message. The function throws if the message was not signed with a certificate that
+ * is trusted for the party.
  */
 export function createSignatureCheck(duchy: Duchy) {
   const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');

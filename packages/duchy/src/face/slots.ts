@@ -10,7 +10,7 @@ export function addTo(counts: Map<string, number>, key: string, change: 1 | -1):
   else counts.delete(key);
 }
 
-/** Counts failures per key in the current minute. */
+/** Counts failures per key in the current minute. Throws RATE_LIMITED if a key has too many failures. */
 export class Failures {
   private readonly counts = new Map<string, number>();
   private readonly most: number;
@@ -40,8 +40,8 @@ export class Failures {
   }
 
   /**
-   * Runs the work, and counts it as a failure while it runs, so that concurrent work is limited too. Keeps the count only
-   * if `isFailure` returns true for the error.
+   * Runs the work. Counts the work as a failure while it runs, so that concurrent work is limited too. Keeps the count
+   * only if `isFailure` returns true for the error.
    */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);

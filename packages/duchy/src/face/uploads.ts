@@ -92,8 +92,8 @@ function ended({ computation, requisition }: CheckedFulfillment): ExchangeError 
 }
 
 /**
- * Throws unless both signed messages are equal. They include the digest, the seed, and the nonce, but not the signatures,
- * which may differ.
+ * Throws unless both signed messages are equal, including the digest, the seed, and the nonce. The signatures are not
+ * part of the messages and may differ.
  */
 function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
   if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;

@@ -1,6 +1,8 @@
 const MAX_PAUSE_MS = 60_000;
 
-/** Maps the name of each computation that could not be updated to its failures and the time of its next retry. */
+/**
+ * The computations that could not be updated. Has each computation's number of failures and the time of its next retry.
+ */
 export class Postponed {
   private readonly entries = new Map<string, { failures: number; retryAt: number }>();
   private readonly pauseMs: number;
@@ -9,7 +11,7 @@ export class Postponed {
     this.pauseMs = pauseMs;
   }
 
-  /** Schedules a retry. The first retry is immediate, and later pauses roughly double with each failure. */
+  /** Schedules a retry. The first retry is due immediately, and later pauses roughly double with each failure. */
   add(computation: string): void {
     const failures = (this.entries.get(computation)?.failures ?? 0) + 1;
     const pauseMs = Math.min(this.pauseMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);

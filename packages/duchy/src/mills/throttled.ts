@@ -2,8 +2,8 @@
 const REPORT_MS = 5_000;
 
 /**
- * Limits progress reports to one every few seconds. Never reports the value 1, because the end of a stage is reported
- * separately.
+ * Returns a function that passes on at most one progress report every few seconds. The function drops the value 1,
+ * because the end of a stage is reported separately.
  */
 export function throttled(report: (fraction: number) => void): (fraction: number) => void {
   let reportedAt = performance.now();

@@ -11,8 +11,9 @@ export interface PeerAddress {
 }
 
 /**
- * Returns a function that checks the peer's endpoint and returns its address. In production, an endpoint from the exchange
- * must be public, so that it cannot be a service in this duchy's own network.
+ * Returns a function that checks the peer's endpoint and returns the address. Returns undefined if the peer has no
+ * endpoint. In production, an endpoint from the exchange must be public, so that it cannot be a service in this duchy's
+ * own network.
  */
 export async function peerAddress(
   { client, peers, requiresPublicPeers }: Pick<Duchy, 'client' | 'peers' | 'requiresPublicPeers'>,

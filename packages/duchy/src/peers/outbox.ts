@@ -29,7 +29,8 @@ export async function storedOutput({ db }: Pick<Duchy, 'db'>, { id, view }: Stor
 }
 
 /**
- * Encrypts, signs, and stores a stage's output. If another mill has already stored an output, returns that output instead.
+ * Stores a stage's output. Encrypts and signs the output first if the recipient is a duchy. If another mill has already
+ * stored an output, returns that output instead.
  */
 export async function storeOutput(
   duchy: Duchy,

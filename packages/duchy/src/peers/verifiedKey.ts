@@ -14,8 +14,8 @@ import type { StoredComputation } from '../database/index.ts';
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
- * Verifies that the participant signed its key with a trusted certificate. `read` throws ConsentError if the key is for
- * another computation or different terms, and the computation then fails.
+ * Verifies that the participant signed its key with a trusted certificate, and returns the key that `read` decodes.
+ * `read` throws ConsentError if the key is for another computation or different terms. The computation then fails.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,
@@ -37,8 +37,8 @@ export async function verifiedKey<T>(
 }
 
 /**
- * Returns the key that encrypts messages to a participant. In the share shuffle protocol, `seedCommitment` is the
- * participant's commitment to its half of the common seed.
+ * Returns the keyset that encrypts messages to a participant. In the share shuffle protocol, also returns
+ * `seedCommitment`, the participant's commitment to its half of the common seed.
  */
 export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {

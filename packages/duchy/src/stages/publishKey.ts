@@ -18,8 +18,8 @@ import type { StageFunction } from './work.ts';
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Publishes the keys with which providers and other duchies encrypt. Throws if the exchange already has different keys,
- * because this process then has the wrong database.
+ * Creates a stage that publishes the keys with which providers and other duchies encrypt. The stage waits if the
+ * exchange already has different keys, because this process then has the wrong database.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {

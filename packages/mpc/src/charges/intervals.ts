@@ -16,7 +16,7 @@ export function joinIntervals(intervals: Iterable<Interval>): Interval[] {
   return joined;
 }
 
-/** Returns the numbers of `within` that are in none of the intervals. */
+/** Returns the parts of `within` that are outside all the intervals. */
 export function gapsBetween(intervals: Iterable<Interval>, within: Interval): Interval[] {
   const gaps: Interval[] = [];
   let next = within.start;

@@ -22,7 +22,7 @@ export const EVERYBODY = '{}';
  */
 const MAX_SLICES = 128;
 const MAX_COVERS = 1024;
-/** The limit on the total number of slices in all combinations. A budget check adds up this many amounts. */
+/** The limit on the total number of slices in all combinations. A budget check adds up at most this many amounts. */
 const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 
@@ -54,7 +54,7 @@ function parseSlice(text: string): Slice {
 /** The amounts charged to each slice, by the slice's text. */
 export type SlicedAmounts = ReadonlyMap<string, Units>;
 
-/** Adds up charges to slices. It caches which slices have people in common. */
+/** Adds up the charges to slices, and caches which slices have people in common. */
 export class SliceSums {
   private readonly parsed = new Map<string, { id: number; slice: Slice }>();
   private readonly covers = new Map<string, number[][] | undefined>();
@@ -66,8 +66,8 @@ export class SliceSums {
   }
 
   /**
-   * Returns the largest total charge of any one person. Epsilon, delta, and rho each have their own maximum. With `within`,
-   * only people in that slice are considered.
+   * Returns the largest total charge of any one person. Epsilon, delta, and rho each have their own maximum. If
+   * `within` is given, considers only the people in that slice.
    */
   worst(charged: SlicedAmounts, within: string = EVERYBODY): Units {
     const common = charged.get(EVERYBODY) ?? NOTHING;
@@ -138,7 +138,8 @@ function findCovers(slices: readonly Slice[]): number[][] | undefined {
 }
 
 /**
- * Returns which slices include each place on an axis, as bit masks with one bit per slice. Each mask is returned once.
+ * Looks up, for every place on an axis, the slices that include the place. Returns the different sets of slices, as bit
+ * masks with one bit per slice.
  */
 function masksAlong(axis: string, slices: readonly Slice[]): Set<bigint> {
   const changes: { at: bigint; bit: bigint }[] = [];

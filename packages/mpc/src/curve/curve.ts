@@ -68,7 +68,7 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /** The sequence of operations is the same for every scalar. Only the table entries and the signs differ. */
+  /** Multiplies all points by one scalar. For different scalars, only the table entries and the signs differ. */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));
@@ -107,7 +107,10 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** All returned terms share the batch `chosen`, so each call overwrites the previous term. */
+  /**
+   * Returns the digits of several scalars, one scalar per point. All terms share the batch `chosen`, so each term
+   * overwrites the previous one.
+   */
   private ownDigits(table: Points[], scalars: Uint8Array, halves: Uint8Array): Digits {
     const signs = this.halveAll(scalars, halves);
     return (place) => {

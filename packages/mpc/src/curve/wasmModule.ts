@@ -37,7 +37,9 @@ export const get = (local: number): Code => [0x20, ...unsigned(local)];
 export const set = (local: number): Code => [0x21, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(value)];
 export const increase = (local: number, by: Code): Code => [...get(local), ...by, 0x6a, ...set(local)];
-/** Runs the code repeatedly and decrements the local after each run, until the local is 0. The code runs at least once. */
+/**
+ * Generates a loop that runs the code and then decrements the local, until the local is 0. The code runs at least once.
+ */
 export const countDown = (local: number, code: Code): Code => [
   ...[0x03, 0x40],
   ...code,

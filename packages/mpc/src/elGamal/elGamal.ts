@@ -16,7 +16,8 @@ export class ElGamalError extends Error {
 }
 
 /**
- * The positions of ciphertexts or points in a byte array. The first is at index `at`, and they are `stride` bytes apart.
+ * The positions of ciphertexts or points in a byte array. The first item is at index `at`, and the items are `stride`
+ * bytes apart.
  */
 export interface Layout {
   stride?: number;

@@ -71,7 +71,10 @@ function holds(publicKey: Uint8Array, proof: Uint8Array, challenge: Uint8Array):
   }
 }
 
-/** One digest in 2^32 is too large for a scalar, so the digest is reduced modulo the group order. */
+/**
+ * Returns the challenge. This is a digest reduced modulo the group order, because one digest in 2^32 is too large for a
+ * scalar.
+ */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
     .update(context.purpose)
@@ -82,7 +85,10 @@ function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: Pro
   return toBytes(toNumber(digest) % ORDER);
 }
 
-/** Each part is preceded by its length, so that different contexts never have the same hash input. */
+/**
+ * Hashes the context without its purpose. Each part is preceded by its length, so that different contexts never have
+ * the same hash input.
+ */
 function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
   const hash = createHash('sha256');
   for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {

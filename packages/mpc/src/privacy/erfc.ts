@@ -25,8 +25,8 @@ export function erfcx(x: number): number {
 }
 
 /**
- * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. For a short step, the two values are almost equal, and subtracting them
- * would lose precision. The function then integrates the slope 2/√π − 2t erfcx(t) with five-point Gauss–Legendre
+ * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. For a short step, subtracting the two almost equal values would lose
+ * precision. In this case, the function integrates the slope 2/√π − 2t erfcx(t) with five-point Gauss–Legendre
  * quadrature.
  */
 export function erfcxDrop(x: number, step: number): number {

@@ -95,7 +95,9 @@ export class Fingerprint64 {
     return this.words[Z]! >>> 0;
   }
 
-  /** `length` must be 8, or from 17 to 64. */
+  /**
+   * Hashes the first `length` bytes, and stores the result in `high` and `low`. `length` must be 8, or from 17 to 64.
+   */
   compute(length: number): void {
     const isText = length >= 17 && length <= MAX_BYTES;
     if (!isText && length !== 8) throw new RangeError(`length must be 8, or 17 to ${MAX_BYTES}`);

@@ -112,8 +112,8 @@ interface SketchTerms {
 }
 
 /**
- * Computes covariances of reach estimates from sketches of one size and one sampling interval. A report needs the covariance
- * of every pair of sketches, so whatever depends on the size or on one sketch alone is computed once.
+ * Computes covariances of reach estimates from sketches of one size and one sampling interval. A report needs the
+ * covariance of every pair of sketches, so values that depend only on the size or on one sketch are computed once.
  */
 export class LiquidLegionsCovariances {
   private readonly width: number;
@@ -149,9 +149,9 @@ export class LiquidLegionsCovariances {
       const [rate, p] = [rates[i]!, probabilities[i]!];
       const bothEmpty = Math.exp((both - first - second) * rate);
       const product = a.empty[i]! * b.empty[i]!;
-      // Compute the covariance of two events: the register is empty in the first sketch, and it is empty in the second.
-      // If few common people hit the register, a difference of probabilities would lose most of its digits, so use
-      // expm1.
+      // Compute the covariance of two events: the register is empty in the first sketch, and the same register is empty
+      // in the second. If few common people hit the register, a difference of probabilities would lose most of its
+      // digits, so use expm1.
       const difference = both * rate < FEW ? -Math.expm1(-both * rate) * bothEmpty : bothEmpty - product;
       common += weights[i]! * (difference + both * p ** 2 * product);
     }
@@ -265,9 +265,9 @@ function forEachRegister(
 const BLOCKS = 2048;
 
 /**
- * The number of blocks for covariances. It is lower than for estimates, because covariances need fewer digits and are
- * computed for every pair of sketches. From one block to the next, p falls by about a twelfth. Sums have an error below
- * 10⁻⁷.
+ * The number of blocks for covariances. This number is lower than for estimates, because covariances need fewer digits
+ * and are computed for every pair of sketches. From one block to the next, p falls by about a twelfth. Sums have an
+ * error below 10⁻⁷.
  */
 const covarianceBlocks = ({ decayRate }: LiquidLegionsSize) => Math.max(64, Math.ceil(12 * decayRate));
 

@@ -13,8 +13,8 @@ export interface LiquidLegionsIntervalParams extends LiquidLegionsReachParams {
 
 /**
  * Returns the range of reaches for which the observed register count is among the central 95% of counts. A symmetric
- * interval around the estimate would be wrong, because people grow exponentially with registers. The upper end is Infinity
- * if every larger number of people could produce this count.
+ * interval around the estimate would be wrong, because the number of people grows exponentially with the number of
+ * registers. The upper end is Infinity if every larger number of people could produce this count.
  */
 export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams): [low: number, high: number] {
   const { width, noiseVariance } = params;

@@ -45,8 +45,8 @@ export type MpcNoise = {
 );
 
 /**
- * Returns the noise that provides (ε, δ)-differential privacy. The default shape is that of Honest Majority Share Shuffle.
- * `NONE` needs no `params`.
+ * Returns the noise that provides (ε, δ)-differential privacy. The default `shape` is for Honest Majority Share
+ * Shuffle. `NONE` needs no `params`.
  */
 export function mpcNoise(
   mechanism: MpcNoiseMechanism,
@@ -78,9 +78,9 @@ export function mpcNoise(
 }
 
 /**
- * Draws one worker's part: repeats an exact draw until it is within ±offset, and then adds the offset. For geometric noise,
- * a part is the difference of two Pólya draws of shape 1/n, where n is the number of workers. The parts of all workers add
- * up to two-sided geometric noise.
+ * Draws one worker's part: repeats an exact draw until it is within the bounds, and then adds the offset. For geometric
+ * noise, a part is the difference of two Pólya draws of shape 1/n (n is the number of workers), each bounded by the
+ * offset. The unbounded parts of all workers would add up to two-sided geometric noise.
  */
 export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

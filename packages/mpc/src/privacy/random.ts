@@ -1,6 +1,6 @@
 /** Sources of randomness for noise, and functions that draw exactly uniform integers. */
 
-/** A stream of uniformly random bytes. Released noise must come from a secure source. Tests may use a fixed seed. */
+/** A stream of uniformly random bytes. Noise for released results needs a secure source. Tests may use a fixed seed. */
 export type RandomSource = { bytes(n: number): Uint8Array };
 
 /**

@@ -32,8 +32,8 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 
 /**
  * Draws from the Pólya (negative binomial) distribution of shape 1/parts. The sum of `parts` such draws is a geometric
- * draw. For two parts, a fast method makes a geometric draw n and a random walk of 2n steps. It returns half the number
- * of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
+ * draw. For two parts, a fast method makes a geometric draw n and a random walk of 2n steps, and returns half the
+ * number of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);

@@ -1,4 +1,4 @@
-/** The interface of a duchy protocol. Each protocol implements it in a folder next to this file. */
+/** The interface of a duchy protocol. Each protocol implements this interface in a folder next to this file. */
 import type { DuchyRole, MeasurementType, PlainSpec, Violation } from '@measurement-exchange/contract';
 import type { MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';

@@ -30,23 +30,23 @@ const ONE: Code = [0x44, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f];
 const i32AsF64 = (value: Code): Code => [...value, 0xb8];
 const i64AsF64 = (value: Code): Code => [...value, 0xb9];
 const u64AsF64 = (value: Code): Code => [...value, 0xba];
-/** Drops the fraction of a 64-bit float and returns the low 32 bits of the integer. */
+/** Returns code that drops the fraction of a 64-bit float and keeps the low 32 bits of the integer. */
 const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
-/** Returns a 32-bit integer times 2^32. */
+/** Returns code that multiplies a 32-bit integer by 2^32. */
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
 /**
- * Computes rest = number − quotient · divisor, with a quotient estimated from the divisor's inverse. The low 32 bits are
- * enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a double rounds
- * large quotients. After each of the next two 32-bit words, the rest differs from number mod divisor by at most one
- * divisor.
+ * Returns code for rest = number − quotient · divisor. The quotient is estimated from the divisor's inverse. The low 32
+ * bits are enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a
+ * double rounds large quotients. After each of the next two 32-bit words, the rest differs from number mod divisor by
+ * at most one divisor.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));
   return [...i32Sub(i32Load(get(WORDS), offset), i32Mul(quotient, get(DIVISOR))), ...set(REST)];
 };
 
-/** Sets number = rest · 2^32 + the next 32 random bits. */
+/** Returns code that sets number = rest · 2^32 + the next 32 random bits. */
 const append = (offset: number): Code => [
   ...i64Or(upperWord(get(REST)), i64Load32(get(WORDS), offset)),
   ...set(NUMBER),

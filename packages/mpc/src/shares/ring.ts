@@ -17,7 +17,7 @@ export function wordAligned(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Math.ceil(bytes / 4) * 4).subarray(0, bytes);
 }
 
-/** Returns the 32-bit words of a word-aligned array, including a last word that the array fills only in part. */
+/** Returns the 32-bit words of a word-aligned array. The array may fill the last word only partly. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(bytes.buffer, bytes.byteOffset, Math.ceil(bytes.length / 4));
 }

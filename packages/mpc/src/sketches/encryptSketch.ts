@@ -17,9 +17,9 @@ import { uniformBelow32 } from '../privacy/random.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 import { DESTROYED } from './sketch.ts';
 
-/** The size of an encrypted register of a reach sketch, in bytes. Such a register is only an index. */
+/** The size of an encrypted register of a reach sketch, in bytes. The register contains only an index. */
 export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
-/** The size of an encrypted register of a frequency sketch, in bytes. Such a register is an index, a key, and a count. */
+/** The size of an encrypted register of a frequency sketch, in bytes. It contains an index, a key, and a count. */
 export const FREQUENCY_REGISTER_BYTES = 3 * CIPHERTEXT_BYTES;
 
 /** Encrypts under the combined key of all duchies. Each thread needs its own encrypter. */

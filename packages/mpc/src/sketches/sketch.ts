@@ -44,8 +44,8 @@ export class RegisterIndexes {
 }
 
 /**
- * The key of a destroyed register. People with different sampling indicators hit such a register, so its frequency is
- * meaningless.
+ * The key of a destroyed register. A register is destroyed if people with different sampling indicators hit it. Its
+ * frequency is then meaningless.
  */
 export const DESTROYED = 0;
 

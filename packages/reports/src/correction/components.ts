@@ -14,7 +14,8 @@ export function componentsOf(rows: readonly Row[]): Row[][] {
 }
 
 /**
- * Joins parts with periods in common. Such parts are disjoint groups of people, which together cannot exceed the population.
+ * Joins parts whose periods overlap. The groups of these parts are disjoint, so the sum of their people must not exceed
+ * the population.
  */
 export function neighborsOf<T extends { rows: Row[] }>(parts: readonly T[]): T[][] {
   const periods = new Map(

@@ -56,7 +56,7 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
 /** Corrects disjoint groups together if the sum of their people exceeds the population. */
 function withinPopulation(plan: Plan, parts: readonly Component[], population: number): Component[] {
   return neighborsOf(parts).flatMap((near) => {
-    // Round each part, as the result does. The sum of the rounded numbers can exceed the sum of the exact numbers.
+    // Add rounded numbers, because the result is rounded, too. Their sum can exceed the sum of the exact numbers.
     const total = near.reduce((sum, { rows, solution }) => {
       const counts = rows.flatMap((row, i) => (isCount(row) ? [i] : []));
       return sum + Math.round(peopleIn(solution, { counts }));
@@ -120,7 +120,7 @@ function problemFor(
   };
 }
 
-/** Returns the corrected needs of a component. Numbers of people are rounded, so all sums of them are whole and agree. */
+/** Returns the corrected needs of a component. Rounds before adding, so that all sums are whole and consistent. */
 function wholeNeeds(component: Component, population: number | undefined): CorrectedNeed[] {
   const { rows, solution } = component;
   const isPerson = (i: number) => {

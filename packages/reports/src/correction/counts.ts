@@ -1,6 +1,6 @@
 /**
- * Bounds that connect counts of events with reaches. Each person reached has at least one impression, and at most as
- * many as the cap at each data provider.
+ * Bounds that connect counts of events with reaches. Each person reached has at least one impression. Each data
+ * provider counts at most the cap for one person.
  */
 import type { Cell } from '../needs/need.ts';
 import type { Row } from './answers.ts';

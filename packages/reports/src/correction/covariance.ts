@@ -62,7 +62,7 @@ function countVariance(row: Row): number {
 
 type SketchMethodology = Extract<Methodology, { maxSize: number }>;
 
-/** The results that several pairs of rows have in common. */
+/** Intermediate values that several pairs of rows need. Each value is computed only once. */
 interface KnownSketches {
   /** The indexes of the rows of each need. */
   rows: Map<PlannedNeed, number[]>;
@@ -76,7 +76,7 @@ interface SketchErrors {
   reach: number;
   /** The variance of the share of each frequency. Empty if the answer is a reach. */
   shares: readonly number[];
-  /** True if the shares may be nothing but noise. Then they tell nothing about the true shares. */
+  /** True if the measured shares may be pure noise. They then contain no information about the true shares. */
   isNoise: boolean;
 }
 
@@ -84,8 +84,8 @@ interface SketchErrors {
 const ANY_SHARE = 1 / 12;
 
 /**
- * Returns the covariance of two rows from sketches. The number of people at a frequency is a share times the reach, so it
- * has the errors of both.
+ * Returns the covariance of two rows from sketches. The number of people at a frequency is a share times the reach, so
+ * the number has the errors of both factors.
  */
 function sketchCovariance(
   rows: readonly Row[],
@@ -104,7 +104,7 @@ function sketchCovariance(
     const common = Math.min(peopleInBoth(a.planned, b.planned, known, overlap), ...reaches);
     return p * q * covariancesOf(methodology, known).of(reaches, common);
   }
-  // Each error is a sum over registers, so it is computed once for all pairs of frequencies.
+  // Compute the errors only once for all pairs of frequencies, because each error is a slow sum over registers.
   const errors = known.errors.get(a.planned) ?? sketchErrors(a, methodology, reaches[0], known);
   known.errors.set(a.planned, errors);
   if (a.frequency === undefined) return errors.reach;
@@ -115,8 +115,8 @@ function sketchCovariance(
 }
 
 /**
- * Returns how many people two unions have in common. A solution does not determine the frequency of these people, so the
- * numbers of single rows would be arbitrary.
+ * Returns how many people two unions have in common. Adds up the rows of all frequencies, because a solution does not
+ * determine the frequencies of these people.
  */
 function peopleInBoth(a: PlannedNeed, b: PlannedNeed, { rows }: KnownSketches, overlap: Overlap): number {
   let sum = 0;
@@ -153,8 +153,9 @@ function shareCovariance(
 ): number {
   const isSame = f === g;
   if (isNoise) {
-    // The measured shares tell nothing, so an interval has to contain every share from 0 to 1. This is the covariance if
-    // all people have one frequency and each is equally likely, scaled so that the variance of a share is at least 1.
+    // The measured shares contain no information, so an interval must contain every share from 0 to 1. Assume that all
+    // people have the same frequency, and that every frequency is equally likely. Scale the covariance so that the
+    // variance of a share is at least 1.
     const even = 1 / variances.length;
     return 2 * variances.length * ((isSame ? even : 0) - even ** 2 + (p - even) * (q - even));
   }

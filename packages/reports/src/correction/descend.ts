@@ -1,22 +1,21 @@
 /**
  * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of its unknowns, so
- * fitting all groups together takes much longer than fitting one after the other. Each group is fitted to its own
- * answers, and to the part of the answers about several groups that the other groups do not explain. The rounds end
- * when χ² hardly decreases.
+ * fitting all groups together takes much longer than fitting one after the other. Each round fits every group in turn
+ * to the answers minus the people of the other groups. The rounds end when χ² hardly decreases.
  */
 import { type KindsOfPeople, NOBODY, type Problem } from './problem.ts';
 import { Search } from './search.ts';
 import { System } from './system.ts';
 
 /**
- * The maximum number of rounds. More rounds would help little, even where answers about several groups are much more
- * exact than the others and progress is slow.
+ * The maximum number of rounds. Progress is slow if answers about several groups are much more exact than the other
+ * answers, but even then, more rounds would help little.
  */
 const MOST_ROUNDS = 40;
 /** The rounds end if a round decreases χ² by less than this amount. */
 const CLOSE = 1e-3;
 
-/** Returns kinds of people, and numbers of them that fit the answers nearly as well as possible. */
+/** Returns people of several kinds who fit the answers almost optimally. Returns nobody if there is only one group. */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
   // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only one

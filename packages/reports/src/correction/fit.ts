@@ -18,7 +18,7 @@ export interface Fit {
     key: string;
     /** The answer minus its corrected value, in standard deviations. */
     pull: number;
-    /** The data providers that the answer measures. There is only one if that provider computed the answer itself. */
+    /** The data providers whose data the answer measures. If a provider computed the answer, it is the only one. */
     dataProviders: string[];
     /** The χ² that remains if all of the suspect's answers are left out. */
     chiSquaredWithout: number;

@@ -19,7 +19,7 @@ export interface Kind {
 }
 
 export interface PeopleGroup {
-  /** Finds kinds of people in this group whose reward exceeds `least`. */
+  /** Finds kinds of people in this group with a reward above `least`. `rewards` has the reward of each row. */
   best(rewards: ArrayLike<number>, least: number): Kind[];
   /** Estimates how many of the people in each row are in this group. `values` has the number of people in each row. */
   partOf(values: readonly number[]): number[];
@@ -131,7 +131,7 @@ export class People {
   }
 }
 
-/** Identifies what a need counts, except for the group. */
+/** Returns an ID for a need. Needs that differ only in their groups have the same ID. */
 function idOf({ union, period, rows }: NeedRows): string {
   return [union, period, rows.length].join();
 }

@@ -61,7 +61,7 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
       `The correction of ${problem.values.length} answers is not optimal (by ${residual}).`,
     );
   }
-  // Each bound removes one dimension. If a bound has slack, the slack is a used unknown, which adds the dimension again.
+  // Each bound removes one dimension. A bound with slack adds it back, because the slack is one of the unknowns.
   const bounds = system.target.length - problem.values.length;
   const dimension = Math.max(0, columns.length - bounds);
   return { columns, people: squares.coefficients, fitted, chiSquared, dimension, residual };

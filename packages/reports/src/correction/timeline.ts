@@ -13,16 +13,16 @@ export interface History {
 }
 
 interface Step {
-  /** The index of the period that is exactly this interval, if there is one. */
+  /** The index of the period with the same start and end as this interval, if there is one. */
   own: number | undefined;
   /**
    * One entry for each distinct start of the longer periods that include this interval. The value is the position of
-   * that start in the state before this step, or undefined if the start is this interval.
+   * that start in the state before this step, or undefined if the periods start with this interval.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
-  /** The indexes in `before` of the starts of periods that continue after this interval. */
+  /** The indexes in `before` of the starts from which a period continues after this interval. */
   open: number[];
 }
 

@@ -54,7 +54,7 @@ function numbersOf({
   return { value, low, high, raw, standardDeviation, state: noiseDominated ? 'NOISE_DOMINATED' : 'OK' };
 }
 
-/** Returns a group as text for people, such as `sex F, age 18-34`. The text is empty if the group is everybody. */
+/** Returns a group as readable text, such as `sex F, age 18-34`. The text is empty if the group is everybody. */
 export function groupText(group: Group): string {
   return Object.entries(group)
     .map(([attribute, value]) => `${attribute} ${value}`)

@@ -1,6 +1,6 @@
 /**
- * Returns the number of decimals that distinguish the ends of an interval: the fewest whose last decimal is not coarser
- * than the width of the interval, but at least `least`. For example, the interval from 3.52 to 3.54 needs two decimals.
+ * Returns how many decimals to show for an interval: at least `least`, and enough that the rounded ends differ and that
+ * one unit of the last decimal is at most the width. For example, the interval from 3.52 to 3.54 needs two decimals.
  */
 export function digitsFor(low: number, high: number, least: number): number {
   if (!(low < high)) return least;

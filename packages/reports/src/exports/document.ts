@@ -36,7 +36,7 @@ export interface DocumentPlace {
   group: Group;
 }
 
-/** Why a figure is missing. */
+/** The reason that a figure is missing. */
 export interface MissingAnswer {
   measurement?: string;
   state: string;
@@ -78,11 +78,11 @@ export interface ReportDocument {
   population?: number;
   figures: DocumentFigure[];
   derived: DerivedFigure[];
-  /** How well the answers of each part agree. The worst part is first. */
+  /** The fit of each part of the report that was corrected separately, with the worst fit first. */
   fits: Fit[];
 }
 
-/** Returns the report as JSON. `whyMissing` returns the reason why the need with a key has no answer. */
+/** Returns the report as JSON. `whyMissing` takes a need's key and returns the reason that the need has no answer. */
 export function documentOf(report: Report, whyMissing: (key: string) => MissingAnswer): ReportDocument {
   const { definition, segments, population } = report.plan;
   return {
@@ -159,7 +159,7 @@ function derivedReaches(report: Report, block: Required<Block>): DerivedFigure[]
   ];
 }
 
-/** Returns the quotients of figures that are about the same set, period, and group. */
+/** Returns the average frequency, gross rating points, and percentage of the population for each place. */
 function ratios(report: Report): DerivedFigure[] {
   const { population } = report.plan;
   const measured = report.figures.filter(isMeasured);

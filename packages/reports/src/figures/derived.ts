@@ -89,7 +89,8 @@ export function grossRatingPoints(impressions: Measured, population: number): Ra
 }
 
 /**
- * Returns the number of impressions beyond each person's first `cap`. A frequency cap would have saved these impressions.
+ * Returns the number of impressions after the first `cap` impressions of each person. A frequency cap would have saved
+ * these impressions.
  */
 export function impressionsBeyond(
   cap: number,

@@ -19,9 +19,8 @@ export interface Estimate {
 }
 
 /**
- * The amount added to each half-width. People and events are whole numbers, so an interval that ends between two whole
- * numbers leaves out a part of the probability. With small noise, the interval would then cover the true value less
- * often than promised.
+ * The amount added to each half-width, because people and events are whole numbers. Without it, intervals with small
+ * noise would cover the true value less often than promised.
  */
 const HALF = 0.5;
 

@@ -27,7 +27,7 @@ export function reachOf(
   return terms && estimateOf(report.correction, terms, report.plan.population);
 }
 
-/** Returns the measured values and weights that add up to the reach of a set. */
+/** Returns weighted needs that add up to the reach of a set, or undefined if the answers do not determine the reach. */
 export function reachTerms(
   report: Report,
   set: string | Expression | AtomSet,
@@ -53,7 +53,7 @@ export function reachTerms(
 interface AnsweredBlock {
   group: Group;
   reaches: Map<number, PlannedNeed>;
-  /** Set only if some atoms cannot have people. In that case, different sums of unions can stand for the same people. */
+  /** Finds the weights of unions if some atoms cannot have people. Several sums of unions may then be equal. */
   span?: Span;
 }
 

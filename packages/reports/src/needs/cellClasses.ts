@@ -6,7 +6,8 @@ import type { Segment } from '../definition/definition.ts';
 
 /**
  * Returns a bit mask of segments for each kind of event. Events that match a filter also belong to segments that select
- * the whole event group. An event that matches several filters has the union of their masks, so no mask is listed for it.
+ * the whole event group. The list omits events that match several filters, because their masks are unions of
+ * listed masks.
  */
 export function cellClasses(segments: readonly Segment[]): number[] {
   const whole = new Map<string, number>();

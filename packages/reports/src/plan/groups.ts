@@ -4,7 +4,7 @@ import { EVERYBODY, sliceText } from '@measurement-exchange/mpc/charges';
 import { type Group, groupId } from '../needs/need.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Returns the values of each attribute, in the order in which they first occur. */
+/** Returns the values of each attribute. By default, collects the values from the subpopulations, in their order. */
 export function attributesOf({ attributes, subpopulations = [] }: Surroundings) {
   if (attributes !== undefined) return attributes;
   const values: Record<string, string[]> = {};

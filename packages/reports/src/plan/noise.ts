@@ -64,14 +64,15 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
 }
 
 /**
- * The charge of one need when needs are counted. Each need then costs an epsilon of 1, so the largest sum of charges is
- * the number of needs that one person is charged for.
+ * The charge of each need while needs are counted. Every need costs an epsilon of 1, so the largest sum of charges is
+ * the largest number of needs for which one person is charged.
  */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 
 /**
- * Returns the variance allowed for each need. The cost of a need is proportional to places / variance, so variances
- * proportional to √places / |weight| are the cheapest. A need that several figures use gets the smallest of its variances.
+ * Returns the variance allowed for each need of a figure with a stated precision. The cost of a need is proportional to
+ * places / variance, so variances proportional to √places / |weight| are the cheapest. A need that several figures use
+ * gets the smallest of its variances.
  */
 function wantedVariances(
   plan: Unpriced,
@@ -108,7 +109,7 @@ export function halfWidthOf(precision: string | number, value: number): number {
 
 /**
  * Returns the privacy parameters that use a share of the budget. A budget in ε limits the requested parameters, but a
- * budget in ρ limits the charged cost.
+ * budget in ρ limits the charged cost. Throws `PlanError` if the share is too small for any parameters.
  */
 function paramsForShare(
   planned: UnpricedNeed,

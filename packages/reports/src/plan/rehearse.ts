@@ -14,7 +14,7 @@ import { costAt } from './spec.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Place, Plan, PlannedFigure } from './types.ts';
 
-/** A place that is charged, and the largest total charge of any one person there. */
+/** A place with charges, and the largest total that one person is charged at this place. */
 export interface RehearsedCharge extends Place {
   units: Units;
   amount: PrivacyAmount;

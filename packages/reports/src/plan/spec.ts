@@ -5,7 +5,7 @@ import { dataProviderOf, type Need } from '../needs/need.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Place, UnpricedNeed } from './types.ts';
 
-/** Returns the part of a measurement's specification that its cost depends on. */
+/** Returns the part of a measurement's specification that determines the cost. */
 export function specOf(need: Need, params: PrivacyParams): PlainSpec {
   const common = { vidSamplingInterval: need.vidSamplingInterval };
   return { ...common, ...typeOf(need, params) } as unknown as PlainSpec;
@@ -55,7 +55,7 @@ export function placeLister({ referenceOf }: Surroundings): (need: Need) => Plac
   };
 }
 
-/** Returns what a need costs at each place of a data provider. The provider's ledger charges exactly this cost. */
+/** Returns the cost of a need at each place of a data provider. The provider's ledger charges exactly this cost. */
 export function costAt(
   { need, computed, dataProviders }: UnpricedNeed,
   params: PrivacyParams,

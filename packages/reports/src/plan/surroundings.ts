@@ -10,8 +10,8 @@ export interface Surroundings {
   /** The values of each attribute of the population. Default: those of `subpopulations`. */
   attributes?: Readonly<Record<string, readonly string[]>>;
   /**
-   * The attributes of the population's people. If they are present, groups that share no people cost together only as
-   * much as the most expensive group. If they are absent, a plan assumes that one person may be in all groups.
+   * The attributes of the population's people. If they are present, several disjoint groups cost only as much as
+   * the most expensive one. If they are absent, a plan assumes that one person may be in all groups.
    */
   subpopulations?: readonly Subpopulation[];
   /**

@@ -4,7 +4,7 @@
  */
 import type { Expression } from '../definition/expression.ts';
 
-/** The atoms of a set: the element at an atom's bit mask is 1 if the atom belongs to the set. Atom 0 never belongs. */
+/** The atoms of a set. Element i is 1 if the set contains the atom with the bit mask i. Element 0 is always 0. */
 export type AtomSet = Uint8Array;
 
 export function atomsOf(expression: Expression, segments: readonly string[]): AtomSet {

@@ -35,7 +35,8 @@ export class Span {
   }
 
   /**
-   * Subtracts multiples of the rows from the vector. The subtracted part is the sum of the given vectors times `weights`.
+   * Subtracts multiples of the rows from the vector. Returns the rest, and the weights with which the given vectors add
+   * up to the subtracted part.
    */
   private reduce(vector: readonly number[]): { rest: number[]; weights: number[] } {
     const rest = [...vector];

@@ -13,7 +13,7 @@ import { type Limits, type Task, within } from './within.ts';
 
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Returns what `correctReport` returns. Throws a SolveError if there is no solution, or none within the time limit. */
+/** Calls `correctReport` in a new thread. Throws a SolveError if no solution is found within the time limit. */
 export function correctInThread(
   plan: Task['plan'],
   answers: Task['answers'],

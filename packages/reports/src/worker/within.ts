@@ -30,7 +30,10 @@ export function outcomeOf({ plan, answers }: Task): Outcome {
   }
 }
 
-/** Starts a thread and returns the thread's report. `start` returns a function that ends the thread. */
+/**
+ * Starts a thread and returns the thread's report. `start` returns a function that ends the thread. Throws a SolveError
+ * if no solution is found within the time limit.
+ */
 export async function within(
   start: (done: (outcome: Outcome) => void, failed: (error: unknown) => void) => () => void,
   { limitMs = LIMIT_MS, signal }: Limits,

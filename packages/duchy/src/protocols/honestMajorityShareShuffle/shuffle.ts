@@ -59,8 +59,9 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Checks that the other worker committed to its half of the common seed before it saw this worker's half. Otherwise, the
- * other worker could choose the order of all registers and both workers' noise.
+ * Decodes the other worker's message. Throws unless the other worker committed to its half of the common seed before it
+ * saw this worker's half. Without this check, the other worker could choose the order of all registers and both
+ * workers' noise.
  */
 async function readInput(
   { duchy, computation }: Work,

@@ -5,7 +5,7 @@ import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/s
 import { mismatch } from '../../computations/rejections.ts';
 import { POOL } from './pool.ts';
 
-/** Yields the data unchanged. Throws if it contains anything but compressed points of the curve. */
+/** Yields the data unchanged. Throws if it contains invalid points. `asAnnounced` checks the length. */
 export async function* asPoints(data: AsyncIterable<Uint8Array>, registerBytes: number) {
   let rest: Uint8Array = new Uint8Array(0);
   let checked = 0;

@@ -41,8 +41,8 @@ export class Pool {
   }
 
   /**
-   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. The returned function stops
-   * this.
+   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. Call the returned
+   * function to end this.
    */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
@@ -55,8 +55,8 @@ export class Pool {
   }
 
   /**
-   * Runs an operation in a thread. An abort rejects the promise immediately, but the thread still finishes the
-   * operation.
+   * Runs an operation in a thread. An abort rejects the promise immediately. A thread that already runs the operation
+   * still finishes it.
    */
   async run<O extends OperationName>(
     operation: O,
@@ -124,7 +124,7 @@ class Thread {
   private readonly worker: Worker;
   private readonly options: ThreadOptions;
   private task: Task | undefined;
-  /** The timer that ends the thread. It runs only while the thread has no work. */
+  /** The timer that ends the idle thread. It runs only while the thread has no work. */
   private idle: NodeJS.Timeout | undefined;
 
   constructor(options: ThreadOptions) {

@@ -4,10 +4,10 @@ import { asCharge, costOfCount, type MpcRelease } from '../../privacy/countCost.
 import type { Charge } from '../../privacy/noise.ts';
 
 /**
- * Returns what a release costs one privacy unit (see docs/privacy.md). A reach is one count. A frequency histogram has one
- * count of the people not reached, with the reach noise, and one count per frequency, with the frequency noise. One privacy
- * unit can move a person from one count to another, so the charge is the cost of the two most expensive counts. Throws a
- * RangeError if no noise can meet the parameters.
+ * Returns the privacy cost of a release for one privacy unit (see docs/privacy.md). A reach is one count. A frequency
+ * histogram has one count of the people not reached, with the reach noise, and one count per frequency, with the
+ * frequency noise. One privacy unit can move a person from one count to another, so the charge is the cost of the two
+ * most expensive counts. Throws a RangeError if no noise can meet the parameters.
  */
 export function mpcCharge(release: MpcRelease): Charge {
   const { noiseMechanism } = release;

@@ -19,7 +19,9 @@ export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }
 
-/** Each register represents one person of this population, so all providers must share the population. */
+/**
+ * Returns the population that all providers must share, because each register represents one person of the population.
+ */
 export function populationOf({ population, populationFingerprint }: ShareShuffleConfig): CommonPopulation {
   return { name: population, fingerprint: populationFingerprint };
 }

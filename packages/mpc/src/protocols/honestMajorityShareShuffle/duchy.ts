@@ -43,7 +43,7 @@ const PIECE = 1 << 16;
 const PREFIX_ROOM = 8;
 const SUFFIX_ROOM = 8;
 
-/** Resolves to an encoded `AggregationPhaseInput` message. */
+/** Runs the worker's stage. Resolves to an encoded `AggregationPhaseInput` message. */
 export async function shuffleStage(input: ShuffleInput): Promise<Uint8Array<ArrayBuffer>> {
   const { parameters, shares } = input;
   const { registerCount, modulus, noiseRegisterCount } = parameters;

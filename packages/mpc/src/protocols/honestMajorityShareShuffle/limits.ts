@@ -63,7 +63,7 @@ export function parametersOf(
   }
 }
 
-/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
+/** Computes the parameters. Throws a RangeError that names the field if the protocol cannot fulfill the spec. */
 export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
   const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {

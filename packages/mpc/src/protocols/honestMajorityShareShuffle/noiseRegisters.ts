@@ -5,7 +5,10 @@
 import { drawMpcNoise, Keystream, NonZeroValues, wordAligned } from '../../shares.ts';
 import type { ShareShuffleParameters } from './limits.ts';
 
-/** The same seed returns the same registers, because repeating a stage must not draw new noise. */
+/**
+ * Draws the noise registers. The same seed returns the same registers, because repeating a stage must not draw new
+ * noise.
+ */
 export function noiseRegisters(parameters: ShareShuffleParameters, seed: Uint8Array): Uint8Array {
   const { measurementType, modulus, reachNoise, frequencyNoise, noiseRegisterCount } = parameters;
   const random = new Keystream(seed);

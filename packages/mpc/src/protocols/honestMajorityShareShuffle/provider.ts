@@ -33,7 +33,10 @@ export class FrequencyVector {
     this.frequencies = wordAligned(this.sample.count);
   }
 
-  /** Counts `times` more events for a person. Returns false and counts nothing if the VID is not in the population. */
+  /**
+   * Adds `times` to a person's frequency if the person is in the sample. Returns false if the VID is not in the
+   * population.
+   */
   add(vid: number, times: number): boolean {
     const index = this.index.of(vid);
     if (index < 0) return false;

@@ -12,9 +12,9 @@ export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Ui
 }
 
 /**
- * Returns the indexes of blocks in the order of their bytes. For speed, first sorts 64-bit numbers: the high half is the
- * first four bytes of a block, and the low half is the block's index. Then compares only blocks with equal first bytes in
- * full.
+ * Returns the indexes of blocks in the order of their bytes. For speed, first sorts 64-bit numbers: the high half is
+ * the first four bytes of a block, and the low half is the block's index. Then compares the full blocks only where the
+ * first four bytes are equal.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;

@@ -17,9 +17,9 @@ export type LegionsRelease = MpcRelease & {
 };
 
 /**
- * Returns what a release costs one privacy unit. The charge covers everything that the aggregator sees, which is more than
- * the consumer sees. The aggregator knows its own noise, so only the noise of the other duchies counts. docs/privacy.md
- * derives the formula. Throws a RangeError if no noise can meet the parameters.
+ * Returns the privacy cost of a release for one privacy unit. The charge covers everything that the aggregator sees,
+ * which is more than the consumer sees. The aggregator knows its own noise, so only the noise of the other duchies
+ * counts. docs/privacy.md derives the formula. Throws a RangeError if no noise can meet the parameters.
  */
 export function legionsCharge(release: LegionsRelease): Charge {
   const { noiseMechanism, duchies, dataProviders } = release;

@@ -1,5 +1,5 @@
 /**
- * Finds out which tuples' encrypted counts equal each frequency below the maximum. All comparisons with one frequency
+ * Compares the encrypted count of each tuple with each frequency below the maximum. All comparisons with one frequency
  * form a column. The stages sort each column separately, so that nobody can link two comparisons of the same count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';

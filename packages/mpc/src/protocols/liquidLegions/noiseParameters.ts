@@ -39,9 +39,9 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The minimum number of copies that each duchy adds of the publisher noise register and of the padding register, even
-   * without noise. For reach, the aggregator subtracts both registers. For frequencies, it recognizes them, because
-   * they have more copies than there are providers.
+   * Each duchy adds at least this many copies of the publisher noise register and of the padding register, even without
+   * noise. For reach, the aggregator subtracts both registers. For frequencies, the aggregator recognizes both
+   * registers, because each has more copies than there are providers.
    */
   knownRegisters: number;
   /** The number of noise registers that each duchy adds, regardless of the noise that it draws. */
@@ -62,7 +62,7 @@ export function checkNoise(count: number, field: string): void {
   );
 }
 
-/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
+/** Computes the parameters. Throws a RangeError that names the field if the protocol cannot fulfill the spec. */
 export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
   const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -95,7 +95,10 @@ export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataPro
   };
 }
 
-/** Throws a RangeError if the registers of all providers and duchies do not fit in a duchy's memory. */
+/**
+ * Returns the parameters. Throws a RangeError if the registers of all providers and duchies do not fit in a duchy's
+ * memory.
+ */
 export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

@@ -1,5 +1,5 @@
 /**
- * Draws how many noise registers of each kind a duchy adds, and computes the texts of their indexes. A noise register
+ * Draws the noise registers of each kind that a duchy adds, and computes the texts of their indexes. A noise register
  * represents no person.
  */
 import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from '../../sketches.ts';

@@ -14,8 +14,8 @@ export interface RingKeys {
 }
 
 /**
- * `publicKeys` must be in ring order, with the aggregator's key last. `place` is the duchy's index in the ring. Throws if
- * keys are equal or cancel out.
+ * Returns a duchy's keys. `publicKeys` must be in ring order, with the aggregator's key last. `place` is the duchy's
+ * index in the ring. Throws if keys are equal or cancel out.
  */
 export function ringKeys(secretKey: Uint8Array, publicKeys: readonly Uint8Array[], place: number): RingKeys {
   const curve = new Curve(1);

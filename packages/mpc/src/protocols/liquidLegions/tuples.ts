@@ -3,8 +3,9 @@
  * are equal. The second is zero if all keys are the key of a destroyed register. The third is zero if all keys are the key
  * of histogram noise. The count is the sum of all counts, and is used only if the keys are equal.
  *
- * The aggregator makes the tuples and knows every factor that it used, so a nonzero flag would reveal a key to it. Each
- * worker therefore multiplies each flag by a separate random number. Zero remains zero, and any other flag becomes random.
+ * The aggregator makes the tuples and knows every factor that it used, so a nonzero flag would reveal a key to the
+ * aggregator. Each worker therefore multiplies each flag by a separate random number. Zero remains zero, and any other
+ * flag becomes random.
  */
 import type { RandomSource } from '../../privacy/random.ts';
 import {

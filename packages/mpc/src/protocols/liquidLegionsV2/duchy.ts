@@ -5,8 +5,8 @@
  * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes all
  * registers.
  *
- * First round: each worker removes its key from the indexes and multiplies the indexes by a secret number. The aggregator
- * then sees which registers have the same index, and combines these registers into one tuple.
+ * First round: each worker removes its key from the indexes and multiplies the indexes by a secret number. The
+ * aggregator then sees which registers have the same index, combines these registers into one tuple, and adds noise.
  *
  * Second round: each worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds
  * noise. The aggregator then sees which flags are zero, and compares each tuple's count with every frequency.
@@ -14,9 +14,9 @@
  * Third round: each worker removes its key from the comparisons, and multiplies each comparison by a random number. The
  * aggregator then sees which comparisons are zero.
  *
- * Every message of a round is re-randomized and sorted, so the aggregator cannot link the rounds. It sees only noisy
- * numbers (docs/privacy.md): how many indexes have k registers, how many registers have a known noise index, how many
- * tuples have each combination of flags, and how many comparisons are zero for each frequency.
+ * Every message of a round is re-randomized and sorted, so the aggregator cannot link the rounds. The aggregator sees
+ * only noisy numbers (docs/privacy.md): how many indexes have k registers, how many registers have a known noise index,
+ * how many tuples have each combination of flags, and how many comparisons are zero for each frequency.
  */
 
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
@@ -44,7 +44,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return work.sort(blinded, size);
   }
 
-  /** First round, aggregator: groups registers into tuples. */
+  /** First round, aggregator: combines registers into tuples, and adds noise. */
   async group(registers: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const size = FREQUENCY_REGISTER_BYTES;
     checkBlocks(registers, size, 'a message');

@@ -46,7 +46,7 @@ export function parametersOf(
   );
 }
 
-/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
+/** Computes the parameters. Throws a RangeError that names the field if the protocol cannot fulfill the spec. */
 export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
   const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
