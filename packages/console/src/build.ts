@@ -1,4 +1,4 @@
-/** Builds the console if there is no current build. Runs on Node, in a clone of the repository. */
+/** Builds the console if the existing build is out of date. Runs on Node, in a clone of the repository. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
@@ -12,7 +12,10 @@ import { takeLock } from './buildLock.ts';
 import { FOLDER } from './files.ts';
 
 const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
-/** The files whose changes cause a new build, relative to the folder of all packages. A test compares them with a bundle. */
+/**
+ * The files whose changes cause a new build, relative to the folder of all packages. A test checks that the list
+ * contains every file in the bundle.
+ */
 export const SOURCES = [
   ...['console/index.html', 'console/package.json', 'console/vite.config.ts', 'console/src/**/*.*'],
   ...['consent', 'contract', 'mpc', 'reports', 'sdk'].map((name) => `${name}/src/**/*.ts`),

@@ -2,8 +2,8 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 
 /**
- * A lock older than this is abandoned, because a build takes less time. A process with the owner's ID may still run,
- * because the system reuses IDs.
+ * A lock older than this counts as abandoned, even if a process with the owner's ID is running. The system may have
+ * given that ID to another process.
  */
 const STALE_MS = 180_000;
 
@@ -23,7 +23,7 @@ async function isAbandoned(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) return false;
   const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-  // A lock without an ID is not abandoned, because its owner writes the ID a moment after it creates the file.
+  // Keep a recent lock that contains no ID yet, because the owner writes the ID a moment after it creates the file.
   return Date.now() - found.mtimeMs > STALE_MS || (owner > 0 && !isRunning(owner));
 }
 

@@ -43,7 +43,10 @@ export interface ConsoleFiles {
   respond(request: FileRequest): FileResponse | undefined;
 }
 
-/** Reads all files, and checks them against the list. The page may call its own origin and the origins in `connectTo`. */
+/**
+ * Reads all files. Throws if a file differs from the list. The page may call only its own origin and those in
+ * `connectTo`.
+ */
 export async function readConsole(connectTo: readonly string[] = [], folder = FOLDER): Promise<ConsoleFiles> {
   const list = await readFile(join(folder, LIST), 'utf8').catch(() => {
     throw new Error(`The console is not built: ${folder} is missing. Run npm run build.`);
@@ -96,8 +99,8 @@ async function readChecked(folder: string, name: string, sum: string): Promise<B
 export const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('base64');
 
 /**
- * Returns the headers of every response. The policy allows only the page's own origin and `connectTo`, which contains the
- * issuers where people sign in.
+ * Returns the headers of every response. The policy allows connections only to the page's own origin and to the origins
+ * in `connectTo`, such as the issuers with which users sign in.
  */
 export function headersOf(connectTo: readonly string[]): Record<string, string> {
   const policy = [

@@ -35,7 +35,7 @@ export function longMoment(time: string | Date): string {
 /** Formats a number with its noun, such as `1 publisher` or `3 publishers`. */
 export const counted = (value: number, noun: string) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** Formats a share in percentage points, such as `0.8`. A small share keeps its first digit, such as `0.02`. */
+/** Formats a share in percentage points, such as `0.8`. A small share has one significant digit, such as `0.02`. */
 export function points(share: number): string {
   const value = share * 100;
   return value === 0 || value >= 0.1 ? value.toFixed(1) : String(Number(value.toPrecision(1)));
@@ -50,8 +50,8 @@ interface Writing {
 }
 
 /**
- * Formats the error of a value by its larger side, such as `± 129`. If one side is much larger, formats both ends, such as
- * `0–407`.
+ * Formats the error of a value, such as `± 129`. The error is the distance to the farther end of the interval. If one
+ * distance is much larger, formats both ends, such as `0–407`.
  */
 export function around(value: number, interval: Interval, unit: Writing): string {
   const [low, high] = interval;

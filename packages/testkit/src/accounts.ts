@@ -1,4 +1,4 @@
-/** Runs processes under an account other than the one that runs the tests, which may be root. */
+/** Finds an ordinary account under which tests can start processes, even if root runs the tests. */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -55,8 +55,8 @@ function steps(): string {
 
 /**
  * Writes measurements numbered from `first` (default 0). Six of every ten await their requisitions, two succeeded, one
- * failed and one was cancelled. Every hundredth measurement has a requisition for each provider, and the others have
- * only one for the first provider. The nonce of a measurement is its number.
+ * failed and one was cancelled. Every hundredth measurement has a requisition for each provider. The others have a
+ * requisition only for the first provider. Each requisition's nonce is the number of its measurement.
  */
 export async function loadMeasurements(
   database: Database,

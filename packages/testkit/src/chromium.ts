@@ -39,7 +39,7 @@ const INSTALLED = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => existsSync(path));
 
-/** A test that needs a browser is skipped on a machine without one, but never in CI, which installs one. */
+/** Whether to skip tests that need a browser. They are never skipped in CI, which installs a browser. */
 export const lacksChromium = !HAS_PACKAGED && INSTALLED === undefined && process.env.CI === undefined;
 
 export async function launchChromium(): Promise<Browser> {

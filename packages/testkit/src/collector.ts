@@ -57,7 +57,7 @@ export function useCollector(): Collector {
 
 type Fields = Map<number, Uint8Array[]>;
 
-/** The length-delimited fields of a message: nested messages, texts and bytes. */
+/** Reads the length-delimited fields of a message: nested messages, texts and bytes. */
 function fieldsOf(message: Uint8Array): Fields {
   const reader = new BinaryReader(message);
   const fields: Fields = new Map();

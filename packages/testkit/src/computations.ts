@@ -59,7 +59,7 @@ export interface ComputationWorld extends ReturnType<typeof castOf> {
    * Creates a measurement whose parameters are set and whose requisitions are fulfilled, so that the duchies compute.
    */
   createComputing(): Promise<Json>;
-  /** The state of the measurement, then the state of the computation, which is the same for all duchies. */
+  /** Returns the measurement's state and the computation's state. If the duchies' states differ, returns them all. */
   states(measurement: { name: string }): Promise<string[]>;
 }
 
@@ -74,8 +74,8 @@ export function useComputations(overrides: Partial<Config> = {}): ComputationWor
 }
 
 /**
- * Returns a world without parties and duchies. The caller adds these to the object that `world` returns when the
- * exchange runs.
+ * Returns a world without parties and duchies. As soon as the exchange runs, the caller must add them to the object
+ * that `world` returns.
  */
 export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
   return {
@@ -129,7 +129,7 @@ export async function act(
   return post(exchange, duchy as DevParty, `${computationOf(duchy, measurement)}:${verb}`, { etag, ...body });
 }
 
-/** The parameters of a duchy with a new public key that the duchy signed. */
+/** Returns parameters for a duchy. They contain a new public key, which the duchy signed. */
 export function parametersOf(duchy: Duchy) {
   const message = toBinary(
     specs.EncryptionPublicKeySchema,
@@ -163,7 +163,7 @@ export async function setAllParameters(
   await ok(act(exchange, aggregator, measurement, 'setParameters', { certificate: aggregator.certificate }));
 }
 
-/** The duchy that receives the data of requisition `i` reports it as fulfilled. The nonces are 1, 2, 3 … */
+/** Reports requisition `i` as fulfilled, as the duchy that receives its data. The nonces are 1, 2, 3 … */
 export async function reportFulfilled(
   exchange: TestExchange,
   duchies: Duchies,

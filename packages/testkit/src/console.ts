@@ -36,7 +36,7 @@ export interface OpenPage {
 export interface TestConsole {
   exchange: TestExchange | ExchangeProcess;
   browser: Browser;
-  /** Opens a page of `mex console --as <party>` in a separate browser profile. Several parties appear side by side. */
+  /** Opens a page of `mex console --as <party>` in a separate browser profile. The page can show several parties. */
   open(party: string | string[], options?: PageOptions): Promise<OpenPage>;
   /**
    * Opens a page that the exchange serves, signed in as the demo party with this display name, such as `Acme

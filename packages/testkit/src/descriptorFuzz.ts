@@ -348,7 +348,7 @@ function damaged(dice: Dice, set: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Returns a random message that fits no particular type: packed lists, nested messages, and damaged messages. */
+/** Returns a random message for no particular type: nothing, random bytes, one long field, or nested messages. */
 export function randomMessage(dice: Dice): Uint8Array {
   const kind = dice.roll(4);
   if (kind === 0) return new Uint8Array();

@@ -62,7 +62,7 @@ type Prepare = (database: Database) => Promise<void>;
 /** A rate limit per caller that no test reaches. */
 export const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 
-/** `prepare` adds rows that the database needs before the exchange starts. */
+/** Starts an exchange. `prepare` is called before the start, and adds rows that the exchange needs. */
 export async function startExchange(
   overrides: Partial<Config> = {},
   prepare: Prepare = async () => {},

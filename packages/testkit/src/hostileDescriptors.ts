@@ -20,7 +20,7 @@ export function setOf(...file: FileInit[]): Uint8Array {
 
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** Adds to a message a length-delimited field that its schema does not know, such as a custom option. */
+/** Adds a length-delimited field that the message's schema does not define, such as a custom option. */
 export function withUnknown<M extends Message>(message: M, no: number, content: Uint8Array): M {
   const data = new BinaryWriter().bytes(content).finish();
   message.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
@@ -108,7 +108,7 @@ export function enumListValue(count: number): Uint8Array {
   return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(new Uint8Array(count)).finish();
 }
 
-/** About `bytes` bytes of messages with 130 small fields each. A legitimate set has no more fields per byte. */
+/** About `bytes` bytes of messages with 130 small fields each. No legitimate set has more fields per byte. */
 export function manyFields(bytes: number, name = 'ads', prefix = 'f'): Uint8Array {
   const field = Array.from({ length: 130 }, (_, i) => ({
     name: `${prefix}${i}`,

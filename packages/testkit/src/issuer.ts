@@ -41,8 +41,8 @@ export interface TestIssuer {
   keys: SigningKey[];
   fetches: number;
   /**
-   * Writes the response to each request. By default, this is `publish`, which writes the published keys. Tests can
-   * replace it.
+   * Writes the response to each request. Tests can replace this function. By default, it is `publish`, which writes the
+   * published keys.
    */
   respond: (response: ServerResponse) => void;
   publish: (response: ServerResponse) => void;

@@ -42,12 +42,12 @@ export function generateKeys(algorithm: object = P256): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(algorithm as EcKeyGenParams, true, ['sign', 'verify']);
 }
 
-/** Issues a valid root certificate unless the options change it. */
+/** Issues a root certificate. It is valid unless the options make it invalid. */
 export function root(name: string, options: Partial<Options> = {}): Promise<Issued> {
   return issue({ name, ca: true, usages: keyCertSign | cRLSign, from: -1, until: 20, ...options });
 }
 
-/** Issues a valid signing certificate unless the options change it. */
+/** Issues a signing certificate. It is valid unless the options make it invalid. */
 export function leaf(by: Issued, options: Partial<Options> = {}): Promise<Issued> {
   return issue({
     name: 'CN=Streamly TV',

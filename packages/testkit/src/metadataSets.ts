@@ -34,7 +34,7 @@ function compile(): Uint8Array {
 
 export const completeSet = compile();
 
-/** The form that providers usually register, without google/protobuf and google/type. */
+/** The set without google/protobuf and google/type, as providers usually register it. */
 export const leanSet = without(completeSet, (name) => name.startsWith('google/'));
 
 export function without(set: Uint8Array, leaveOut: (name: string) => boolean): Uint8Array {

@@ -39,8 +39,8 @@ export function issuerOf(exchange: TestExchange): string {
 }
 
 /**
- * Issues a token from the exchange's own issuer that names no party. A principal binding decides which party the token
- * represents.
+ * Issues a token as the exchange's own issuer does. The token names no party: a principal binding decides which party
+ * the token represents.
  */
 export async function tokenOf(exchange: TestExchange, subject: string): Promise<string> {
   const jwk: JWK = JSON.parse(await readFile(devKeyFile(exchange.dataDir), 'utf8'));

@@ -121,7 +121,8 @@ export interface ExchangeProcessOptions extends MexOptions {
 
 /**
  * Starts `mex serve --dev` and waits until it is ready. The console, demo duchies and agents are off unless `env` sets
- * MEX_CONSOLE, MEX_DUCHIES and MEX_AGENTS. It logs only warnings and errors, so a logged request is a failed request.
+ * MEX_CONSOLE, MEX_DUCHIES and MEX_AGENTS. The exchange logs only warnings and errors, so it logs no request that
+ * succeeds.
  */
 export async function startExchangeProcess(options: ExchangeProcessOptions = {}): Promise<ExchangeProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mex-process-')));

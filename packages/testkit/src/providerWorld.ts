@@ -26,9 +26,9 @@ export interface ProviderWorld extends World {
   events: string;
   /** Creates a client of the provider. */
   client(options?: Partial<ClientOptions>): ExchangeClient;
-  /** Creates a measurement of this provider alone, of type reach unless `changes` says otherwise. */
+  /** Creates a measurement with only this provider. It measures reach unless `changes` contains another type. */
   ask(changes?: Partial<MeasurementRequest> & { filter?: string }): Promise<Measurement>;
-  /** Reads the requisition of such a measurement as the provider currently sees it. */
+  /** Reads the requisition of a measurement that `ask` created, as the provider currently sees it. */
   requisitionOf(measurement: Measurement): Promise<Requisition & { name: string }>;
   /** Stops everything, and returns the errors that `TestExchange.stop` found. The list must be empty. */
   stop(): Promise<string[]>;

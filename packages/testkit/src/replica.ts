@@ -6,7 +6,7 @@ import type { TestExchange } from './exchange.ts';
 
 const HOUR_MS = 3600_000;
 
-/** The replica's clock is ahead by `hoursAhead` hours, so that all rows look that much older. */
+/** Returns a function that makes a replica. The replica's clock is `hoursAhead` hours ahead, so rows seem older. */
 export function useReplica(exchange: TestExchange) {
   let db: Database;
   beforeAll(() => {

@@ -66,7 +66,7 @@ export function useRing(overrides: Partial<Config> = {}): RingWorld {
   return world;
 }
 
-/** The parameters of a duchy with two new public keys, each signed by the duchy. */
+/** Returns parameters for a duchy. They contain two new public keys, which the duchy signed. */
 export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol = 'reachOnlyLiquidLegionsV2') {
   const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
   const ecdh = createECDH('prime256v1');

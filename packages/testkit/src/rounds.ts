@@ -1,6 +1,6 @@
 /**
- * Decides how often a test repeats something. `npm test` uses a tenth of the repetitions of `npm run stress`, which
- * sets MEX_STRESS=1. MEX_STRESS=20 repeats twenty times as often as MEX_STRESS=1.
+ * Decides how often a test repeats something. By default, `npm test` uses a tenth of the repetitions of `npm run
+ * stress`, which sets MEX_STRESS=1. MEX_STRESS=20 repeats twenty times as often as MEX_STRESS=1.
  */
 const stress = Number(process.env.MEX_STRESS ?? 0);
 

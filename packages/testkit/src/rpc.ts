@@ -73,8 +73,8 @@ export function clientOf<S extends DescService>(
 }
 
 /**
- * Expects a call to fail, and returns its error in one line: `not_found MEASUREMENT_NOT_FOUND`, then the fields that it
- * names.
+ * Expects a call to fail, and returns its error in one line: `not_found MEASUREMENT_NOT_FOUND`, then the fields that
+ * the error names.
  */
 export async function failureOf(call: Promise<unknown>): Promise<string> {
   const error = await call.then(

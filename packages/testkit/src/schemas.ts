@@ -28,7 +28,7 @@ export const update = (
 ) => exchange.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
 export const DRY_RUN = '?validateOnly=true';
 
-/** Creates event groups that refer to a descriptor, and deletes some of them again. */
+/** For each state, creates an event group with this descriptor. Deletes the event group if the state is `DELETED`. */
 export async function addEventGroups(
   exchange: TestExchange,
   provider: DevParty,

@@ -1,7 +1,7 @@
 /**
  * Clients like those of the public reference system, over mutual TLS: grpc-js with services and messages from a
- * descriptor set, or generated clients of Connect. Callers use one form of messages for both: protobufjs encodes and
- * decodes, with the field names of the .proto files.
+ * descriptor set, or generated clients of Connect. Callers of both use protobufjs messages, whose field names are those
+ * of the .proto files.
  */
 import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -35,11 +35,11 @@ export interface StockOptions {
   headers?: Record<string, string>;
   /** The address to connect to, if it differs from the exchange's address. */
   address?: string;
-  /** Retries UNAVAILABLE up to 10 times, as clients of the public reference system do. */
+  /** Tries a call up to 5 times if the server is unavailable, as clients of the public reference system do. */
   retries?: boolean;
   /** The largest message that the client accepts. The default is 4 MiB. */
   maxReceiveBytes?: number;
-  /** Uses generated clients of Connect, which have none of the options above except the credentials. */
+  /** Uses generated clients of Connect. They ignore `address`, `retries` and `maxReceiveBytes`. */
   isGenerated?: boolean;
 }
 
@@ -57,8 +57,8 @@ export interface Stock {
 }
 
 /**
- * The gRPC service config: a call takes at most 30 seconds and is retried while the server is unavailable, after 0.1 s
- * to 1 s.
+ * The gRPC service config: a call takes at most 30 seconds. If the server is unavailable, the call is retried after
+ * 0.1 s to 1 s.
  */
 const RETRYING = {
   name: [{}],
@@ -153,7 +153,7 @@ const GENERATED = new Map<string, DescMethod>(
   ),
 );
 
-/** Converts messages through their bytes, so that the same steps work with generated messages. */
+/** Connects a generated client. Converts protobufjs messages to generated messages and back, through their bytes. */
 function connectGenerated(
   dev: DevJson,
   { encode, decode }: Pick<Stock, 'encode' | 'decode'>,
@@ -204,7 +204,7 @@ export async function tlsIdentity(root: Root, party: string): Promise<TlsIdentit
   return { cert: leaf.certificatePem, key: leaf.privateKeyPem };
 }
 
-/** Returns the code name of an error of either client. Both number the codes as gRPC does. */
+/** Returns the name of the gRPC code that a call ends with. Both kinds of client use the same code numbers. */
 export async function codeOf(call: Promise<unknown>): Promise<string> {
   const error = await call.then(
     () => undefined,

@@ -31,7 +31,7 @@ export function signed(stock: Stock, type: string, message: Message, { privateKe
   };
 }
 
-/** Returns the message if the certificate's key made the signature. */
+/** Returns the decoded message. Throws if its type is wrong, or if its signature is not by the certificate's key. */
 export function verified(stock: Stock, type: string, message: Message, x509Der: Uint8Array): Message {
   const { type_url: typeUrl, value } = message.message;
   if (typeUrl !== URL_OF(type)) throw new Error(`${typeUrl} instead of ${URL_OF(type)}`);

@@ -19,7 +19,7 @@ import {
 } from './stockMessages.ts';
 
 export interface StockQuestion {
-  /** Fields of the MeasurementSpec. The key, the nonce hashes and the sample are added to them. */
+  /** Fields of the MeasurementSpec. `request` adds the key, the nonce hashes and the sampling interval. */
   measurementType: Message;
   vidSamplingInterval?: { start: number; width: number };
   /** Each data provider has its own event groups. */
@@ -141,7 +141,7 @@ export class StockProvider {
     return states;
   }
 
-  /** Verifies every part of a requisition before it is answered. */
+  /** Verifies every part of a requisition, and returns both specifications. Throws if a part is wrong. */
   private async read(requisition: Message) {
     const { stock, client, party } = this;
     if (!requisition.name.startsWith(`${party.name}/requisitions/`)) throw new Error(requisition.name);

@@ -45,7 +45,7 @@ export const hpkeParams = (aead: tink.HpkeAead = tink.HpkeAead.AES_256_GCM) => (
   aead,
 });
 
-/** The public key of the vector, with changes. */
+/** Builds the public key of ECIES_VECTOR with these changes. */
 export function eciesPublic(changes: EciesInit = {}): KeyInit {
   const { x, y } = ECIES_VECTOR;
   const key = create(tink.EciesAeadHkdfPublicKeySchema, { params: eciesParams(), x, y, ...changes });

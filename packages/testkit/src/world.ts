@@ -112,7 +112,7 @@ export function partyOf(exchange: TestExchange, dev: DevParty): Party {
 export const INTERVAL = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 export const PRIVACY = { epsilon: 0.5, delta: 1e-9 };
 
-/** Requests events of these providers, with one event group each. */
+/** Selects one event group of each of these providers. */
 export function events(...providers: Party[]): MeasurementRequest['dataProviders'] {
   return providers.map(({ name }) => ({
     name,
@@ -128,8 +128,8 @@ export async function requisitionOf(provider: Party, measurement: string): Promi
 }
 
 /**
- * Decrypts the specification that the consumer sent to this provider, and returns the key that the result must be
- * encrypted for.
+ * Decrypts the specification that the consumer sent to this provider. Returns the signed message, the specification,
+ * and the keyset that must encrypt the result.
  */
 export async function readRequisition(provider: Party, requisition: Requisition) {
   const { ciphertext } = requisition.encryptedRequisitionSpec!;
@@ -180,7 +180,7 @@ export async function fulfillWith(
 
 const { GEOMETRIC, DISCRETE_GAUSSIAN } = specs.ProtocolConfig_NoiseMechanism;
 
-/** Results of each type, with the noise mechanism and the methodology that an honest provider states. */
+/** Each of these functions returns a result with the noise and the methodology that an honest provider states. */
 export const reach = (value: bigint): ResultInit => ({
   reach: {
     value,

@@ -3,7 +3,10 @@ import { bindOperator } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../terminal/output.ts';
 
-/** Binds the first operator directly in the database. Over the API, only an existing operator can bind another one. */
+/**
+ * Creates `mex admin operator`, which binds the first operator directly in the database. Over the API, only an existing
+ * operator can bind another one.
+ */
 export function operatorCommand(): Command {
   return new Command('operator')
     .description('bind the first operator, straight in the database, as its owner')

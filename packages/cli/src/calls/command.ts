@@ -15,7 +15,7 @@ export function group(name: string, description: string, commands: Command[]): C
   return command;
 }
 
-/** A command that prints an error from the exchange with its reason, violations, and advice. */
+/** A command that adds the reason, violations, and advice to an error from the exchange, and throws the error again. */
 class RemoteCommand extends Command {
   override action(work: Parameters<Command['action']>[0]): this {
     return super.action(async (...args) => {
@@ -42,7 +42,9 @@ export function remote(usage: string, description: string): Command {
     .optionsGroup('Options:');
 }
 
-/** With --json, prints a resource as JSON. Otherwise, calls `describe`, and prints the text if it returns one. */
+/**
+ * With --json, prints a resource as JSON. Otherwise, calls `describe`. If `describe` returns text, prints this text.
+ */
 export function showResource<T>(
   options: { json?: boolean },
   resource: T,

@@ -20,7 +20,10 @@ export function withKeys(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** Returns whether the options or the chosen profile name a party whose keys are on this machine. */
+/**
+ * Returns whether the options or the chosen profile name a demo party or an identity folder. An identity folder in a
+ * profile counts only if the profile also has roots.
+ */
 export async function hasKeys({ as, identity }: ActingOptions): Promise<boolean> {
   if (as !== undefined || identity !== undefined) return true;
   const profile = await chosenProfile();

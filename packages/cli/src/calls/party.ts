@@ -1,4 +1,4 @@
-/** Finds the party that a user names by its ID alone. */
+/** Finds the full name of a party, even if the user typed only the party's ID. */
 import { ExchangeError, isId, PARTY_COLLECTIONS } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { partyName } from '../files/names.ts';

@@ -44,7 +44,10 @@ function optionWords(option: Option): Node['options'] {
     .map((word) => ({ word, description, ...value }));
 }
 
-/** Determines the kind of value from the placeholder: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
+/**
+ * Returns the parameter's choices if it has any. Otherwise, determines the kind of value from the placeholder, such as
+ * `<party>`, `<provider>`, `<file>`, `<dir>`, or `<root.pem>`.
+ */
 function valuesOf(parameter: Argument | Option): Values {
   if (parameter.argChoices !== undefined) return { choices: parameter.argChoices };
   const text = 'flags' in parameter ? parameter.flags.replace(/^[^<[]*/, '') : parameter.name();

@@ -81,7 +81,10 @@ const ADVICE: Record<string, string> = {
   PRINCIPAL_SUSPENDED: 'Ask the operator why, and to lift it: mex admin parties resume.',
 };
 
-/** Adds the reason, violations, and advice to an error from the exchange or a proxy. Returns other errors unchanged. */
+/**
+ * Adds the reason, violations, and advice to an error from the exchange or a proxy. In an error about an invalid
+ * address or token, replaces the name of the SDK's setting by the option. Returns other errors unchanged.
+ */
 export function explained(error: unknown): unknown {
   if (error instanceof UnexpectedResponse) {
     const advice = 'Check the address, which is that of --url or MEX_URL, and the proxies on the way there.';
@@ -101,7 +104,7 @@ export function explained(error: unknown): unknown {
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }
 
-/** Maps the SDK's settings to the user's options, for error messages. */
+/** Maps each setting of the SDK to the option that sets it, for error messages. */
 const SETTINGS: Record<string, string> = {
   baseUrl: 'The address (--url or MEX_URL)',
   token: 'The token (--token or MEX_TOKEN)',

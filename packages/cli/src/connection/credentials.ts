@@ -117,7 +117,10 @@ async function readIdentity(directory: string, client: ExchangeClient): Promise<
   };
 }
 
-/** Returns the certificate's resource name. The exchange assigned it when the certificate was registered. */
+/**
+ * Returns the resource name that the exchange assigned to the party's certificate. Throws if the certificate is not
+ * registered.
+ */
 async function registeredName(
   party: { name: string; certificatePem: string },
   client: ExchangeClient,

@@ -32,7 +32,9 @@ interface Chosen {
   isProgram?: boolean;
 }
 
-/** Returns the first token found in the options, the environment, the profile, or the development exchange. */
+/**
+ * Chooses the token from the first of these places that has one: options, environment, profile, development exchange.
+ */
 export function tokenSource(options: TokenOptions, place: Place): Chosen {
   const { token, as, tokenFile, signIn } = options;
   if (token !== undefined) return { token };
@@ -57,7 +59,10 @@ function profileToken(place: Place): Chosen['token'] | undefined {
   return isSameExchange && profile.issuer !== undefined ? () => loginToken(profile) : undefined;
 }
 
-/** Returns the current token of a demo party or of the operator. */
+/**
+ * Returns a function that reads the current token of a demo party or of the operator. Throws unless the call goes to
+ * the development exchange.
+ */
 function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'] {
   if (baseUrl !== dev?.baseUrl) {
     throw new Error(

@@ -14,8 +14,8 @@ export function remembering(source: TokenSource): () => Promise<string> {
 }
 
 /**
- * Explains why the exchange may reject the token, based on the token's claims. The exchange gives the same reason for every
- * invalid token.
+ * Returns advice about a rejected token, based on the token's claims. The exchange gives the same reason for every
+ * invalid token, so the reason alone does not help the user.
  */
 export function tokenAdvice(reason: string, now = Date.now()): string | undefined {
   const claims = lastToken === undefined ? undefined : claimsOf(lastToken);

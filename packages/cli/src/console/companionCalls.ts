@@ -55,7 +55,10 @@ export class CompanionCalls {
   }
 }
 
-/** Returns false for properties that every object inherits, such as `constructor`. */
+/**
+ * Returns whether the companion has this method. Properties that every object inherits, such as `constructor`, do not
+ * count.
+ */
 function isMethod(methods: Companion, method: string): method is CompanionMethod {
   return Object.hasOwn(methods, method);
 }

@@ -57,7 +57,10 @@ export async function forward(
   await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => {});
 }
 
-/** Throws unless the URL is in the exchange's API. Parsing resolves `..`, even if it is percent-encoded. */
+/**
+ * Returns the URL of an API call. Throws unless it is in the exchange's API. Parsing resolves `..`, even if it is
+ * percent-encoded.
+ */
 export function targetOf(baseUrl: string, path: string): URL {
   const base = new URL(baseUrl);
   const url = URL.parse(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
@@ -66,7 +69,7 @@ export function targetOf(baseUrl: string, path: string): URL {
   throw new Refusal(404, 'ROUTE_NOT_FOUND', 'No operation has this path.');
 }
 
-/** Sends the request again after a 401, if the token has been renewed meanwhile. */
+/** Sends the request with the token. After a 401, sends it once more if the token has been renewed meanwhile. */
 async function withToken(
   token: Identity['token'],
   send: (bearer: string) => Promise<Response>,
@@ -80,7 +83,10 @@ async function withToken(
   return send(renewed);
 }
 
-/** Throws a Refusal if there is no valid token. Its message says which command signs in again. */
+/**
+ * Returns the token. Throws a Refusal if there is no valid token. If the login has expired, its message names the
+ * command that signs in again.
+ */
 function tokenOf(token: Identity['token']): Promise<string> {
   return token().catch((error: Error) => {
     throw new Refusal(401, 'SIGN_IN_EXPIRED', error.message);

@@ -25,7 +25,7 @@ export class Guard {
     this.origin = new URL(origin);
   }
 
-  /** Returns a link that opens the console in one browser only. */
+  /** Returns a link that works only once, so that it can open the console in only one browser. */
   newLink(): string {
     const token = newSecret();
     this.links.set(digest(token), { used: false });
@@ -48,7 +48,7 @@ export class Guard {
     }
   }
 
-  /** Exchanges the token of a link for a cookie. */
+  /** Returns a session cookie for the token of a link. Throws if the link is unknown or was already used. */
   open(token: string | null): string {
     const link = token === null ? undefined : this.links.get(digest(token));
     if (link === undefined || link.used) {

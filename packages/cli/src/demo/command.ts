@@ -67,7 +67,7 @@ async function demo(options: Options): Promise<void> {
   if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
 }
 
-/** Throws if the file cannot be written. Otherwise, the demo would find out only after all measurements. */
+/** Throws if the file cannot be written. Without this check, the demo would fail only after all measurements. */
 async function requireWritable(path: string): Promise<void> {
   const isNew = !existsSync(path);
   await (await open(path, 'a')).close();
@@ -98,7 +98,7 @@ async function measured({ seed, population }: Options, opened: AsyncDisposableSt
   }
 }
 
-/** Uses the development exchange that is already running, or starts one. */
+/** Returns the dev.json of the running development exchange. Starts an exchange if none is running. */
 async function useExchange(
   config: Config,
   population: number,
@@ -147,7 +147,7 @@ async function requirePopulation({ baseUrl, operator }: DevFile, people: number)
   throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
-/** Returns `dev`, or undefined if the exchange that wrote this file is no longer running. */
+/** Returns `dev`, or undefined if the exchange that `dev` describes is no longer running. */
 async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
   const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,

@@ -25,7 +25,7 @@ export const TOGETHER = 'together';
 
 export const shortName = (of: string) => of.split('/').at(-1)!;
 
-/** Returns the function that prints a figure's values: as percentages for frequencies, otherwise as whole numbers. */
+/** Returns the function that formats a figure's values: as percentages for frequencies, otherwise as whole numbers. */
 export function textOf({ what }: Figure): (value: number) => string {
   return what.startsWith('frequency') ? percent : count;
 }
@@ -68,7 +68,7 @@ export interface DemoReport {
   seconds: number;
   impressions: { dataProvider: string; impressions: number }[];
   measurements: DemoMeasurement[];
-  /** A report of the whole campaign, whose figures agree with each other. */
+  /** A report of the whole campaign. Its figures are corrected so that they agree with each other. */
   campaign: ReportDocument;
 }
 

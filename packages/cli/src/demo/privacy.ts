@@ -1,4 +1,4 @@
-/** The privacy parameters of the demo. They are weak, because its people are made up. */
+/** The privacy parameters of the demo. They are weak, because the people in the demo are made up. */
 
 /**
  * Each provider's privacy budget per event group reference and day. Only one measurement exceeds this budget: the one that

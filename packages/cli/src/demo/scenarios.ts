@@ -16,8 +16,8 @@ export interface Scenario {
   /** The justification for the refusal, if the demo expects a refusal. */
   refusal?: string;
   /**
-   * Set if only one provider is measured. The report adds up the figures of all these measurements, and compares the sum
-   * with the combined figure.
+   * Set if the measurement includes only one provider. The report adds up the figures of all measurements with this
+   * mark, and compares the sum with the combined figure.
    */
   alone?: true;
 }

@@ -14,7 +14,7 @@ export function sampleOf(population: number): { start: number; width: number } {
   return { start: 0, width: Math.min(1, PEOPLE_IN_SAMPLE / population) };
 }
 
-/** Sets the size and the noise of the sketches in an exchange's protocols. */
+/** Returns an exchange's protocols with the demo's size and noise for sketches. */
 export function withSketches<P extends object>(protocols: P): P {
   const entries = Object.entries(protocols).map(([name, config]) => [
     name,

@@ -39,7 +39,7 @@ export function startSteps(): Steps {
   };
 }
 
-/** Returns how many providers answered a measurement, or what a duchy reported last. */
+/** Describes a measurement's progress: the number of providers that answered, or the latest report from a duchy. */
 export function stageOf({ measurement, requisitions, reports }: Progress): string {
   if (measurement.state === 'COMPUTING') {
     const [last] = reports.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));

@@ -8,8 +8,8 @@ import { acquireDataDirLock, DataDirInUse, startPostgres } from '@measurement-ex
 import { type DuchyOptions, loadDuchy } from './settings.ts';
 
 /**
- * Returns the connection to the duchy's database. If this function starts a server, the server stops when `opened` is
- * disposed.
+ * Returns the settings for connecting to the duchy's database. If this function starts a server, the server stops when
+ * `opened` is disposed.
  */
 export async function openDuchyDatabase(
   { databaseUrl, dataDir }: DuchyConfig,

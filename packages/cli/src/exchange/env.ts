@@ -2,7 +2,10 @@ import { Command } from 'commander';
 import { readOwnDevFile } from '../files/devFile.ts';
 import { print } from '../terminal/output.ts';
 
-/** `eval "$(mex env)"`: exports the demo parties as shell variables, so you can try the API with curl. */
+/**
+ * Creates `mex env`, which prints shell variables for the demo parties. Run `eval "$(mex env)"` to try the API with
+ * curl.
+ */
 export function envCommand(): Command {
   return new Command('env')
     .description('print shell variables for the demo parties: eval "$(mex env)"')

@@ -67,7 +67,8 @@ function keptCommand(what: string, load: () => Promise<(names: string[]) => Prom
 }
 
 /**
- * Loads the console if the settings turn it on. If loading fails, a development exchange starts without the console.
+ * Loads the console if it is turned on, which is the default in development. If loading fails, a development exchange
+ * starts without the console.
  */
 async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<AddPages | undefined> {
   const isDevelopment = config.mode === 'development';
@@ -130,8 +131,8 @@ async function startPrograms({ dataDir }: Config, { development }: Running, log:
 }
 
 /**
- * Lets the heap triple in size before each major garbage collection. By default, V8 collects after a growth of a fifth,
- * which happened several times a second under load.
+ * Lets the heap triple in size before each major garbage collection. By default, V8 collects garbage when the heap has
+ * grown by a fifth, which happened several times a second under load.
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');

@@ -14,7 +14,9 @@ const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
 /** The first byte of a DER file, which is the tag of a SEQUENCE. A Tink keyset never starts with this byte. */
 const SEQUENCE = 0x30;
 
-/** Returns the blocks in a PEM or DER file, or undefined if the file has another format. */
+/**
+ * Returns the blocks in a PEM or DER file, or undefined if the file has another format. Throws if the file is damaged.
+ */
 export function blocksIn(bytes: Uint8Array): Block[] | undefined {
   const text = Buffer.from(bytes).toString('latin1');
   if (text.includes('-----BEGIN ')) {
@@ -86,7 +88,7 @@ function certificatePem({ der }: Block): string {
   throw new Error('its certificate is damaged');
 }
 
-/** Reads a Tink keyset in binary or in base64. `mex identity` writes base64. */
+/** Converts a Tink keyset from base64, which `mex identity` writes, to binary. Returns a binary keyset unchanged. */
 export function keysetBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1').trim();
   return (/^[\x20-\x7e\s]+$/.test(text) && fromBase64(text)) || bytes;

@@ -50,7 +50,8 @@ export async function readRequestFile(file: string): Promise<MeasurementRequest>
 }
 
 /**
- * Parses `dataProviders/streamly`, `streamly`, or `streamly:spring,summer`, where `spring` and `summer` are event groups.
+ * Parses `dataProviders/streamly`, `streamly`, or `streamly:spring,summer`, where `spring` and `summer` are event
+ * groups. Returns the earlier choices followed by the new one.
  */
 export function parseProvider(text: string, earlier: ProviderChoice[] = []): ProviderChoice[] {
   const [, id, groups] = /^(?:dataProviders\/)?([A-Za-z0-9_-]{1,63})(?::(.+))?$/.exec(text) ?? [];

@@ -47,7 +47,7 @@ export function titleOf({ question, questionError }: AskedMeasurement): string |
   return questionError ? `rejected: ${questionError.code}` : question?.title;
 }
 
-/** The part of a question about one event group, or about a population, which has no event group. */
+/** One part of a question. It is about one event group, or about a population if `eventGroup` is undefined. */
 export interface AskedPart {
   eventGroup?: string;
   interval?: { start: Date | string; end: Date | string };

@@ -98,7 +98,7 @@ export async function showWhenDone(
   await showResult(async () => open(await interruptible(wait, comeBack(name, options))), options);
 }
 
-/** Runs `work` until Ctrl-C aborts it. The error then contains the advice in `whatNow`. */
+/** Runs `work`. Ctrl-C aborts it, and the resulting error contains the advice in `whatNow`. */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
   whatNow: string,

@@ -92,7 +92,7 @@ const ProviderConfig = s.object(
     maximumFrequencyPerUser: count(),
     /** The lowest epsilon that the agent accepts in a question. Defaults to 0.0001. */
     minimumEpsilon: amount(),
-    /** How many hours after the end of an interval its events may still be recorded. Defaults to 168. */
+    /** The number of hours for which events may still be recorded after the end of their interval. Defaults to 168. */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
@@ -128,7 +128,7 @@ export async function readProviderConfig(path: string): Promise<ProviderConfig> 
   return withPaths(config!, (file) => resolve(dirname(path), file));
 }
 
-/** Allows `events.files` to be a single path. */
+/** Converts a single path in `events.files` to a list with this path. */
 function withFileList(file: JsonObject): JsonObject {
   const given = file.events as JsonObject | undefined;
   return typeof given?.files === 'string' ? { ...file, events: { ...given, files: [given.files] } } : file;

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 
 const PROGRESS_MS = 5000;
 
-/** Opens and checks the population and the events. Disposing of `opened` closes them. */
+/** Opens and checks the population and the events. Disposing of `opened` closes the events. */
 export async function openData(
   settings: Settings,
   opened: AsyncDisposableStack,
@@ -36,7 +36,10 @@ export async function openData(
   return { events, served, ...(population && { population }) };
 }
 
-/** Checks every file. For a large CSV file, this takes about as long as answering one question. */
+/**
+ * Checks every event file, or the server that has the events. For a large CSV file, this takes about as long as
+ * answering one question.
+ */
 export async function verifyEvents(events: Events, signal?: AbortSignal): Promise<void> {
   let notedAt = Date.now();
   const onProgress = (percent: number) => {

@@ -58,7 +58,7 @@ export type RemoteSettings = s.Static<s.TObject<typeof remote>>;
 
 export type SourceSettings = s.Static<s.TObject<typeof source>>;
 
-/** Settings that only one kind of source has. */
+/** Maps each setting that only one kind of source has to this kind. */
 const ONLY = {
   final: 'clickhouse',
   memoryLimit: 'clickhouse',
@@ -86,7 +86,7 @@ export const eventSettings = s.partial({
 });
 export type EventSettings = s.Static<s.TObject<typeof eventSettings>>;
 
-/** Returns a sentence for each pair of settings that do not fit together. */
+/** Returns one message for each setting that is missing, or that contradicts another setting. */
 export function eventContradictions(events: EventSettings): string[] {
   const { files, source, vidColumns } = events;
   const problems: string[] = [];

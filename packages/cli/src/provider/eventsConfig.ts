@@ -54,8 +54,8 @@ function absentValues(absent: Record<string, unknown>): Record<string, string | 
 }
 
 /**
- * Returns a function that reads a secret. Reads it once at the start, so that a wrong setting is reported before
- * connecting to a server.
+ * Returns a function that reads a secret. Also reads the secret once immediately, so that a wrong setting is reported
+ * before the agent connects to a server.
  */
 async function secretOf(
   setting: string,
@@ -67,7 +67,8 @@ async function secretOf(
     if (file !== undefined) return (await readSetting(file, `${setting}File`, 'the secret')).trim();
     const secret = process.env[variable!];
     if (secret) return secret;
-    // The message does not quote the setting, because the setting may contain the secret itself by mistake.
+    // Do not quote the setting in the message, because the user may have put the secret itself into the setting by
+    // mistake.
     throw new Error(
       `${setting}Variable names no variable of the environment: set the variable, or correct its name.`,
     );

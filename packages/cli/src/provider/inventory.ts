@@ -16,8 +16,8 @@ export interface TypicalQuestion {
   privacy: { epsilon: number; delta: number };
   cost: PrivacyAmount;
   /**
-   * The share of a day's budget that one such question costs. `count` is the number of such questions that the budget
-   * allows.
+   * The share of a day's budget that this question costs. `count` is how often the question can be asked about the same
+   * day until the budget is spent.
    */
   share: number;
   count: number;

@@ -75,7 +75,7 @@ async function run(options: RunOptions): Promise<void> {
   if (data.events) {
     const attributes = attributesOf(data.events.attributes, settings.attributes);
     const call = { name: credentials.name, attributes, references, signal: stopped.signal };
-    // Continue if publishing fails, because consumers only need the attributes to look up what filters can use.
+    // Continue if publishing fails. Consumers use the published attributes only to look up what they can filter by.
     await publishAttributes(client, call).catch((error) => {
       onWarning(`The attributes are not published, and consumers cannot look them up: ${error.message}`);
     });
@@ -97,7 +97,9 @@ async function run(options: RunOptions): Promise<void> {
   await agent.run(stopped.signal);
 }
 
-/** Imports the metrics only if needed, because they import an HTTP server that most agents do not use. */
+/**
+ * Creates the metrics. Their code is imported only here, because it imports an HTTP server that most agents do not use.
+ */
 async function createMetrics(): Promise<AgentMetrics> {
   const { AgentMetrics } = await import('./operations.ts');
   return new AgentMetrics();
@@ -110,8 +112,8 @@ function methodOf(settings: Settings) {
 }
 
 /**
- * Returns the consumers that may ask about each reference's events. Without this setting, a demo provider trusts the
- * exchange's data about its event groups (`unchecked`).
+ * Returns the consumers that may ask about each reference's events. Without the setting `references`, a demo provider
+ * trusts the exchange's data about its event groups (`unchecked`).
  */
 function referencesOf(settings: Settings): AgentOptions['references'] {
   const { as, events, references } = settings;

@@ -86,7 +86,9 @@ function attributeOf(name: 'sex' | 'age'): string {
   return `CASE ${cases.join(' ')} END`;
 }
 
-/** Computes the true figures with plain SQL, so that they do not depend on the provider code that they check. */
+/**
+ * Returns functions that compute the true figures with plain SQL. They do not use the provider code that they check.
+ */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;
   const one = async (sql: string) =>

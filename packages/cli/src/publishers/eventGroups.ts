@@ -4,8 +4,8 @@ import type { ExchangeClient, MeasurementRequest } from '@measurement-exchange/s
 import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
 /**
- * Creates a publisher's event groups, and returns their names. These event groups list no attributes, so only the publisher
- * can check a filter, and it may refuse the filter.
+ * Creates a publisher's event groups, and returns their names. These event groups list no attributes, so only the
+ * publisher can check filters, and it may refuse them.
  */
 export async function createEventGroups(
   client: ExchangeClient,
@@ -58,7 +58,7 @@ export async function ensureEventGroup(
   return (await client.createEventGroup({ parent, body })).name!;
 }
 
-/** The columns of the event files, and the attributes of the population, that filters can use. */
+/** The attributes that filters can use: columns of the event files, and attributes of the population. */
 const ATTRIBUTES: EventGroupAttribute[] = [
   { name: 'gender', type: 'STRING', exampleValues: ['F', 'M'] },
   {

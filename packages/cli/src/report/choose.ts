@@ -1,4 +1,4 @@
-/** Finds the report that a user names: by a file, by a name, by an ID, or the newest one. */
+/** Finds the report or definition that a user names by a file, a name, or an ID. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import type { Consumer, ExchangeClient, StoredReport } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
@@ -23,7 +23,10 @@ export async function actingConsumer(options: ActingOptions): Promise<ActingCons
 
 const NAME = /^(measurementConsumers\/[^/]+\/reports\/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Returns the definition in a file, or of a stored report. Without a name, returns the definition for all event groups. */
+/**
+ * Returns the definition in the file or stored report that `text` names. Without `text`, returns a definition for all
+ * event groups.
+ */
 export async function definitionOf(
   { client, consumer, principal }: ActingConsumer,
   text: string | undefined,
@@ -42,7 +45,7 @@ export async function definitionOf(
   );
 }
 
-/** Returns the name of a stored report, or of the newest one. */
+/** Returns the full name of the report that `text` names. Without `text`, returns the name of the newest report. */
 export async function reportName(
   { consumer, principal }: ActingConsumer,
   text: string | undefined,

@@ -1,4 +1,7 @@
-/** `mex report`: figures of a campaign that agree with each other, from the fewest measurements. */
+/**
+ * `mex report`: creates reports about campaigns. A report uses as few measurements as possible, and its figures agree
+ * with each other.
+ */
 import type { Command } from 'commander';
 import { group } from '../calls/command.ts';
 import { checkCommand } from './check.ts';

@@ -34,7 +34,9 @@ function summaryOf({ segments, interval }: ReportDefinition): string {
   return `${names.length} segments (${names.join(', ')}), ${interval.start} to ${interval.end}`;
 }
 
-/** Returns a function that describes an event group by its reference and campaign. */
+/**
+ * Returns a function that describes an event group. The description contains the event group's reference and campaign.
+ */
 async function describer(client: ExchangeClient, parent: string) {
   const described = new Map<string, string>();
   for await (const group of client.listEventGroups({ parent })) {
@@ -49,7 +51,7 @@ function describe({ eventGroupReferenceId, eventGroupMetadata }: EventGroup): st
   return visible(words.filter((word) => word).join(', ')).replaceAll(/\s+/g, ' ');
 }
 
-/** Throws if the file exists, because people may have edited it. */
+/** Writes a new file. Throws if the file exists, because a user may have edited it. */
 async function writeNew(file: string, text: string): Promise<void> {
   await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

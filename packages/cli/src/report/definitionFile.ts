@@ -7,7 +7,7 @@ import { visible } from '../terminal/output.ts';
 /** The name of the JSON schema beside a definition. Editors use it for completion. */
 export const SCHEMA_FILE = 'report.schema.json';
 
-/** Returns the names of the event groups that a short form names, such as `northlight:autumn-video`. */
+/** Resolves a short form, such as `northlight:autumn-video`, to the full names of event groups. */
 type Resolve = (short: string) => Promise<string[]>;
 
 /** Reads a definition, in which event groups may have short forms. Returns undefined if the file does not exist. */
@@ -31,8 +31,8 @@ export async function readDefinitionFile(
 }
 
 /**
- * Replaces the short forms of event groups by full names. All other problems in the definition are reported later, when
- * it is validated.
+ * Replaces the short forms of event groups by full names. Throws if a short form is unknown. All other problems in the
+ * definition are reported later, when it is validated.
  */
 async function withFullNames(
   json: Record<string, unknown>,

@@ -65,7 +65,7 @@ export function stateText({ state, fits }: ReportDocument): string {
   return state === 'COMPLETE' ? `Complete.${agree}` : `${state}: figures are missing, see below.${agree}`;
 }
 
-/** Leaves the section out if it has no content. */
+/** Returns the section as HTML, or an empty string if the section has no content. */
 function section(title: string, content: string): string {
   return content === '' ? '' : `<section><h2>${title}</h2>${content}</section>`;
 }

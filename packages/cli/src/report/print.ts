@@ -1,4 +1,4 @@
-/** Prints a report for people: every figure with its interval, and which figures are missing and why. */
+/** Prints a report for people: figures with their intervals, and the reasons for missing figures. */
 import {
   type DerivedFigure,
   type DerivedName,
@@ -69,7 +69,7 @@ function printDerived(
   { derived, figures }: ReportDocument,
   { name, heading }: (typeof DERIVED)[number],
 ): void {
-  // Only the longest periods are printed, because every week would fill pages. Exports have all of them.
+  // Print only the longest periods, because printing every week would fill pages. Exports contain all periods.
   const longest = Math.max(...figures.map(lengthOf));
   const own = derived.filter((figure) => figure.name === name && lengthOf(figure) === longest);
   const sections = Map.groupBy(own, ({ period, group }) =>

@@ -96,8 +96,8 @@ const WORDS: Record<string, string> = {
 };
 
 /**
- * Shows the state of each measurement in the report. `pause` ends the display, and the next progress report starts it
- * again.
+ * Returns a display of the state of each measurement in the report. `pause` ends the display, and the next call of
+ * `show` starts it again.
  */
 function showProgress(name: string) {
   let live: ReturnType<typeof startLive> | undefined;

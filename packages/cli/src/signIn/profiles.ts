@@ -47,7 +47,7 @@ export function chosenName(): string {
   return requireProfileName(process.env.MEX_PROFILE || DEFAULT_PROFILE);
 }
 
-/** Throws unless the name can also be the name of a file. */
+/** Returns the name of a profile. Throws unless it can also be the name of a file. */
 export function requireProfileName(name: string): string {
   if (/^[A-Za-z0-9][\w-]{0,62}$/.test(name)) return name;
   throw new Error(`${name} cannot name a profile: use letters, digits, - and _, 63 at most.`);

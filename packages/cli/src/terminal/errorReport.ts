@@ -1,4 +1,6 @@
-/** Formats the error that ends a command: as a sentence for people or, with --json, as a line of JSON for scripts. */
+/**
+ * Formats the error that ends a command: as a human-readable message or, with --json, as a line of JSON for scripts.
+ */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { CommanderError, InvalidArgumentError } from 'commander';
 import { explain, Failed, toJson } from './output.ts';
@@ -38,7 +40,9 @@ function errorJson(error: unknown): ErrorJson {
   return { code: 'LOCAL', reason: 'FAILED', message, fields: [] };
 }
 
-/** Converts a usage error, such as `error: option '--limit <count>' argument 'x' is invalid. …`. */
+/**
+ * Converts a usage error to JSON. Its text is similar to `error: option '--limit <count>' argument 'x' is invalid. …`.
+ */
 function usageJson({ code, message: text }: CommanderError): ErrorJson {
   const message = text.replace(/^error: /, '');
   const field = /'((?:-\w, )?--[\w-]+|[\w-]+)/.exec(message)?.[1];

@@ -5,8 +5,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export const INTERRUPTED = 130;
 
 /**
- * Runs a program until it gets a signal, or until the parent process ends if it has opened an IPC channel. Then
- * disposes of the resources in `opened`.
+ * Runs a program until it gets a signal. A program with an IPC channel to its parent process also stops when the parent
+ * ends. At the end, disposes of the resources in `opened`.
  */
 export async function runUntilStopped(
   start: (opened: AsyncDisposableStack, signal: AbortSignal) => Promise<void>,

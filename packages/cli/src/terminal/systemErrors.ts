@@ -12,7 +12,8 @@ type SystemError = NodeJS.ErrnoException & {
 const DATABASE_URL = 'the database URL (DATABASE_URL, or databaseUrl in the settings)';
 
 export function systemSentence(error: unknown): string | undefined {
-  // If a host name has several addresses, Node combines the errors of all addresses into one.
+  // If a host name has several addresses, Node combines the errors of all addresses into one. Explain only the first
+  // error.
   const failure: SystemError = error instanceof AggregateError ? error.errors[0] : error;
   const { code, syscall, severity, message } = failure;
   if (severity !== undefined && code !== undefined) return postgresSentence(code, message);

@@ -2,7 +2,10 @@
 import type { VerificationStep } from '@measurement-exchange/sdk';
 import { Failed, note, paint, print, printJson, visible } from '../terminal/output.ts';
 
-/** Returns a function that prints a step, with a heading if its subject differs from the previous step's. */
+/**
+ * Returns a function that prints a step, unless `json` is set. Before the first step about a new subject, prints a
+ * heading.
+ */
 export function stepPrinter({ json }: { json?: boolean }): (step: VerificationStep) => void {
   let heading: string | undefined;
   return ({ about, step, holds, detail }) => {

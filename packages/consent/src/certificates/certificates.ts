@@ -36,7 +36,10 @@ export interface X509 {
    * use.
    */
   keyUsages?: string[];
-  /** The OIDs of the purposes of the key, such as authenticating clients. Undefined if the certificate allows any. */
+  /**
+   * The OIDs of the purposes of the key, such as client authentication. Undefined if the certificate allows any
+   * purpose.
+   */
   extendedKeyUsages?: string[];
   /**
    * The OIDs of critical extensions that this package does not know. A certificate with such an extension must be rejected.
@@ -121,7 +124,7 @@ export function parseCertificatePem(pem: string): X509 {
 
 const certificates = cache<X509>();
 
-/** Like `parseCertificate`, but parses each certificate only once. Callers share the result and must not modify it. */
+/** Like `parseCertificate`, but caches the parsed certificate. Callers share it and must not modify it. */
 export function cachedCertificate(der: Uint8Array): X509 {
   return certificates(toBase64(der), () => parseCertificate(Uint8Array.from(der)));
 }

@@ -34,7 +34,10 @@ export function derSequence(bytes: Uint8Array): Der[] {
   return derElements(sequence.content);
 }
 
-/** Throws if any element, at any nesting level, has a length encoding that BER allows but DER does not. */
+/**
+ * Throws unless all elements, at every nesting level, follow the length rules of DER, which are stricter than those of
+ * BER.
+ */
 export function requireDer(bytes: Uint8Array, depth = 0): void {
   if (depth > MAX_DEPTH) throw new DerFault(`nests deeper than ${MAX_DEPTH} levels`);
   for (const { tag, content } of derElements(bytes)) if (tag & CONSTRUCTED) requireDer(content, depth + 1);

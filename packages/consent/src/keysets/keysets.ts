@@ -109,7 +109,7 @@ export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<Decr
 
 const publicKeysets = cache<Keyset<EncryptionKey>>();
 
-/** Like `readPublicKeyset`, but parses each keyset only once. Callers share the result and must not modify it. */
+/** Like `readPublicKeyset`, but caches the parsed keyset. Callers share it and must not modify it. */
 export function cachedPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
 }
@@ -133,7 +133,10 @@ export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<Decryptio
   return entry.keyset;
 }
 
-/** Returns the public keyset of a private keyset. The bytes equal those of the public keyset that was created with it. */
+/**
+ * Derives the public keyset from a private keyset. If both were created together, the result has the same bytes as the
+ * original public keyset.
+ */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
   const keyset = readKeyset(privateKeyset);
   const key = keyset.key

@@ -19,8 +19,8 @@ export type BindingFields = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 
 };
 
 /**
- * Returns the binding if it has the expected values. Throws TERMS_DIFFER if only the terms digest differs, and otherwise
- * BINDING_MISSING or BINDING_MISMATCH.
+ * Returns the binding if it has the expected values. Otherwise, throws BINDING_MISSING, BINDING_MISMATCH, or, if only
+ * the terms digest differs, TERMS_DIFFER.
  */
 export function requireBinding(what: string, found: Binding | undefined, expected: BindingFields): Binding {
   if (found === undefined) {

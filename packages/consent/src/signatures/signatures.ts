@@ -104,7 +104,8 @@ export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorith
 }
 
 /**
- * Returns whether the key made the signature, or MALFORMED if an ECDSA signature is not DER. The key must support `hash`.
+ * Returns VALID if the key made the signature, MALFORMED if an ECDSA signature is not DER, and INVALID otherwise. The
+ * key must support `hash`.
  */
 export async function checkSignature(
   message: Uint8Array,

@@ -56,9 +56,8 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Requires that the certificate names its party. A certificate without a name is accepted only if its root is trusted
- * for this party alone. If a shared root had issued such a certificate, the exchange could present it as the
- * certificate of any party.
+ * Throws if the certificate names no party, unless its root is trusted for this party alone. If a shared root had
+ * issued a certificate without a party, the exchange could present it as the certificate of any party.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
@@ -87,10 +86,16 @@ export async function requireTrusted(
   requireForSigning(certificate);
 }
 
-/** Client authentication, and any purpose (RFC 5280, 4.2.1.12). */
+/**
+ * The OIDs of the key purposes that allow client authentication: clientAuth and anyExtendedKeyUsage (RFC 5280,
+ * 4.2.1.12).
+ */
 const CLIENT_PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
-/** Throws unless the certificate may authenticate a TLS client now. `requireTrusted` checks its root. */
+/**
+ * Throws unless the certificate may authenticate a TLS client now. Does not check the root, because `requireTrusted`
+ * does.
+ */
 export function requireForClient(certificate: X509, now: Date): void {
   requireCurrent(certificate, now);
   requireForSigning(certificate);
@@ -151,7 +156,9 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
   );
 }
 
-/** Resolves if the root issued the certificate, and rejects otherwise. The result never changes, so it is cached. */
+/**
+ * Returns a function that throws unless the root issued the certificate. Success is cached, because it never changes.
+ */
 const issuedBy = cacheByObject((root: X509) =>
   cacheByObject((certificate: X509) => requireIssued(certificate, root)),
 );
@@ -244,7 +251,7 @@ export async function requireRoot(root: X509): Promise<void> {
   }
 }
 
-/** Checks all rules for a root except its signature, because checking a signature is asynchronous. */
+/** Throws if the certificate breaks a rule for roots. Does not check its signature, because that is asynchronous. */
 function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
   const { subject, issuer } = certificateParts(root.der);

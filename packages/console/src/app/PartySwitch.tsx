@@ -4,7 +4,7 @@ import { idOf, ROLE_WORDS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 
 export interface Switch {
-  /** Shows the sign-in page, to choose another identity. All identities stay signed in. */
+  /** Shows the sign-in page, where the user can choose another identity. All identities stay signed in. */
   change: () => void;
   /** Forgets the token. Absent if `mex console` holds the token. */
   signOut?: (() => void) | undefined;
@@ -12,7 +12,7 @@ export interface Switch {
 
 export const SwitchContext = createContext<Switch>({ change: () => {} });
 
-/** Shows the current identity. A click leads to the sign-in page, to choose another identity. */
+/** Shows the current identity. A click opens the sign-in page, where the user can choose another identity. */
 export function PartySwitch() {
   const { principal, role } = useSession();
   const { change } = useContext(SwitchContext);

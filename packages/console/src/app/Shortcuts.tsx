@@ -46,7 +46,7 @@ export function Shortcuts() {
 }
 
 /**
- * Returns false for a key that is not a shortcut, because the user turned shortcuts off, pressed a modifier key,
+ * Returns false if a key press must not trigger a shortcut: if the user turned shortcuts off, holds a modifier key,
  * types in a field, or has a dialog open.
  */
 function isForPage(event: KeyboardEvent): boolean {

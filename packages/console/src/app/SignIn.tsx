@@ -85,7 +85,10 @@ export function SignIn({ servedBy, sessions, onSession }: SignInProps) {
   );
 }
 
-/** Opens one session at a time. `waiting` is `window` while the user signs in at the issuer, in a separate window. */
+/**
+ * Returns functions that open a session and cancel the sign-in. `waiting` is `window` while the user signs in at the
+ * issuer in a separate window, and `session` while the session opens.
+ */
 function useEnter(servedBy: ServedBy, onSession: (session: Session) => void) {
   const [error, setError] = useState<Error>();
   const [waiting, setWaiting] = useState<'window' | 'session'>();

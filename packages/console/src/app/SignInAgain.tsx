@@ -1,4 +1,4 @@
-/** The dialog that covers the page when the sign-in has expired. Everything that was typed in the page stays. */
+/** The dialog that covers the page when the sign-in has expired. The page keeps everything that the user has typed. */
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
 import { ErrorNote } from '../parts/states.tsx';

@@ -19,7 +19,7 @@ export function makeRouter(role: Role) {
     defaultPreload: 'intent',
     defaultPendingComponent: Skeleton,
     defaultErrorComponent: PageError,
-    // Mount the page anew when a parameter changes, so that it does not keep the state of another resource.
+    // Remount the page when a parameter changes, so that the page does not keep the state of another resource.
     defaultRemountDeps: ({ params }) => params,
     scrollRestoration: true,
     // Keep values in addresses as text. By default, the router would turn `?reference=007` into a number.

@@ -54,7 +54,10 @@ function stateText(
   return isBusy ? 'Searching' : `Nothing found.${searched}`;
 }
 
-/** Only the companion can decrypt and search titles. Each repeated call searches older titles. */
+/**
+ * Searches titles with the companion, because only the companion can decrypt them. Each repeated call searches older
+ * titles.
+ */
 function useTitles(wanted: string) {
   const { companion, principal, role } = useSession();
   return useQuery({

@@ -26,8 +26,8 @@ export function bandChart(title: string, unit: Unit, points: readonly Point[]): 
 }
 
 /**
- * Draws straight lines between the points. Nothing is smoothed, because nothing was measured between the points. All curves
- * have the same times.
+ * Draws straight lines between the points, without smoothing, because nothing was measured between the points. All
+ * curves must have points at the same times.
  */
 export function curveChart(title: string, unit: Unit, curves: readonly Curve[]): Chart {
   const all = curves.flatMap(({ points }) => points);

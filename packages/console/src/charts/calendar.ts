@@ -1,4 +1,4 @@
-/** A calendar of days by month. Each day has a percentage, and a darker color for a higher percentage. */
+/** A calendar of days by month. Each day shows its percentage, and a darker color means a higher percentage. */
 import { percent } from '../format.ts';
 import { type Chart, picture } from './chart.ts';
 import { type Node, node } from './node.ts';
@@ -12,10 +12,10 @@ export interface Day {
 const WEEKDAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const DATE = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
-/** The lowest percentage of each color. The highest color also has a frame. */
+/** The lowest percentage of each color. Days with the last color also have a frame. */
 const LEVELS = [0, 6, 26, 46, 66, 90.5];
 
-/** `about` says what a share means, such as `spent`. `none` says what a day without a share means. */
+/** `about` is the word after a percentage, such as `spent`. `none` is the text for a day without a share. */
 export function calendarChart(title: string, days: readonly Day[], about: string, none = 'no events'): Chart {
   const known = days.filter(({ share }) => share !== undefined);
   const highest = known.reduce<Day | undefined>(

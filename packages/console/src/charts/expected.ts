@@ -1,4 +1,4 @@
-/** A chart of the errors that figures are expected to have, before anything is measured. All rows share one axis. */
+/** A chart of the expected errors of figures, before anything is measured. All rows share one axis. */
 import { type Chart, picture, plot, rowsOnAxis } from './chart.ts';
 import { type Node, node } from './node.ts';
 import { gridLines, type Scale, scaleBetween } from './scale.ts';

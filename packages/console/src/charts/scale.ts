@@ -18,7 +18,7 @@ export function scaleFromZero(values: readonly number[], unit: Unit): Scale {
   return scaleBetween(0, most * room || unit.smallest * 4, unit);
 }
 
-/** Creates a scale around the values, which need not start at 0. For charts without bars. */
+/** Creates a scale that fits the values. The scale does not have to start at 0. For charts without bars. */
 export function scaleAround(values: readonly number[], unit: Unit): Scale {
   const [low, high] = [Math.min(...finite(values)), Math.max(...finite(values))];
   const isOpen = values.length > finite(values).length;
@@ -58,8 +58,8 @@ function finite(values: readonly number[]): number[] {
 }
 
 /**
- * Draws the numbers of an axis. In a narrow plot, every second number is hidden. With an even number of numbers, all
- * except the first and the last are hidden.
+ * Draws the numbers of an axis. A narrow plot hides every second number. If the count is even, a narrow plot shows only
+ * the first and the last number.
  */
 export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): Node[] {
   const last = ticks.length - 1;

@@ -40,7 +40,7 @@ export const SHARE: Unit = {
   smallest: 0.0001,
 };
 
-/** Size, suffix, and the minimum step of an axis that uses the suffix. */
+/** The divisor, the suffix, and the minimum step of an axis that uses the suffix. */
 const SHORT = [
   [1e9, 'B', 250e6],
   [1e6, 'M', 250e3],

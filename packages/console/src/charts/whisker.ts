@@ -76,9 +76,7 @@ export function isTooNarrow({ at }: Scale, { interval }: Figure): boolean {
 /** The range of whiskers in lists: ± 3 % of the value. */
 export const MINI_RANGE = 0.03;
 
-/**
- * Draws a whisker for a list. All whiskers in a list have the same relative scale, so a wider whisker is a larger error.
- */
+/** Draws a whisker for a list. The scale is relative to the value, so a wider whisker means a larger relative error. */
 export function miniWhisker({ value, interval = [value, value] }: Figure): Node {
   const at = (x: number) => {
     const off = value === 0 ? Math.sign(x) : (x - value) / (Math.abs(value) * MINI_RANGE);

@@ -24,8 +24,8 @@ import type {
 import type { PlanView, ProgressView, ReportView } from '../reports/types.ts';
 
 /**
- * How long the companion and the page keep what was verified: five minutes only, because a certificate may be revoked or a
- * root removed after the verification.
+ * The companion and the page keep verified data for only five minutes, because a certificate may be revoked or a root
+ * may be removed after the verification.
  */
 export const VERIFIED_MS = 5 * 60_000;
 
@@ -36,8 +36,8 @@ export interface CompanionMethods {
   searchTitles(input: { text: string; limit?: number }): FoundTitles;
   plan(input: { request: MeasurementRequest; assumed?: number }): Plan;
   /**
-   * Creates a measurement. Fails if the consumer would not accept its result. `request.requestId` is required, so that
-   * a repeated call creates nothing twice.
+   * Creates a measurement. Fails if the consumer would reject the measurement's result. `request.requestId` is
+   * required, so that a repeated call does not create a second measurement.
    */
   create(input: { request: MeasurementRequest }): { name: string };
   result(input: { name: string }): OpenedResult;
@@ -144,7 +144,7 @@ export interface OpenedResult {
   result?: MeasurementResult;
   /** A step may fail even if there is a result. For example, a publisher may have changed its key after the measurement. */
   steps: VerificationStep[];
-  /** Why there is no result. `error` is a sentence, and `reason` is its code. */
+  /** Why there is no result. `error` is a readable message, and `reason` is its code. */
   error?: string;
   reason?: string;
 }
@@ -175,7 +175,7 @@ export interface OpenedRequisition {
   /** Absent if the request cannot be decrypted, or if the exchange has removed it. */
   spec?: OpenedSpec;
   steps: VerificationStep[];
-  /** Why the request cannot be shown. `error` is a sentence, and `reason` is its code. */
+  /** Why the request cannot be shown. `error` is a readable message, and `reason` is its code. */
   error?: string;
   reason?: string;
 }
@@ -193,11 +193,11 @@ export interface OpenedSpec {
 type WithoutKeys<S> = S extends PlainSpec ? Omit<S, 'measurementPublicKey' | 'nonceHashes'> : never;
 export type SpecFacts = WithoutKeys<PlainSpec>;
 
-/** The contents of a ledger, or a sentence that says why the ledger is not available on this machine. */
+/** The contents of a ledger, or a message that explains why the ledger is not available on this machine. */
 export type LedgerView<T> = { ledger: string; view: T } | { missing: string };
 
 export interface BudgetView extends BudgetReport {
-  /** Sentences about inconsistent entries in the ledger. */
+  /** Messages about inconsistent entries in the ledger. */
   faults: string[];
 }
 
@@ -224,7 +224,7 @@ export interface ServedBy {
     principal: string;
     keys: boolean;
   }[];
-  /** Only from an exchange: the issuers for signing in. */
+  /** Only from an exchange: the issuers with which users can sign in. */
   issuers?: {
     issuer: string;
     clientId: string;

@@ -5,8 +5,8 @@ import type { Session } from '../session/session.ts';
 export type Connection = 'connecting' | 'live' | 'offline' | 'refreshed';
 
 /**
- * Follows changes until the signal is aborted. Only a visible page keeps a connection, because a browser opens about six
- * connections to a server for all tabs.
+ * Follows changes until the signal is aborted. Only a visible page keeps a connection, because all tabs of a browser
+ * share about six connections to a server.
  */
 export async function follow(
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * Decrypts questions and results with the party's keys. The page caches questions, because they never change, and opens
- * results again from time to time, because their verification may change.
+ * Decrypts questions and results with the party's keys. The page caches questions, because questions never change. The
+ * page opens results again from time to time, because a later verification may fail.
  */
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Companion } from '../companion/client.ts';
@@ -17,7 +17,7 @@ export function questionQuery({ companion, principal }: Session, name: string) {
   });
 }
 
-/** The options of queries whose data was verified. It is verified again, also while a page shows it. */
+/** Options for queries of verified data. The data is verified again regularly, even while a page shows it. */
 export const VERIFIED = { staleTime: VERIFIED_MS, refetchInterval: VERIFIED_MS };
 
 export function resultQuery({ companion, principal }: Session, name: string) {
@@ -75,7 +75,7 @@ export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open 
   };
 }
 
-/** Runs at most three calls in parallel. A browser opens only a few connections, and the page needs some of them. */
+/** Runs at most three calls in parallel. A browser opens only a few connections, and other calls need some of them. */
 const atMost3 = limited(3);
 
 export function limited(limit: number): <T>(work: () => Promise<T>) => Promise<T> {

@@ -1,6 +1,9 @@
 import { Fragment } from 'react';
 
-/** An identifier or a fingerprint. It breaks only after a slash or a colon, or between words such as `liquidLegions`. */
+/**
+ * An identifier or a fingerprint. The text breaks only after a slash or a colon, or between words, as in
+ * `liquidLegions`.
+ */
 export function Breakable({ text }: { text: string }) {
   return text.split(/(?<=[/:])|(?<=[a-z])(?=[A-Z])/).map((part, i) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: parts may be equal, and keep their order

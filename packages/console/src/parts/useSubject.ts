@@ -9,8 +9,8 @@ import { specWords } from './specWords.ts';
 import { useReferences } from './useReferences.ts';
 
 /**
- * Returns the name of the changed resource for people, such as the title of a measurement. Undefined if there is no
- * such name.
+ * Returns a readable name of the changed resource, such as the title of a measurement. Returns undefined if the
+ * resource has no readable name.
  */
 export function useSubject({ name, kind }: Pick<Change, 'name' | 'kind'>): string | undefined {
   const session = useSession();
@@ -34,7 +34,7 @@ export function useSubject({ name, kind }: Pick<Change, 'name' | 'kind'>): strin
 
 const atMost3 = limited(3);
 
-/** Returns the title of a request or computation, which uses only fields that all of its parties can read. */
+/** Returns the title of a request or computation. The title uses only fields that all parties involved can read. */
 async function titleOf(
   { client }: Session,
   { name, kind }: Pick<Change, 'name' | 'kind'>,

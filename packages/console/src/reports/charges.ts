@@ -4,7 +4,8 @@ import type { Plan, RehearsedCharge } from '@measurement-exchange/reports';
 import type { ChargeView } from './types.ts';
 
 /**
- * Returns each publisher's charge to the day that is charged most. A publisher without a charge is included with 0.
+ * Returns the number of charged days and the highest daily charge for each publisher. Both are 0 for a publisher
+ * without a charge.
  */
 export function chargeViews(
   { needs }: Pick<Plan, 'needs'>,

@@ -30,7 +30,9 @@ export interface Stat {
   unit: Unit;
 }
 
-/** Units for ratios. Their figures have enough decimals to show the ends of the interval as different numbers. */
+/**
+ * Functions that return units for ratios, with enough decimals to show the ends of the interval as different numbers.
+ */
 const frequency = ([low, high]: Interval) => decimals('Average frequency', digitsFor(low, high, 2));
 const points = ([low, high]: Interval) => decimals('Gross rating points', digitsFor(low, high, 1));
 const share = ([low, high]: Interval): Unit => {
@@ -38,7 +40,9 @@ const share = ([low, high]: Interval): Unit => {
   return { ...SHARE, text: (value) => percent(value, digits) };
 };
 
-/** Compares the reach with the sum of the segments' reaches. Undefined if there is no such sum. */
+/**
+ * Compares the reach with the sum of the segments' reaches. Returns undefined for a single segment or an unknown reach.
+ */
 export function onceChart({ everyone, alone, population }: ReportView): Chart | undefined {
   if (everyone === undefined || alone.length < 2 || alone.includes(null)) return undefined;
   const addedUp = alone.reduce((sum, of) => sum + of!.value, 0);
@@ -93,7 +97,7 @@ export function statsOf(view: ReportView): Stat[] {
   ];
 }
 
-/** Divides two figures. The interval holds even if their errors depend on each other. */
+/** Divides two figures. The resulting interval is valid even if the errors of the two figures are correlated. */
 export function ratioOf(
   a: { value: number; interval: Interval },
   b: { value: number; interval: Interval },
@@ -185,8 +189,9 @@ const isEverybody = (group: FigureView['group']) => Object.keys(group).length ==
 export type SizeOf = (group: FigureView['group']) => number | undefined;
 
 /**
- * Draws the reach by group: a chart for each set and breakdown. The last attribute of the breakdown determines the
- * series. If the sizes of all groups are known, the chart shows the share of each group that was reached.
+ * Draws the reach by group: a chart for each set and breakdown. If a breakdown has several attributes, the last one
+ * determines the series. If the sizes of all groups are known, the chart shows the share of each group that was
+ * reached.
  */
 export function groupCharts(
   view: ReportView,

@@ -1,4 +1,7 @@
-/** Findings to read before the figures of a report: contradictions, missing answers, and figures that are noise. */
+/**
+ * Findings to read before the figures of a report: contradictions, missing answers, and figures that are too small to
+ * tell from noise.
+ */
 
 import { PEOPLE } from '../charts/index.ts';
 import { count, intervalText, percent } from '../format.ts';

@@ -22,7 +22,7 @@ export function planView(plan: Plan, rehearsal: Rehearsal): PlanView {
   };
 }
 
-/** Summarizes figures that differ only in period or group by the widest of their intervals. */
+/** Merges figures that differ only in period or group, and keeps the widest of their intervals. */
 function expectedOf(figures: readonly RehearsedFigure[]): ExpectedView[] {
   const alike = Map.groupBy(figures, ({ figure: { request, of } }) =>
     JSON.stringify([request.metric, of, request.periods, request.cumulative, request.groups]),

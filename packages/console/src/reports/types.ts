@@ -29,11 +29,11 @@ export interface FigureView extends Partial<Estimate> {
   group: Group;
   /** The keys of the needs whose answers are missing. */
   missing: string[];
-  /** The people at each frequency, and at that frequency or above. Only for frequency figures. */
+  /** The people reached at each frequency, and at that frequency or above. Set only for frequency figures. */
   frequencies?: { people: Estimate; orMore: Estimate }[];
   /** The average frequency. Set only for a frequency figure whose impressions are also in the report. */
   average?: Ratio;
-  /** The impressions beyond each person's first 1, 2, 3 and so on. Only with `average`. */
+  /** The impressions that exceed a frequency cap, for each cap of 1, 2, 3 and so on. Set only if `average` is set. */
   beyond?: Ratio[];
 }
 
@@ -94,7 +94,7 @@ export interface ReportView {
   everyone?: Estimate;
   /** The people that each segment reached. Null if the answers do not determine it. */
   alone: (Estimate | null)[];
-  /** The people that more than one segment reached. */
+  /** The people that two or more segments reached. */
   several?: Estimate;
   overlap: { members: number[]; people: Estimate }[];
   added: Added[];
@@ -110,7 +110,7 @@ export interface ReportView {
 export interface ChargeView {
   dataProvider: string;
   days: number;
-  /** The charge to the day that is charged most, as a share of a usual daily budget. */
+  /** The highest charge to one day, as a share of a usual daily budget. */
   share: number;
 }
 

@@ -20,7 +20,8 @@ import type { Added, FigureView, MeasurementView, NeedView, ReportView } from '.
 
 /**
  * With at most this many segments, the view contains the people that each segment adds to every combination of the
- * others. With more segments, it contains only what each adds to the segments before it, and to all others.
+ * other segments. With more segments, the view contains only the people that each segment adds to all earlier segments,
+ * and to all other segments.
  */
 const ALL_ORDERS_UP_TO = 6;
 
@@ -159,7 +160,7 @@ function membersOf(union: number): number[] {
 
 type Corrected = NonNullable<ReturnType<Report['correction']['needs']['get']>>;
 
-/** Returns the measured and the corrected number. A distribution counts as the sum of its frequencies, the reach. */
+/** Returns the measured and the corrected number. For a frequency distribution, both numbers are the reach. */
 function numbersOf({ value, rows, component }: Corrected): Pick<NeedView, 'measured' | 'corrected' | 'pull'> {
   const sum = (of: (row: number) => number) => rows.reduce((all, row) => all + of(row), 0);
   const measured = sum((row) => component.rows[row]!.value);

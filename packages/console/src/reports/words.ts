@@ -1,4 +1,4 @@
-/** Names of a report's segments, sets, periods, groups and figures, for people. */
+/** Readable names of a report's segments, sets, periods, groups and figures. */
 import type { Group, LocalInterval, Metric, NeedType, Period, Periods } from '@measurement-exchange/reports';
 import type { SegmentView } from './types.ts';
 

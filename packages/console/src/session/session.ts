@@ -18,7 +18,7 @@ export interface Session {
   login: Login | undefined;
 }
 
-/** A user who signed in here, or an identity of `mex console`, which holds the token. */
+/** A user who signed in on this page, or an identity for which `mex console` holds the token. */
 export type Caller = Login | { identity: string };
 
 /** Connects to the exchange, and asks it for the caller's name. */

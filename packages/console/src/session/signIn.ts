@@ -15,7 +15,9 @@ const CHANNEL = 'mex-sign-in';
 export interface SignInOptions {
   /** A demo party that the user has picked. No window is needed, because the development issuer asks no questions. */
   principal?: string;
-  /** Aborted if the user cancels. A closed window alone is not noticed, because issuers may hide it from the page. */
+  /**
+   * Aborted if the user cancels. The page cannot detect a closed window, because issuers may hide the window from it.
+   */
   signal: AbortSignal;
 }
 

@@ -36,9 +36,9 @@ export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmNa
 }
 
 /**
- * Returns the hash that verifies a signature by this key, or undefined if the algorithm does not match the key. `named` is
- * the algorithm's name or OID, and defaults to the key's default algorithm. A name must match the key's type and curve, but
- * an OID must match only the key's type.
+ * Returns the hash function for signatures by this key, or undefined if the algorithm does not match the key. `named`
+ * is the algorithm's name or OID, and defaults to the key's default algorithm. A name must match the key's type and
+ * curve, but an OID must match only the key's type.
  */
 export function signatureHash(
   named: string | undefined,

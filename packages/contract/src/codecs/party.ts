@@ -27,8 +27,8 @@ const input = {
   publicKey: s.optional(SignedMessage),
 };
 /**
- * Fields that only requests contain. Responses name this certificate in the field `certificate`, which a caller may
- * send back, but which has no effect in a request.
+ * Fields that only requests contain. Responses return the certificate in the field `certificate`. A caller may send
+ * that field back, but it has no effect in a request.
  */
 const inputOnly = {
   publicKeyCertificate: s.optional(

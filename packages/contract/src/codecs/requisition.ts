@@ -43,7 +43,7 @@ const DuchyEntry = s.object({
 });
 export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
-/** A requisition. Once the retention job has removed its content, a response has only the name, state, and times. */
+/** A requisition. After the retention job has removed its content, only the name, state, and times remain. */
 export const Requisition = s.object({
   name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
   state: s.enumOf(REQUISITION_STATES),

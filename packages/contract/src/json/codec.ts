@@ -2,7 +2,7 @@
  * Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse.
  *
  * Readers also accept native values from APIs without JSON, such as gRPC: a Uint8Array for bytes, and undefined for
- * an absent property. Each rule is therefore written only once.
+ * an absent property. The same readers check both, so each rule is written only once.
  */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';

@@ -26,7 +26,7 @@ const BACKSLASH = 0x5c;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Parses JSON in UTF-8 with at most `most` keys and values. */
+/** Parses JSON in UTF-8. Throws if the JSON is malformed or has more than `most` keys and values. */
 export function parseJsonBytes(bytes: Uint8Array, most?: number): JsonValue {
   let text: string;
   try {
@@ -141,8 +141,8 @@ class Parser {
 
   private string(): string {
     const start = this.at + 1;
-    // Find the closing quote before looking for escapes. A ciphertext is megabytes of base64 without escapes, so one search
-    // is enough.
+    // Find the closing quote before looking for escapes. A ciphertext is megabytes of base64 without escapes, so its
+    // first quote is its end.
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);

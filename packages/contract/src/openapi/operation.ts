@@ -21,7 +21,8 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   const callers = Object.entries(route.access).map(
     ([kind, rule]) => CALLERS[kind as PrincipalKind] + ACCESS[rule],
   );
-  // If all routes of an operation return the same resource, they share one schema name.
+  // If all routes of an operation return the same resource, they share one schema name. Otherwise, each route has its
+  // own.
   const shared = rowsOf(route).every((row) => row.response === route.response);
   const name = pascalCase(shared ? route.operation : operationIdOf(route));
   const response = schemas.reference(route.response, `${name}Response`);
@@ -42,8 +43,8 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
 }
 
 /**
- * Returns a unique ID for the route: the operation's name. If the operation has several routes, a suffix names the path's
- * owner (`OfDuchy`) or the method (`ByPut`).
+ * Returns a unique ID for the route. The ID is the operation's name. If the operation has several routes, the ID also
+ * has a suffix with the path's owner (`OfDuchy`) or the method (`ByPut`).
  */
 function operationIdOf(route: Route): string {
   const rows = rowsOf(route);

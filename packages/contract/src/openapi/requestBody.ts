@@ -38,7 +38,7 @@ function printResource(
   schemas: SchemaPrinter,
 ): RequestBody {
   const input = schemas.inline(body.schema);
-  // Accept output-only fields, because a caller may send back a resource that it has read.
+  // List output-only fields as read-only, because a caller may send back a resource that the caller has read.
   const outputOnly = Object.entries(schemas.inline(body.resource).properties!)
     .filter(([field]) => !(field in input.properties!))
     .map(([field, schema]) => [field, { ...schema, readOnly: true }]);
@@ -49,7 +49,7 @@ function printResource(
       ? { requestId: schemas.inline(querySchemaOf(route)).properties!.requestId! }
       : {}),
   };
-  // An update has its own schema if it accepts different fields than a create.
+  // The schema of an update has its own name if updates and creates accept different fields.
   const suffix = schemas.nameOf(body.schema)?.endsWith('Update') ? 'Update' : 'Input';
   const wrapped: JsonSchema = {
     type: 'object',

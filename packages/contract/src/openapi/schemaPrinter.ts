@@ -26,7 +26,7 @@ export class SchemaPrinter {
     }
   }
 
-  /** Returns a reference to the schema. The schema gets this name unless it already has one. */
+  /** Returns a reference to the schema. If the schema has no name yet, it gets the name `name`. */
   reference(schema: TSchema, name: string): JsonSchema {
     const { properties } = schema as Declared;
     if (!this.names.has(properties)) this.names.set(properties, name);

@@ -1,4 +1,4 @@
-/** The tags that group operations in the document, one for each collection that a path can end in. */
+/** The document's tags. Each tag groups the operations whose paths end in the same collection. */
 import type { Route } from '../routes/route.ts';
 import type { Routes } from '../routes.ts';
 import { wordsOf } from '../values/names.ts';

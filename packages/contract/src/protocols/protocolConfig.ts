@@ -20,8 +20,8 @@ import {
 } from './liquidLegionsLimits.ts';
 
 /**
- * The maximum ring modulus. Ring values are then below 2^7, so that each takes one byte on the wire, even as a packed
- * varint.
+ * The maximum ring modulus. With this limit, every ring value is below 2^7 and takes one byte on the wire, even as a
+ * packed varint.
  */
 export const MAX_RING_MODULUS = 127;
 
@@ -59,7 +59,7 @@ export const sketchMembers = {
   publisherPrivacyParams: hiding,
 };
 
-/** Properties that only `liquidLegionsV2` has, the Liquid Legions protocol with frequencies. */
+/** Properties of only `liquidLegionsV2`, which is the Liquid Legions protocol with frequencies. */
 export const frequencySketchMembers = {
   samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
   maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),
@@ -116,7 +116,10 @@ export const ProtocolWish = object(
 );
 export type ProtocolWish = Static<typeof ProtocolWish>;
 
-/** Returns the protocol that a request asks for. `field` is the path of `wish`, for the error. */
+/**
+ * Returns the protocol that a request asks for. Throws if `wish` does not have exactly one protocol. The error contains
+ * `field`, which is the path of `wish`.
+ */
 export function wishedProtocol(wish: ProtocolWish | undefined, field: string): Protocol | undefined {
   if (wish === undefined) return undefined;
   const [protocol, ...others] = PROTOCOLS.filter((name) => wish[name] !== undefined);

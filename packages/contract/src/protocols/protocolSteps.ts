@@ -1,4 +1,4 @@
-/** The stages that the duchies run once the computation starts. Duchies use the same stage names in their reports. */
+/** The stages that the duchies run after the computation starts. Duchies use the same stage names in their reports. */
 
 import { ringOf } from './liquidLegionsConfig.ts';
 import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';

@@ -1,15 +1,15 @@
 /**
- * Computes which people of a population are in a sample. People are numbered from 0 in an order that all providers
- * share, which depends on hashes of their VIDs (virtual person IDs). A sample is an interval of these indexes, and may
- * wrap around from the last index to 0.
+ * Computes which people of a population are in a sample. All providers number the people from 0 in the same order,
+ * which depends on hashes of the people's VIDs (virtual person IDs). A sample is an interval of these numbers, called
+ * indexes. The interval may wrap around from the last index to 0.
  */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
 /**
- * The registers of a sample, one per index, in this order: the indexes from `first` on, then the indexes from 0 on if the
- * sample wraps around.
+ * The registers of a sample, one per index. The indexes from `first` on come first. If the sample wraps around, the
+ * indexes from 0 on follow.
  */
 export interface SampledRegisters {
   first: number;

@@ -1,6 +1,6 @@
 /**
- * The entry point for threads that compute share shuffle. Loading the whole package would take longer than many of
- * these threads run.
+ * The entry point for threads that compute share shuffle. Many of these threads run for less time than loading the
+ * whole package would take.
  */
 export * from './sampledRegisters.ts';
 export * from './shareShuffleLimits.ts';

@@ -1,6 +1,6 @@
 /**
  * Limits of the HonestMajorityShareShuffle protocol. The exchange chooses the protocol only within these limits, and
- * duchies reject larger values.
+ * duchies reject values outside them.
  */
 import type { PrivacyParams } from '../specs/measurementSpec.ts';
 import type { MpcNoiseMechanism } from '../values/states.ts';
@@ -13,7 +13,7 @@ export const MIN_MPC_EPSILON = 1e-6;
 export const MAX_NOISE_REGISTERS = 2 ** 24;
 /**
  * The maximum number of registers in the sample and both workers' noise together. A worker needs one byte of memory per
- * register, and sums are exact below 2^30.
+ * register, and the shuffle's arithmetic is exact only below 2^30.
  */
 export const MAX_SHUFFLED = 500_000_000;
 

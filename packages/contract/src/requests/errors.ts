@@ -25,14 +25,14 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'URI_TOO_LONG',
       'HEADERS_TOO_LARGE',
       'UNSUPPORTED_MEDIA_TYPE',
-      // Reasons that concern the caller.
+      // Errors that concern the caller.
       'TOKEN_INVALID',
       'PRINCIPAL_UNKNOWN',
       'PRINCIPAL_SUSPENDED',
       'RATE_LIMITED',
       // Every operation rejects unknown query parameters.
       'INVALID_FIELD_VALUE',
-      // Reasons that concern the service.
+      // Errors that concern the service.
       'INTERNAL',
       'UNAVAILABLE',
       'KEYS_UNAVAILABLE',
@@ -55,7 +55,7 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [takesRequestId, ['REQUEST_ID_REUSED']],
 ];
 
-/** Returns all errors of a route, each once. */
+/** Returns all errors of a route: those that follow from its properties, and those that it lists. */
 export function errorsOf(route: Route): RouteError[] {
   const derived = RULES.filter(([applies]) => applies(route)).flatMap(([, reasons]) => reasons);
   return [...derived, ...route.errors].map(errorOf);

@@ -1,6 +1,6 @@
 /**
- * Reads requests that arrive as native values instead of JSON, such as gRPC requests. Uses the same schemas as for
- * HTTP requests.
+ * Reads requests that arrive as native values instead of JSON, such as gRPC requests. These requests and HTTP requests
+ * have the same schemas.
  */
 import { invalid, type Violation } from '../errors/errors.ts';
 import { decode, type NativeObject } from '../json/codec.ts';
@@ -19,8 +19,8 @@ export interface NativeRequest {
 }
 
 /**
- * Reads and validates a request. Throws one error that contains all violations. `at` is the path of `body` in the
- * caller's message, for the field paths of violations.
+ * Reads and validates a request. Throws one error that contains all violations. The fields of the violations start with
+ * `at`, the path of `body` in the caller's message.
  */
 export function readNativeRequest(
   route: Route,

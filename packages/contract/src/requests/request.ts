@@ -124,7 +124,7 @@ function readBody(
 
 export const requestIdSchema = text(255, 1);
 
-/** Returns whether the route has a requestId, which makes a create idempotent. */
+/** Returns whether requests of the route may contain a requestId, which makes a create idempotent. */
 export function takesRequestId(route: Route): boolean {
   return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
 }
@@ -161,8 +161,8 @@ function takeEqual(from: JsonObject, name: string, path: string, at: string, vio
 }
 
 /**
- * Returns a problem if the value is not an object, or has too many fields. Each pass over an object with 300,000
- * fields would take 200 ms, and our largest message has 20 fields.
+ * Returns a problem if the value is not an object, or has too many fields. Our largest message has 20 fields. With
+ * 300,000 fields, each loop over the fields would take 200 ms.
  */
 function objectProblem(value: JsonValue): string | undefined {
   if (!isObject(value)) return 'must be an object';

@@ -34,7 +34,8 @@ for (const route of ROUTES as readonly Route[]) {
 }
 
 /**
- * Returns the route for a request. Rejects an unknown path (404), then an unknown method (405), then a malformed ID (400).
+ * Returns the route for a request, with the IDs in the path. Rejects an unknown path (404), then an unknown method
+ * (405), then a malformed ID (400).
  */
 export function matchRoute(method: string, rawPath: string): Match {
   const segments = rawPath.slice(API_PREFIX.length + 1).split('/');

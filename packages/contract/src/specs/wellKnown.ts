@@ -38,8 +38,8 @@ export function isWellKnownFile(name: string): boolean {
 }
 
 /**
- * Returns the files and everything that they import. Each file comes after its imports. Well-known files are replaced with
- * our copies.
+ * Returns the files and the well-known files that they import. Each file comes after its imports. Our copy replaces any
+ * well-known file among `files`.
  */
 export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(files.map((file) => [file.name, file]));

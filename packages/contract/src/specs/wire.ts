@@ -61,7 +61,7 @@ interface WireField {
   wire: number;
   repeated: boolean;
   keep: 'string' | 'bool' | 'int32' | undefined;
-  /** The fields of the nested message. Undefined if this field is not a message. */
+  /** Returns the fields of the nested message. Undefined if this field is not a message. */
   shape: (() => Shape) | undefined;
 }
 
@@ -122,8 +122,8 @@ function scalarField(name: string, scalar: ScalarType = ScalarType.INT32): WireF
 }
 
 /**
- * Settings that differ from the defaults in `scalarField`: for types whose values are stored, and for types that are
- * not varints.
+ * Settings that differ from the defaults in `scalarField`. Only types whose values are stored and types that are not
+ * varints have an entry.
  */
 const SCALARS: { [type in ScalarType]?: Partial<WireField> } = {
   [ScalarType.STRING]: { wire: LENGTH, keep: 'string' },
@@ -161,7 +161,7 @@ class WireReader {
     this.text = new TextDecoder('latin1').decode(bytes);
   }
 
-  /** Reads fields into `into` up to `end`, or up to the end tag of group number `group`. */
+  /** Reads a message's fields into `into`. Stops at `end`, or at the end tag of the group with the number `group`. */
   message(shape: Shape, into: WireMessage, end: number, depth: number, group = 0): void {
     if (depth > this.limits.maxDepth) throw new WireFault(`nests deeper than ${this.limits.maxDepth} levels`);
     if (++this.messages > this.limits.maxMessages) {

@@ -85,7 +85,7 @@ const binary = (numbers: number[], digits: number) =>
 
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
 
-/** Returns whether the host is public, judging by its text alone. Names are not resolved. */
+/** Returns whether the host is a public address or looks like a public name. Does not resolve names. */
 export function isPublicHost(host: string): boolean {
   if (bitsOf(host) !== undefined) return isPublicAddress(host);
   return host.includes('.') && !PRIVATE_NAME.test(host);

@@ -36,8 +36,8 @@ type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string
 /** The wildcard ID. Names may contain it, but no resource has this ID. */
 export const WILDCARD = '-';
 /**
- * In a certificate's path, the alias for the party's best certificate: preferably not revoked, valid now, and the last to
- * expire.
+ * An alias that replaces the ID in a certificate's path. It means the party's best certificate: preferably not revoked,
+ * valid now, and the last to expire.
  */
 export const PREFERRED = 'preferred';
 
@@ -74,7 +74,7 @@ const PARTY_KINDS = {
   duchies: 'duchy',
 } as const;
 
-/** The collections that parties are in. */
+/** The collections of parties. */
 export type PartyCollection = keyof typeof PARTY_KINDS;
 export const PARTY_COLLECTIONS = Object.keys(PARTY_KINDS) as PartyCollection[];
 

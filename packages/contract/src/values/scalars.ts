@@ -24,7 +24,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** Caches the last second as text, because most timestamps are in the same second as the previous one. */
+/** The last second that was converted, with its text. Most timestamps are in the same second as the previous one. */
 let written = { second: Number.NaN, text: '' };
 
 /** Converts milliseconds since 1970 to a Timestamp. The fraction of a millisecond becomes microseconds. */
@@ -90,8 +90,8 @@ export function fromHex(text: string): Uint8Array | undefined {
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Returns the two byte strings whose SHA-256 is accepted as the nonceHash: the nonce as 8 big-endian bytes (canonical), and
- * the nonce's decimal text.
+ * Returns the two byte strings of a nonce: its 8 big-endian bytes (canonical) and its decimal text. The SHA-256 of
+ * either byte string is accepted as the nonceHash.
  */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');

@@ -53,8 +53,8 @@ export const PROTOCOLS = [
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
- * The capabilities that a data provider can state. The exchange uses the protocols to choose a measurement's protocol,
- * and only displays the other capabilities.
+ * The capabilities that a data provider can declare. Some of them are protocols, from which the exchange chooses a
+ * measurement's protocol. The exchange only displays the others.
  */
 export const CAPABILITIES = [
   ...PROTOCOLS,
@@ -70,13 +70,13 @@ export const PENDING_COMPUTATION_STATES = [
   'PENDING_CONFIRMATION',
   'COMPUTING',
 ] as const;
-/** A measurement's states, as a duchy sees them. */
+/** The states of a computation, which is a measurement as its duchies see it. */
 export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
 /**
- * The share shuffle protocol has a first and a second worker. The Liquid Legions protocols have any number of workers.
- * Each protocol has one aggregator.
+ * The roles of duchies. The share shuffle protocol has a first and a second worker. The Liquid Legions protocols have
+ * any number of workers. Each protocol has one aggregator.
  */
 export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'WORKER', 'AGGREGATOR'] as const;
 export type DuchyRole = (typeof DUCHY_ROLES)[number];

@@ -66,7 +66,7 @@ export function someTargets(row: Row, caller: Caller, targets: Target[], turn: n
   return targets.filter(({ owner }, i) => owner === caller.id || (i + first) % targets.length < count);
 }
 
-/** One caller at one operation. */
+/** The arguments of one call of `someTargets`. */
 export interface Turn {
   row: Row;
   caller: Caller;

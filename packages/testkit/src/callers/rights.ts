@@ -3,7 +3,7 @@ import type { Kind } from './world.ts';
 
 /**
  * `own`: only resources below the caller's own name. `any`: resources of any owner, but not the wildcard `-`.
- * `wildcard`: also `-`.
+ * `wildcard`: resources of any owner, and the wildcard `-`.
  */
 export type Right = 'own' | 'any' | 'wildcard';
 export interface Row {

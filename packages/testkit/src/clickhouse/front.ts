@@ -67,8 +67,8 @@ function accountOf({ headers }: IncomingMessage) {
 }
 
 /**
- * Handles statements about accounts, because chDB has only one account. This server stores the created accounts, and
- * lets each of them read every table.
+ * Handles statements about accounts, because chDB has only one account. Each created account may read every table.
+ * Returns false for any other statement.
  */
 function addAccount(sql: string): boolean {
   const [, user, password] = /^\s*CREATE USER (\w+) IDENTIFIED BY '([^']*)'/.exec(sql) ?? [];

@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { isStress } from '../rounds.ts';
 
 /**
- * For a standardized figure with this noise: the variance of its square, and the probability of more than five standard
- * deviations.
+ * For each kind of noise, divided by its standard deviation: the variance of the square, and the probability that the
+ * absolute value is above 5.
  */
 const SHAPES = {
   DISCRETE_GAUSSIAN: { squareVariance: 2, tail: 0 },

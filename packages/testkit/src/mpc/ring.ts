@@ -26,7 +26,7 @@ import { Dice } from './world.ts';
 /** The number of events of each VID. */
 export type Events = Map<number, number>;
 
-/** The workers come in the order of the ring, and the aggregator comes last. */
+/** A ring of duchies, and their keys. The workers are in the order of the ring, and the aggregator is last. */
 export class Ring {
   readonly curve = new Curve(512);
   readonly duchies: ElGamalKeyPair[];
@@ -65,8 +65,8 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
 }
 
 /**
- * Counts registers in the union of the sketches: all registers that contain people, and by frequency the registers
- * whose people all have the same sampling indicator.
+ * Counts registers in the union of the sketches. `registers` counts all registers that contain people. `frequencies`
+ * counts only registers in which all people have the same sampling indicator, by their frequency.
  */
 export function unionOf(
   spec: FrequencySketchParams & { maximumFrequency: number },

@@ -1,7 +1,7 @@
 import { createCipheriv, createHash } from 'node:crypto';
 import type { RandomSource } from '@measurement-exchange/mpc';
 
-/** Returns the same uniform bytes for the same seed, from an AES-CTR key stream. For tests only. */
+/** Returns a source of uniform bytes from an AES-CTR key stream. The same seed always gives the same bytes. */
 export function seededRandom(seed: string): RandomSource {
   const key = createHash('sha256').update(seed).digest();
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));

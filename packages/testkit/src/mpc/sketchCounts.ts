@@ -54,7 +54,7 @@ function binomial(n: number, p: number, dice: Dice): number {
   return hits;
 }
 
-/** Registers that expect at least 35 people count as occupied, so no people are drawn for them. */
+/** Finds the registers that expect at least 35 people. They count as occupied, so no people are drawn for them. */
 function certainRegisters(size: Size, people: number) {
   const { maxSize, decayRate } = size;
   const full = (maxSize / decayRate) * Math.log((densityOf(size, 0) * people) / 35);
@@ -79,10 +79,10 @@ export function thrown(size: Size, people: number, dice: Dice): number {
 }
 
 /**
- * Draws the count from a normal distribution. The count of occupied registers is asymptotically normal when its
- * variance grows (Hwang and Janson, "Local limit theorems for finite and infinite urn models", 2008), and its variance
- * is in the hundreds here. Its expectation is treated as linear in the sample size, which varies by only a few standard
- * deviations.
+ * Returns a function that draws the count of occupied registers from a normal distribution. The count is asymptotically
+ * normal when its variance grows (Hwang and Janson, "Local limit theorems for finite and infinite urn models", 2008),
+ * and its variance is in the hundreds here. Its expectation is treated as linear in the sample size, which varies by
+ * only a few standard deviations.
  */
 export function normalCounts(size: Size, people: number): (sample: number, dice: Dice) => number {
   const deviation = Math.sqrt(registersVariance(size, people));
@@ -143,7 +143,7 @@ function partSource(noise: MpcNoise, dice: Dice): () => number {
   }
 }
 
-/** Draws indexes with these weights, by binary search in the cumulative sums. */
+/** Returns a function that draws an index with these weights, by binary search in the cumulative sums. */
 function tableSource(weights: number[], dice: Dice): () => number {
   const sums = new Float64Array(weights.length);
   let sum = 0;

@@ -1,4 +1,4 @@
-/** Converts any error to a CompanionFailure, which has a status, a reason, and a sentence for people. */
+/** Converts any error to a CompanionFailure, which has a status, a reason, and a human-readable message. */
 import type {
   CompanionErrorBody,
   ExchangeDetails,
@@ -112,7 +112,7 @@ const filterDetails = ({ filters }: FilterRejected): FilterDetails => ({
 });
 
 /**
- * Join the problems of all filters, but state each problem only once, because several event groups usually have the
+ * Joins the problems of all filters. Each problem is stated only once, because several event groups usually have the
  * same filter.
  */
 function filterSentence({ filters }: FilterRejected): string {

@@ -17,7 +17,7 @@ const AT_ONCE = 10;
 export interface Questions {
   open(measurement: Measurement): Promise<OpenedQuestion>;
   /**
-   * Returns false if a different question was opened earlier under this measurement's name. Without this check, a hostile
+   * Returns false if the cache contains a different question for this measurement. Without this check, a hostile
    * exchange could show the consumer one question, and then the result of another.
    */
   isSame(measurement: Measurement): Promise<boolean>;
@@ -52,7 +52,7 @@ export function createQuestions(client: ExchangeClient, consumer: Consumer): Que
   return { open, isSame, read: (names) => byName(names, read) };
 }
 
-/** Metadata is not cached, because providers may replace it. */
+/** Decrypts the metadata of event groups. Metadata is not cached, because providers may replace it. */
 export function readMetadata(consumer: Consumer, names: string[]): Promise<Record<string, OpenedMetadata>> {
   return byName(names, async (name) => {
     try {

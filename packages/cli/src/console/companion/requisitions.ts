@@ -13,7 +13,9 @@ import { readAsked } from '../../party/requisitionShow.ts';
 
 const CACHED = { max: 500, ttl: VERIFIED_MS };
 
-/** Returns a function that opens a requisition. Each version of a requisition is verified once. */
+/**
+ * Returns a function that decrypts and verifies a requisition. The outcome is cached for each version of a requisition.
+ */
 export function createRequisitions(acting: Acting): (name: string) => Promise<OpenedRequisition> {
   const cache = new LRUCache<string, OpenedRequisition>(CACHED);
   return async (name) => {
@@ -55,7 +57,10 @@ function specOf({ measurementSpec }: Requisition, parts: AskedPart[]): OpenedSpe
   };
 }
 
-/** Returns the privacy budget that an answer costs. A population measurement costs nothing. */
+/**
+ * Returns the amount of privacy budget that a response costs. Returns undefined for a population measurement, which
+ * costs nothing, and for a spec that cannot be decoded.
+ */
 async function chargeOf({ measurementSpec, protocolConfig }: Requisition): Promise<OpenedSpec['charge']> {
   const decoded = decodeMeasurementSpec(measurementSpec!.message);
   if ('error' in decoded || decoded.spec.measurementType === 'POPULATION') return undefined;

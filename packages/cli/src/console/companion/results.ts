@@ -11,7 +11,10 @@ export type ActingConsumer = Acting & { consumer: Consumer };
 
 const CACHED = { max: 500, ttl: VERIFIED_MS };
 
-/** Returns a function that opens the result of a measurement. Each version of a measurement is verified once. */
+/**
+ * Returns a function that decrypts and verifies a measurement's result. The outcome is cached for each version of a
+ * measurement.
+ */
 export function createResults(
   acting: ActingConsumer,
   questions: Questions,

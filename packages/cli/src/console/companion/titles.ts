@@ -5,7 +5,7 @@ import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Questions } from './questions.ts';
 
 const MAX_TITLES = 2_000;
-/** The maximum time for one search. The next search continues with older measurements where this one stopped. */
+/** The maximum time for one search. If the time is up, the next search continues with older measurements. */
 const SEARCH_MS = 1_500;
 const PAGE = { orderBy: 'createTime desc', pageSize: 50 } as const;
 

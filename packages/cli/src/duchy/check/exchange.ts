@@ -72,8 +72,8 @@ async function findRegistered(
 }
 
 /**
- * Compares the endpoint that is registered at the exchange with the endpoint in the settings, and checks that the duchy
- * responds at the registered endpoint.
+ * Compares the endpoint that is registered at the exchange with the endpoint in the settings. If they do not differ,
+ * also checks that the duchy responds there.
  */
 async function endpointFindings(subject: Subject, { endpoint }: Duchy): Promise<Finding[]> {
   const { name, config } = subject;

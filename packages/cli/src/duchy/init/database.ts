@@ -10,7 +10,8 @@ export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   }
   const { ensureDatabase } = await loadDuchy();
   try {
-    // Try to connect to the duchy's own database first, because the role may not be allowed to connect to any other one.
+    // Try to connect to the duchy's own database first, because the role may not be allowed to connect to another
+    // database.
     await ensureDatabase({ connectionString: databaseUrl }, name);
   } catch (error) {
     if ((error as { code?: string }).code !== DATABASE_MISSING) throw unusable(error as Error, url);

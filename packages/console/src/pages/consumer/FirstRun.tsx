@@ -1,4 +1,4 @@
-/** The home page of a consumer without measurements. It lists what is set up, and leads to the form. */
+/** The home page of a consumer without measurements. It lists the finished setup steps, and links to the form. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { counted, day } from '../../format.ts';

@@ -8,7 +8,7 @@ export interface Peer {
   lastTime: string;
 }
 
-/** Counts the other parties in the computations. `computations` must be sorted, most recently changed first. */
+/** Lists the other parties, and counts the computations of each. `computations` must be sorted, latest change first. */
 export function peersOf(computations: readonly Computation[], own: string): Peer[] {
   const peers = new Map<string, Peer>();
   for (const { measurementConsumer, participants, requisitions, updateTime = '' } of computations) {

@@ -61,10 +61,10 @@ export const partyPath = (name: string) => `/parties/${name}`;
 
 export const collectionOf = (name: string) => name.split('/')[0] as PartyCollection;
 
-/** Consumers come first, then providers and duchies. */
+/** Returns the sort position of a party: consumers come first, then providers, then duchies. */
 const placeOf = (name: string) => PARTY_COLLECTIONS.indexOf(collectionOf(name));
 
-/** Reads the health of all parties. It contains counts and times, but no contents. */
+/** Reads the health of all parties. It contains counts and times, but no contents of measurements. */
 export function useHealth() {
   return useResource(
     'partyHealth',

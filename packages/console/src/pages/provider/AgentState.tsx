@@ -7,7 +7,7 @@ import { Icon } from '../../parts/Icon.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 
-/** If the last poll is older than this, no agent is running. By default, a running agent polls at least every 30 s. */
+/** If the last poll is older than this, the agent counts as stopped. By default, an agent polls at least every 30 s. */
 const STALE_MS = 90_000;
 
 export type Health = 'running' | 'unreachable' | 'starting' | 'stopped' | 'none';

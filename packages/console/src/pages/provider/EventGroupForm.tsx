@@ -11,7 +11,7 @@ interface FormProps {
   change: (draft: Draft) => void;
   problems: ReadonlyMap<DraftField, string>;
   consumers: readonly string[];
-  /** The advertiser of an existing event group cannot be changed. */
+  /** False for an existing event group, whose advertiser the user cannot change. */
   isNew: boolean;
 }
 

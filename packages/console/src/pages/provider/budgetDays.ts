@@ -15,7 +15,7 @@ export interface SpentDay {
 
 export interface ReferenceBudget {
   /**
-   * The event group reference. Empty for charges that earlier versions of the agent made, which count against every
+   * The event group reference. Empty for charges from earlier versions of the agent. These charges count against every
    * reference.
    */
   reference: string;

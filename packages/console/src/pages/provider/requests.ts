@@ -1,4 +1,7 @@
-/** Reads the data provider's requests (requisitions), and data about them from its keys and its ledger. */
+/**
+ * Reads the data provider's requests (requisitions), decrypts them with its keys, and reads their costs from its
+ * ledger.
+ */
 
 import type { Requisition } from '@measurement-exchange/contract';
 import type { HeldQuestion } from '@measurement-exchange/sdk/provider';
@@ -68,7 +71,7 @@ export function useBudget() {
   });
 }
 
-/** Returns the cost of each request on each of its days, as a share of the daily limit. */
+/** Returns the daily cost of each request, as a share of the daily limit. */
 export function useCosts(): ReadonlyMap<string, number> {
   const { data } = useBudget();
   if (data === undefined || 'missing' in data) return NOTHING;

@@ -1,4 +1,4 @@
-/** Draws what a report charges to each publisher's daily budget. */
+/** Draws the charge of a report to each publisher's daily budget. */
 import { PublisherTag } from '../../parts/Publisher.tsx';
 import type { ChargeView } from '../../reports/types.ts';
 

@@ -1,4 +1,4 @@
-/** The page of a new report: by form, or as the JSON of its definition. */
+/** The page of a new report. The user fills in a form, or writes the definition as JSON. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useLocation } from '@tanstack/react-router';
 import { useId, useState } from 'react';

@@ -26,7 +26,10 @@ export function figureOf({ value, interval: [low, high] }: JsonEstimate): Figure
 /** Characters that change the direction of the text after them. A name must not reorder the words around it. */
 const DIRECTIONS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Formats names as a list: `Streamly, Chirper and Dailynews`. Only the first few names are listed. */
+/**
+ * Formats names as a list: `Streamly, Chirper and Dailynews`. If there are more than five, lists four and counts the
+ * rest.
+ */
 export function listOf(names: readonly string[]): string {
   const short = names.map((name) => {
     const plain = name.replace(DIRECTIONS, '');

@@ -1,6 +1,7 @@
 /**
- * A calendar for picking a range of days. Arrows move by a day or a week, Home and End within the week, PageUp and PageDown
- * by a month. Enter or Space picks one end of the range and then the other, and Escape cancels.
+ * A calendar for picking a range of days. Arrow keys move by a day or a week, Home and End move within the week, and
+ * PageUp and PageDown move by a month. Enter or Space picks one end of the range and then the other, and Escape
+ * cancels.
  */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { day as dayText } from '../../../format.ts';
@@ -21,7 +22,7 @@ export function Calendar({
 }) {
   const months = useMonths();
   const [focused, setFocused] = useState<Day>();
-  /** The end of the range that the user picked first. Undefined after the user picks the other end. */
+  /** The first of the two days that the user picks. Undefined before the first pick and after the second pick. */
   const [anchor, setAnchor] = useState<Day>();
   const [hovered, setHovered] = useState<Day>();
   const [last, setLast] = useState<Day>();

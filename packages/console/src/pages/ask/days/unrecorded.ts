@@ -12,7 +12,7 @@ export interface Unrecorded {
   rest?: DayRange;
 }
 
-/** The default time that a publisher waits for late events. Publishers may set another time. */
+/** The default number of days that a publisher waits for late events. A publisher may set another number. */
 const GRACE_DAYS = 7;
 
 export function unrecordedOf(publishers: readonly Asked[], days: DayRange, now: Date): Unrecorded[] {
@@ -57,7 +57,7 @@ function missingText(missing: readonly Day[]): string {
 }
 
 /**
- * Returns the range without missing days at its end. Returns undefined if the missing days are elsewhere, or if no days
+ * Returns the range without the missing days at its end. Returns undefined if a missing day is elsewhere, or if no days
  * would remain.
  */
 function restOf({ from, until }: DayRange, missing: readonly Day[]): DayRange | undefined {

@@ -30,7 +30,9 @@ export function problemOf(
   return problemOfSome(text, groups, check);
 }
 
-/** Returns a problem if only some publishers have an attribute of the filter. */
+/**
+ * Returns a problem if some publishers would refuse the filter, for example because they lack one of its attributes.
+ */
 function problemOfSome(
   text: string,
   groups: readonly Described[],

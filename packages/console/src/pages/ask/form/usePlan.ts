@@ -23,8 +23,8 @@ const PLAN_AFTER_MS = 250;
 /** The other protocols are planned after this pause, because their plans are less urgent. */
 const OTHERS_AFTER_MS = 600;
 /**
- * A rejected plan is made again after this pause, because its cause may go away: a publisher may renew its key, or the
- * exchange may be available again.
+ * After a rejection, the form plans again after this pause, because the reason may have disappeared: a publisher may
+ * have renewed its key, or the exchange may be available again.
  */
 const AGAIN_AFTER_MS = 5_000;
 
@@ -97,7 +97,7 @@ function usePlanning() {
   });
 }
 
-/** Leaves out the title and the reference, because they do not affect the plan. */
+/** Returns the key of a plan. The key leaves out the title and the reference, because they do not affect the plan. */
 function keyOf(request: MeasurementRequest | undefined, assumed: number): string | undefined {
   if (request === undefined) return undefined;
   const { title: _, referenceId: __, ...planned } = request;
@@ -110,7 +110,7 @@ function withProtocol(key: string | undefined, protocol: Protocol): string | und
   return JSON.stringify({ request: { ...request, protocol }, assumed });
 }
 
-/** Returns the value once it has not changed for `ms` milliseconds. An undefined value takes effect immediately. */
+/** Returns the last value that did not change for `ms` milliseconds. An undefined value takes effect immediately. */
 export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -1,4 +1,7 @@
-/** A list of measurements, newest first. It reads pages as the user scrolls, and replaces changed rows one by one. */
+/**
+ * A list of measurements, newest first. It reads pages as the user scrolls. After a change, it reads only the changed
+ * rows.
+ */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useChangedNames } from '../../../live/useChangedNames.ts';

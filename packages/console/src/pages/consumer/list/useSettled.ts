@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Returns false for a moment after a row appears, so that rows that the user scrolls past load nothing. */
+/** Returns false for a moment after a row appears, so that a row loads nothing if the user only scrolls past it. */
 export function useSettled(ms = 120): boolean {
   const [settled, setSettled] = useState(false);
   useEffect(() => {

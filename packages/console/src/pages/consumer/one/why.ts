@@ -79,14 +79,14 @@ const CALM: WaitCode[] = [
 /** An upload to a duchy is late after this time. For all other waits, the exchange itself reports a delay. */
 const LATE_MS = 10 * 60_000;
 
-/** Returns true if the wait is normal, so that nobody has to act. */
+/** Returns true if the wait is normal and nobody has to act. */
 export function isCalm({ code, since }: Wait, now: number): boolean {
   return CALM.includes(code) && (code !== 'UPLOAD_MISSING' || now - Date.parse(since) < LATE_MS);
 }
 
 type Words = Pick<Why, 'title' | 'text' | 'todo'> & Partial<Pick<Why, 'quote' | 'share'>>;
 
-/** Uses the exchange's own text, with display names instead of resource names. */
+/** Returns a function that returns the exchange's own text, with display names instead of resource names. */
 const told =
   (title: string) =>
   (wait: Wait, _who: string, { nameOf }: Circumstances): Words => ({

@@ -65,7 +65,7 @@ function refusedWhy(
   };
 }
 
-/** Text for refusals without a known code. */
+/** Text for each justification, for refusals without a known code. */
 const PLAIN: Record<
   NonNullable<Requisition['refusal']>['justification'],
   { meaning: string; remedy: string }
@@ -86,7 +86,7 @@ const PLAIN: Record<
   DECLINED: { meaning: 'It chose not to answer.', remedy: 'Talk to it, or ask without it.' },
 };
 
-/** Returns the day that a refusal names by its position in the question, such as `events[0], day 31`. */
+/** Returns the day to which a refusal refers by a position in the question, such as `events[0], day 31`. */
 export function refusedDay(
   message: string,
   question: Question | undefined,

@@ -8,7 +8,7 @@ import { countWords, openWords, statusOf } from '../health.ts';
 import { LifeBar } from '../LifeBar.tsx';
 import { PartyLink } from '../PartyLink.tsx';
 
-/** A table of parties and their health. It shows counts and times, but no contents. */
+/** A table of parties and their health. It shows counts and times, but no contents of measurements. */
 export function PartyTable({ health }: { health: readonly PartyHealth[] }) {
   return (
     <VirtualTable className="rows parties" head={HEAD} rows={health} keyOf={({ name }) => name}>

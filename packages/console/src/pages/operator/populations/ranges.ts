@@ -1,7 +1,9 @@
 /** Parses ranges of virtual person IDs (VIDs). */
 import { MAX_VID, type VidRange } from '@measurement-exchange/contract';
 
-/** Parses ranges such as `1-1000000`, separated by line breaks or commas. The error names the invalid line. */
+/**
+ * Parses ranges such as `1-1000000`, separated by line breaks or commas. Throws an error that names the invalid range.
+ */
 export function parseRanges(text: string): VidRange[] {
   const lines = text.split(/[\n,]/).map((line) => line.trim());
   const ranges = lines.filter((line) => line !== '').map(parseRange);

@@ -17,7 +17,10 @@ interface Read {
   facts: CertificateFacts;
 }
 
-/** The form that adds a trusted root. The operator must type the root's fingerprint, received over another channel. */
+/**
+ * The form that adds a trusted root. The operator must type the fingerprint that the root's owner sent over another
+ * channel.
+ */
 export function AddRoot() {
   const [read, setRead] = useState<Read>();
   const [error, setError] = useState<Error>();

@@ -8,7 +8,7 @@ import type { AskForm } from '../../ask/form/form.ts';
 export interface ReportForm extends Pick<AskForm, 'title' | 'groups' | 'days' | 'filter'> {
   /** One segment for each publisher, or one for each event group. */
   segmentsBy: 'publisher' | 'eventGroup';
-  /** Names that the user has given to segments, by the segment's default name. */
+  /** Names that the user has given to segments, keyed by each segment's default name. */
   names: Readonly<Record<string, string>>;
   sets: readonly NamedSet[];
   hasOverlap: boolean;
@@ -41,7 +41,7 @@ export const DEFAULTS: ReportForm = {
 export const USUAL_RHO = 1;
 const DELTA = 1e-9;
 
-/** Sets that the form adds. No segment may have one of these names. */
+/** The names of sets that the form adds. No segment may have one of these names. */
 export const ALL = 'all';
 export const IN_ALL = 'inAll';
 const GROUPS = 'people';

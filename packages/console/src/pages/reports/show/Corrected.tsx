@@ -1,4 +1,4 @@
-/** Every figure as measured and as corrected, and how well the answers agree. */
+/** Shows every figure as measured and as corrected, and how well the answers agree. */
 import { useState } from 'react';
 import { around, count, counted } from '../../../format.ts';
 import { Chart } from '../../../parts/Chart.tsx';
@@ -60,8 +60,7 @@ export function Corrected({ view, labels }: Labeled) {
 }
 
 /**
- * Returns how far the correction moved a figure, in standard deviations. A figure without a value counts as moved the
- * farthest.
+ * Returns how far the correction moved a figure, in standard deviations. Returns Infinity for a figure without a value.
  */
 function moved({ value, raw, standardDeviation }: FigureView): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;

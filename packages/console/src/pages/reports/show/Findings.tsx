@@ -1,4 +1,4 @@
-/** Notes above the figures: contradictions, missing answers, and figures that are noise. */
+/** Notes above the figures: contradictions, missing answers, and figures that are too small to tell from noise. */
 import type { ReactNode } from 'react';
 import { Icon } from '../../../parts/Icon.tsx';
 import { findingsOf } from '../../../reports/findings.ts';

@@ -1,4 +1,4 @@
-/** How often people were reached, and what a frequency cap would have saved. */
+/** Shows how often people were reached, and how many impressions a frequency cap would have saved. */
 import { useId, useState } from 'react';
 import { decimals, IMPRESSIONS } from '../../../charts/index.ts';
 import { count, intervalText, percent } from '../../../format.ts';

@@ -91,8 +91,8 @@ function Big({
 }
 
 /**
- * States how much the sum of the segments' reaches exceeds the reach of all of them, and how many people more than
- * one segment reached.
+ * States by how much the sum of the segments' reaches exceeds the reach of all segments together, and how many people
+ * were reached by more than one segment.
  */
 function Several({ view: { several, everyone, alone } }: Pick<Labeled, 'view'>) {
   if (several === undefined || everyone === undefined || everyone.value === 0 || alone.includes(null))

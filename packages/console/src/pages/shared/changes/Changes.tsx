@@ -118,7 +118,9 @@ function Subject({ change, what, many }: { change: Change; what: string; many: n
   );
 }
 
-/** Returns the words before the resource. They are empty before a measurement's title, which needs no explanation. */
+/**
+ * Returns the words before the resource. Returns no words before a title that explains itself, such as a measurement's.
+ */
 function leadOf(
   { kind }: Change,
   { what, many, isNamed, role }: { what: string; many: number; isNamed: boolean; role: Role },

@@ -19,8 +19,8 @@ export interface Feed {
 }
 
 /**
- * Returns `earlier` with the changes since then. Without `earlier`, or if its token has expired, returns the newest
- * changes.
+ * Adds all newer changes to `earlier`, and returns the result. Without `earlier`, or if its token has expired, returns
+ * the newest changes.
  */
 export async function readFeed(
   client: ExchangeClient,
