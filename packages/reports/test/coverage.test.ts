@@ -17,6 +17,8 @@ const POPULATION = 100_000;
 /** In stress runs, a figure whose coverage in the first runs is below `DOUBTFUL` is judged by further runs. */
 const [RUNS, FURTHER_RUNS] = [Math.ceil(rounds(1500, 10)), Math.ceil(rounds(6000))];
 const [LEAST, DOUBTFUL] = [0.94, 0.95];
+/** Five segments with sketches take 15 minutes on an idle core. */
+const TIMEOUT_MS = 3_600_000;
 
 interface Case {
   protocol: ProtocolName | 'direct';
@@ -137,7 +139,7 @@ describe('95 % intervals cover, and the correction never adds error', () => {
       ...(isShort ? [] : [{ protocol, segments: 3, width: 0.4 }]),
     ];
   });
-  test.for(cases)('$protocol, $segments segments, width $width', async (one) => {
+  test.for(cases)('$protocol, $segments segments, width $width', { timeout: TIMEOUT_MS }, async (one) => {
     const plan = await planOf(one);
     for (const [name, world] of Object.entries(WORLDS)) {
       const { coverage, rmse, alarms } = judged(plan, world(one.segments), one.width, 17 + one.segments);
