@@ -106,7 +106,10 @@ export const POPULATION_BUGS: PlantedBug[] = [
   },
   {
     name: 'starts-without-its-duchies',
-    edits: [inExchange('main.ts', 'await requireDuchies(db, protocols);', '')],
+    edits: [
+      inExchange('main.ts', 'if (production) await requireDuchies(db, protocols);', ''),
+      inExchange('main.ts', 'await requireDuchies(db, protocols);', ''),
+    ],
     foundBy: protocolTest('with duchies that do not exist'),
   },
 ];
