@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useResource } from '../../live/useResource.ts';
+import { newRequestId } from '../../parts/newRequestId.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ErrorNote, Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
@@ -118,12 +119,15 @@ interface SaveState {
   findings?: EventGroup['findings'];
 }
 
-/** Saves a draft. Does not save if the event group has changed since `base` was read. */
+/**
+ * Returns the function `run`, which saves a draft. If the event group has changed since `base` was read, `run` sets
+ * `changed` instead. If the exchange has new warnings, it sets `findings` instead.
+ */
 function useSave(base: EventGroup | undefined) {
   const { client, principal } = useSession();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [requestId] = useState(() => crypto.randomUUID());
+  const [requestId] = useState(newRequestId);
   const [state, setState] = useState<SaveState>({});
   const write = (draft: Draft, validateOnly: boolean) => {
     const body = inputOf(draft, base);

@@ -55,25 +55,28 @@ export function Groups({ ask }: { ask: Picking }) {
   );
 }
 
-/** Returns the event groups that contain the text. Picked event groups are always included. */
+/** Returns the event groups that are picked, and at most MAX_SHOWN others that contain the text. `hidden` counts the rest. */
 export function search(
   all: readonly Asked[],
   text: string,
   picked: ReadonlySet<string>,
 ): { found: Asked[]; hidden: number } {
   const wanted = text.trim().toLowerCase();
+  const isPicked = (group: EventGroup) => picked.has(idOf(group.name!));
   const isFound = (publisher: Asked, group: EventGroup) => {
     const { brandName = '', campaignName = '' } = group.eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
     const texts = [publisher.label, labelOf(group), brandName, campaignName];
-    return picked.has(idOf(group.name!)) || texts.some((of) => of.toLowerCase().includes(wanted));
+    return texts.some((of) => of.toLowerCase().includes(wanted));
   };
   let left = MAX_SHOWN;
   let hidden = 0;
   const found = all.flatMap((publisher) => {
-    const matching = publisher.groups.filter((group) => isFound(publisher, group));
-    const groups = matching.slice(0, left);
-    left -= groups.length;
-    hidden += matching.length - groups.length;
+    const matching = publisher.groups.filter((group) => isPicked(group) || isFound(publisher, group));
+    const others = matching.filter((group) => !isPicked(group));
+    const shown = new Set(others.slice(0, left));
+    left -= shown.size;
+    hidden += others.length - shown.size;
+    const groups = matching.filter((group) => isPicked(group) || shown.has(group));
     return groups.length > 0 ? [{ ...publisher, groups }] : [];
   });
   return { found, hidden };

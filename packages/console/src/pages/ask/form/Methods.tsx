@@ -55,7 +55,7 @@ export function Methods({ ask }: { ask: Ask }) {
   );
 }
 
-/** Uses the form's own plan until the method's plan arrives, if both have the same protocol. */
+/** Returns the method with the form's plan if the method has no plan yet and both are for the same protocol. */
 function orPlanned(method: Method, { plan }: Planned): Method {
   return method.plan === undefined && plan?.protocol === method.protocol ? { ...method, plan } : method;
 }

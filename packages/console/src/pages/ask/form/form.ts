@@ -65,7 +65,7 @@ export function suggestTitle({ type, filter }: AskForm, publishers: readonly str
 
 const MAX_TITLE = 200;
 
-/** Returns whether this type can count people across publishers. Other types do not have a choice of protocols. */
+/** Returns whether measurements of this type can count people across publishers. Others have no choice of protocols. */
 export const countsPeople = (type: RequestType) => type === 'reach' || type === 'reachAndFrequency';
 
 export function requestOf(form: AskForm, groups: readonly EventGroup[], days: DayRange): MeasurementRequest {

@@ -2,6 +2,7 @@
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { newRequestId } from '../../../parts/newRequestId.ts';
 import { idOf } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
 
@@ -29,10 +30,4 @@ export function useSend(request: MeasurementRequest | undefined) {
     }
   };
   return { send: () => void send(), isSending, error };
-}
-
-/** Returns a random ID. `crypto.randomUUID` is not available on an insecure origin. */
-function newRequestId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

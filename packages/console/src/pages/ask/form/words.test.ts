@@ -75,6 +75,9 @@ it('finds event groups by campaign, and always shows the picked ones', () => {
   expect(found('spring')).toEqual([]);
   const many = [{ ...all[0]!, groups: Array.from({ length: 250 }, (_, i) => group(`g${i}`, 'Autumn')) }];
   expect(search(many, '', new Set())).toMatchObject({ hidden: 50 });
+  const withLast = search(many, '', new Set(['g249']));
+  expect(withLast.hidden).toBe(49);
+  expect(withLast.found[0]!.groups.at(-1)).toMatchObject({ eventGroupReferenceId: 'g249' });
 });
 
 it('names some attributes', () => {
