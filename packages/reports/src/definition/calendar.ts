@@ -56,9 +56,11 @@ function boundsOf(first: number, last: number, periods: string): number[] {
 
 /** Returns the instant at which a day starts. If clocks skip midnight, the day starts after the gap. */
 function midnight(day: number, format: Intl.DateTimeFormat): string {
-  let instant = day - offsetAt(format, day);
+  const guess = day - offsetAt(format, day);
   // The clocks may change between midnight UTC and local midnight, so compute again with the offset at local midnight.
-  instant = day - offsetAt(format, instant);
+  const corrected = day - offsetAt(format, guess);
+  const exists = corrected + offsetAt(format, corrected) === day;
+  const instant = exists ? corrected : Math.max(guess, corrected);
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
