@@ -51,7 +51,7 @@ interface Writing {
 
 /**
  * Formats the error of a value, such as `± 129`. The error is the distance to the farther end of the interval. If one
- * distance is much larger, formats both ends, such as `0–407`.
+ * end is much farther away than the other, formats both ends, such as `0–407`.
  */
 export function around(value: number, interval: Interval, unit: Writing): string {
   const [low, high] = interval;
@@ -116,7 +116,7 @@ export function ago(time: string | Date, now = Date.now()): string {
  */
 export const dateRange = (start: string, end: string) => fromTo(start, new Date(Date.parse(end) - 1));
 
-/** Formats two days, such as `Oct 1 – 28`, `Sep 7 – Nov 1` or `Oct 1 – 28, 2025`. */
+/** Formats a range of days, such as `Oct 1 – 28`, `Sep 7 – Nov 1` or `Oct 1 – 28, 2025`. */
 export function fromTo(first: string | Date, last: string | Date): string {
   const [start, end] = [new Date(first), new Date(last)];
   if (DAY_AND_YEAR.format(start) === DAY_AND_YEAR.format(end)) return day(end);
@@ -137,7 +137,7 @@ export function privacyText(params: Partial<Record<keyof typeof SYMBOLS, number>
   return parts.join(', ');
 }
 
-/** Formats a number, such as `0.1`. A very small number becomes `10⁻⁹`. */
+/** Formats a number, such as `0.1`. Uses a power of ten for a very small number, such as `10⁻⁹`. */
 function small(value: number): string {
   const [digits, power] = value.toExponential(2).split('e');
   if (Number(power) > -4) return String(Number(value.toPrecision(4)));

@@ -1,6 +1,6 @@
 /**
- * A duchy: one program with an HTTP server (`face`), a herald (follows changes at the exchange), and mills (compute
- * stages).
+ * A duchy: one program with an HTTP server (`face`), a herald, which follows changes at the exchange, and mills, which
+ * compute stages.
  */
 export {
   type DuchyConfig,

@@ -15,7 +15,7 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
 }
 
 /**
- * Returns the problem of a range, or undefined if the range is valid. A range must not be larger than a private
+ * Returns the problem with a range, or undefined if the range is valid. A range must not be larger than a private
  * network, because a trusted proxy can claim any address for its client.
  */
 function rangeProblem(range: string): string | undefined {

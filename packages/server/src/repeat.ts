@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 const MAX_PAUSE_MS = 30_000;
 
-/** When there may be work to do, ends the pauses of all jobs that share this waker. */
+/** Ends the pauses of all jobs that share this waker. Call `wake` when there may be work to do. */
 export class Waker {
   private waking = new AbortController();
 

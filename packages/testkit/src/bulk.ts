@@ -116,7 +116,7 @@ export async function loadMeasurements(
 
 /**
  * Changes a pending measurement with the nonces 1, 2, 3 … as if duchies had to compute it: all requisitions are
- * fulfilled one microsecond after its creation, and nothing is computed yet.
+ * fulfilled one microsecond after the measurement was created, and nothing is computed yet.
  */
 export async function makeComputing(database: Database, id: string): Promise<void> {
   const updated = `update_time = create_time + interval '1 microsecond'`;
@@ -135,7 +135,10 @@ export async function makeComputing(database: Database, id: string): Promise<voi
     COMMIT`);
 }
 
-/** Returns SQL that adds the transitions of these measurements, except their creation, to the log of changes. */
+/**
+ * Returns SQL that adds the transitions of some measurements, except their creation, to the log of changes. `those` is
+ * the end of an SQL condition that selects the measurements by ID, such as `= 'm1'`.
+ */
 export function logChanges(those: string): string {
   return `
     INSERT INTO changes (party, name, kind, state, version, time)

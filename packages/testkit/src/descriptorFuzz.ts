@@ -46,7 +46,7 @@ export class Dice {
     return this.roll(sides) === 0;
   }
 
-  /** Returns a size. Most sizes are small, and some are as large as allowed. */
+  /** Returns a size from 1 to `most`. In most cases, the size is at most a tenth of `most`. */
   size(most: number): number {
     return (
       1 + this.roll(this.isOne(12) ? most : this.isOne(3) ? Math.ceil(most / 10) : Math.ceil(most / 100))

@@ -16,7 +16,7 @@ interface ErrorLine extends ErrorResponse {
   rpc?: string;
 }
 
-/** Errors of requests that match no route: errors that every route has, and errors of a wrong address. */
+/** Errors of requests that match no route: the errors that every route lists, and errors for a wrong method or path. */
 const WITHOUT_ROUTE = new Set([
   '404 NOT_FOUND ROUTE_NOT_FOUND',
   '405 UNIMPLEMENTED METHOD_NOT_ALLOWED',

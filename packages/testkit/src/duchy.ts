@@ -52,8 +52,8 @@ export async function createDuchyDatabase(): Promise<DuchyDatabase> {
 }
 
 /**
- * Returns the template's name. Several workers may call this in parallel, so the template gets its final name only when
- * it is complete.
+ * Returns the name of the template database, and creates the template if it does not exist. Several workers may call
+ * this function in parallel, so the template gets its final name only when it is complete.
  */
 async function duchyTemplate(server: string): Promise<string> {
   const template = `${inject('template')}_duchy`;

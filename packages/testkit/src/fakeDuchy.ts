@@ -29,7 +29,7 @@ export type Behavior = (request: IncomingMessage, response: ServerResponse) => v
 export interface FakeDuchy {
   endpoint: string;
   uploads: ReceivedUpload[];
-  /** Each entry handles one of the next requests, instead of the normal upload. */
+  /** Each entry handles one of the next requests. When the list is empty, the duchy accepts uploads. */
   next: Behavior[];
   /** Called when an upload is stored, before the response is sent. */
   onStored: (upload: ReceivedUpload) => void | Promise<void>;

@@ -108,7 +108,7 @@ export function enumListValue(count: number): Uint8Array {
   return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(new Uint8Array(count)).finish();
 }
 
-/** About `bytes` bytes of messages with 130 small fields each. No legitimate set has more fields per byte. */
+/** A set of about `bytes` bytes with 130 small fields per message. No legitimate set has more fields per byte. */
 export function manyFields(bytes: number, name = 'ads', prefix = 'f'): Uint8Array {
   const field = Array.from({ length: 130 }, (_, i) => ({
     name: `${prefix}${i}`,

@@ -19,7 +19,7 @@ const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 export interface ProviderWorld extends World {
   /** The provider's token. */
   token: string;
-  /** The resource name of the event group that the events call `spring`. */
+  /** The resource name of the event group. Its reference in the events is `spring`. */
   eventGroup: string;
   directory: string;
   /** The path of the CSV file with the events. */

@@ -1,4 +1,4 @@
-/** A replica of an exchange that serves no requests. Tests use it to run background jobs with a clock that is ahead. */
+/** A replica of an exchange, to run background jobs with a clock that is ahead. The replica serves no requests. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { Database } from '@measurement-exchange/exchange/internal/database/db';
 import { afterAll, beforeAll } from 'vitest';

@@ -6,7 +6,7 @@ const stress = Number(process.env.MEX_STRESS ?? 0);
 
 export const isStress = stress > 0;
 
-/** Returns `full` rounds (times MEX_STRESS) in stress runs, and `usual` rounds otherwise. */
+/** Returns the number of rounds: `full` times MEX_STRESS in stress runs, and `usual` otherwise. */
 export function rounds(full: number, usual = Math.ceil(full / 10)): number {
   return isStress ? full * stress : usual;
 }

@@ -1,5 +1,5 @@
 /**
- * Turns stored measurements into measurements that duchies compute, with SQL. Needed for exchanges without the setting
+ * Uses SQL to turn stored measurements into measurements that duchies compute. Needed for exchanges without the setting
  * `protocols`.
  */
 import { logChanges } from './bulk.ts';

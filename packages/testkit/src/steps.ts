@@ -13,7 +13,7 @@ export function castOf(exchange: TestExchange) {
   return { acme, globex, streamly, chirper, dailynews };
 }
 
-/** Finds the log line of a reply. */
+/** Finds the log line of the request that got this reply. */
 export async function lineOf(exchange: TestExchange, reply: Reply) {
   const lines = (await exchange.logs()).map((text) => JSON.parse(text));
   return lines.find(({ requestId }) => requestId === reply.headers.get('x-request-id'));

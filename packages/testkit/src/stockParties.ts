@@ -120,7 +120,7 @@ export class StockProvider {
     this.party = party;
   }
 
-  /** Answers the requisitions of the first page, without etags. `compute` returns a Measurement.Result or a refusal. */
+  /** Answers the first page of requisitions, without etags. `compute` returns a Measurement.Result or a refusal. */
   async answer(compute: (spec: Message, requisitionSpec: Message) => Message): Promise<string[]> {
     const { client, party } = this;
     const filter = { states: ['UNFULFILLED'] };

@@ -146,7 +146,7 @@ export interface ResultOverrides {
   privateKeyPem?: string;
   /** The name of the certificate to send instead of the provider's own. */
   certificate?: string;
-  /** Replaces the bytes that are encrypted. */
+  /** Returns the bytes to encrypt instead of the signed message. */
   seal?: (signed: Uint8Array) => Uint8Array;
   /** Encrypts for this key instead of the consumer's key. */
   keyset?: Uint8Array;
@@ -225,7 +225,7 @@ export const asking = (
   ...(type === 'impression' && { maximumFrequencyPerUser: 10 }),
 });
 
-/** Creates a measurement, and lets these providers fulfill it. */
+/** Creates a measurement, lets providers fulfill it with the results in `replies`, and waits until it has ended. */
 export async function measured(
   { consumer }: World,
   asked: MeasurementRequest,

@@ -1,4 +1,4 @@
-/** Determines who runs a command, and creates commands for that caller's resources. */
+/** Determines the caller of a command, and creates commands for the caller's resources. */
 import { type PartyCollection, parsePartyName } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -97,7 +97,7 @@ export interface ListOptions extends CallOptions {
   limit: number;
 }
 
-/** Creates a command that prints a list. With --json, it prints one resource per line. */
+/** Creates a command for a list, with the option --limit. The command still needs an action that prints the list. */
 export function listCommand(usage: string, description: string): Command {
   return remote(usage, description).option('--limit <count>', 'the maximum number, or `all`', parseLimit, 50);
 }

@@ -15,7 +15,7 @@ export function group(name: string, description: string, commands: Command[]): C
   return command;
 }
 
-/** A command that adds the reason, violations, and advice to an error from the exchange, and throws the error again. */
+/** A command that replaces an error from the exchange with one that also lists the reason, violations, and advice. */
 class RemoteCommand extends Command {
   override action(work: Parameters<Command['action']>[0]): this {
     return super.action(async (...args) => {

@@ -9,13 +9,13 @@ export type Shell = (typeof SHELLS)[number];
 
 /**
  * Returns a script that already contains every command and option, because starting `mex` for each completion would
- * take a second. The script reads only party names at run time, from dev.json.
+ * take a second. At run time, the script reads only the party names, from dev.json.
  */
 export function completionScript(shell: Shell, tree: Node[]): string {
   return { bash, zsh, fish }[shell](tree);
 }
 
-/** One row of a table: a shell pattern to match, and the words to suggest. */
+/** One row of a table: the path of a command, and the words to suggest after that path. */
 type Row = [key: string, words: Word[]];
 
 function wordRows(tree: Node[]): Row[] {

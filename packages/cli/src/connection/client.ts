@@ -83,7 +83,7 @@ const ADVICE: Record<string, string> = {
 
 /**
  * Adds the reason, violations, and advice to an error from the exchange or a proxy. In an error about an invalid
- * address or token, replaces the name of the SDK's setting by the option. Returns other errors unchanged.
+ * address or token, replaces the name of the SDK's setting with the option. Returns other errors unchanged.
  */
 export function explained(error: unknown): unknown {
   if (error instanceof UnexpectedResponse) {

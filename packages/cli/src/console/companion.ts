@@ -34,7 +34,7 @@ type Checked = {
   ) => Promise<ReturnType<CompanionMethods[M]>> | ReturnType<CompanionMethods[M]>;
 };
 
-/** Returns the methods of one party. They cache what they decrypt, so use the same object for all calls of the party. */
+/** Returns the methods of one party. Use the returned object for all of the party's calls: it caches decrypted data. */
 export function createCompanionMethods(acting: Acting, options: CompanionOptions = {}): Companion {
   const { name } = acting.credentials;
   const checked: Checked = {

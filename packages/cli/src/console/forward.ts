@@ -58,8 +58,8 @@ export async function forward(
 }
 
 /**
- * Returns the URL of an API call. Throws unless it is in the exchange's API. Parsing resolves `..`, even if it is
- * percent-encoded.
+ * Returns the URL of an API call. Throws unless this URL is in the exchange's API. Parsing resolves each `..` in the
+ * path, even if it is percent-encoded.
  */
 export function targetOf(baseUrl: string, path: string): URL {
   const base = new URL(baseUrl);
@@ -84,8 +84,8 @@ async function withToken(
 }
 
 /**
- * Returns the token. Throws a Refusal if there is no valid token. If the login has expired, its message names the
- * command that signs in again.
+ * Returns the token. Throws a Refusal if there is no valid token. If the login has expired, the Refusal's message names
+ * the command that signs in again.
  */
 function tokenOf(token: Identity['token']): Promise<string> {
   return token().catch((error: Error) => {

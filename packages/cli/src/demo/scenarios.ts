@@ -16,8 +16,8 @@ export interface Scenario {
   /** The justification for the refusal, if the demo expects a refusal. */
   refusal?: string;
   /**
-   * Set if the measurement includes only one provider. The report adds up the figures of all measurements with this
-   * mark, and compares the sum with the combined figure.
+   * Marks one measurement per provider, which measures this provider's own reach and frequency. The report adds up the
+   * figures of the marked measurements, and compares the sum with the combined figure.
    */
   alone?: true;
 }

@@ -14,7 +14,7 @@ export function sampleOf(population: number): { start: number; width: number } {
   return { start: 0, width: Math.min(1, PEOPLE_IN_SAMPLE / population) };
 }
 
-/** Returns an exchange's protocols with the demo's size and noise for sketches. */
+/** Returns a copy of the protocols' settings, with the demo's sketch size and noise in protocols that use sketches. */
 export function withSketches<P extends object>(protocols: P): P {
   const entries = Object.entries(protocols).map(([name, config]) => [
     name,

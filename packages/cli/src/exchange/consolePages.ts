@@ -1,4 +1,4 @@
-/** Serves the console from the exchange. It uses no private keys, except those of the demo parties in development mode. */
+/** Serves the console from the exchange. Uses private keys only in development mode, and only those of demo parties. */
 import type { ServedBy } from '@measurement-exchange/console/companion';
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
 import { ExchangeError, parseJsonBytes, toPlainJson } from '@measurement-exchange/contract';

@@ -20,7 +20,10 @@ export function certificateName(name: string): string {
   );
 }
 
-/** Expands the ID of a resource in a top-level collection to its full name. Returns full names unchanged. */
+/**
+ * Returns a function that expands the ID of a resource in a top-level collection to the full name. That function
+ * returns full names unchanged.
+ */
 export const inFull = (collection: string) => (text: string) =>
   text.includes('/') ? text : `${collection}/${text}`;
 

@@ -40,7 +40,10 @@ const ADVICE: Record<RefusalJustification, string> = {
   DECLINED: 'It chose not to fulfill this: talk to the provider, or measure without it.',
 };
 
-/** Converts an SDK error to a message with an exit code. Returns other errors unchanged. */
+/**
+ * Converts an SDK error to an error that advises the user. Most of these errors have their own exit code. Returns other
+ * errors unchanged.
+ */
 export function explainEnd(error: unknown, options: ActingOptions): unknown {
   const verify = (name: string) => nextCommand(options, `verify measurement ${name}`, options);
   if (error instanceof MeasurementFailed)

@@ -1,4 +1,4 @@
-/** Finds the report or definition that a user names by a file, a name, or an ID. */
+/** Finds the report or definition that a user chooses. The user types the path of a file, a name, or an ID. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import type { Consumer, ExchangeClient, StoredReport } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';

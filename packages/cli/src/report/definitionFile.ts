@@ -31,8 +31,8 @@ export async function readDefinitionFile(
 }
 
 /**
- * Replaces the short forms of event groups by full names. Throws if a short form is unknown. All other problems in the
- * definition are reported later, when it is validated.
+ * Replaces the short forms of event groups with full names. Throws if a short form is unknown. All other problems in
+ * the definition are reported later, when it is validated.
  */
 async function withFullNames(
   json: Record<string, unknown>,

@@ -49,7 +49,7 @@ export async function readSecret(file: string): Promise<string> {
   return secret.trim();
 }
 
-/** An issuer's rejection. `reason` is an OAuth error code. */
+/** A failed call to an issuer. `reason` is the OAuth error code, if the issuer returned one. */
 export class IssuerError extends Error {
   readonly reason: string | undefined;
   constructor(message: string, reason?: string) {

@@ -21,7 +21,7 @@ export interface Bar {
 const MAX_BAR = 60;
 const MIN_BAR = 8;
 
-/** Draws each bar on its own line. The longest bar is as wide as the terminal allows. */
+/** Draws each bar on its own line. The longest bar fills its line, but has MIN_BAR to MAX_BAR columns. */
 export function barChart(bars: Bar[], columns: number): string[] {
   const labels = Math.max(...bars.map(({ label }) => label.length));
   const texts = Math.max(...bars.map(({ text }) => text.length));

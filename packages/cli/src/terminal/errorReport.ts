@@ -41,7 +41,8 @@ function errorJson(error: unknown): ErrorJson {
 }
 
 /**
- * Converts a usage error to JSON. Its text is similar to `error: option '--limit <count>' argument 'x' is invalid. …`.
+ * Converts a usage error to JSON. Commander's message is similar to
+ * `error: option '--limit <count>' argument 'x' is invalid. …`.
  */
 function usageJson({ code, message: text }: CommanderError): ErrorJson {
   const message = text.replace(/^error: /, '');

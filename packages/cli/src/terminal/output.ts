@@ -84,8 +84,8 @@ export function printTable(headings: string[], rows: (string | undefined)[][]): 
 const WIDTH = 120;
 
 /**
- * Starts a table that is printed in batches. Columns keep their width in later batches, unless a value is wider. Columns
- * that do not fit into the terminal continue on the next line.
+ * Returns a function that prints rows of one table, and can be called once per batch of rows. Columns keep their width
+ * in later batches, unless a value is wider. Columns that do not fit into the terminal continue on the next line.
  */
 export function startTable(headings: string[]): (rows: (string | undefined)[][]) => void {
   const widths = headings.map((heading) => heading.length);

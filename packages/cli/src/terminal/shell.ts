@@ -23,8 +23,8 @@ function shortest(path: string): string {
 }
 
 /**
- * Formats `mex <command> <options>`, without undefined options. Without the option `url`, the result also sets
- * MEX_DATA_DIR if it is set now, because another shell may not have this variable.
+ * Formats `mex <command> <options>`, without undefined options. If MEX_DATA_DIR is set and `options` has no `url`, the
+ * result also sets MEX_DATA_DIR, because another shell may not have this variable.
  */
 export function commandLine(
   command: string,

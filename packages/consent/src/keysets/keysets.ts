@@ -53,7 +53,8 @@ export async function createEncryptionKeysets(
 
 /**
  * Derives an ECIES key pair from a secret of at least 32 bytes, using DeriveKeyPair from RFC 9180. The public keyset
- * contains the salt as its HKDF salt. A party with the secret can therefore derive the pair again from the public keyset.
+ * contains `salt` as its HKDF salt. A party that knows the secret can read the salt with `saltOf`, and derive the same
+ * pair again.
  */
 export async function deriveEncryptionKeysets(
   secret: Uint8Array,
@@ -61,7 +62,7 @@ export async function deriveEncryptionKeysets(
 ): Promise<EncryptionKeysets> {
   const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
   const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
-  // Derive the key ID from the public key, so that the same secret always gives the same ID.
+  // Derive the key ID from the public key data, so that the same secret and salt always give the same ID.
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 

@@ -4,7 +4,7 @@ import { asBytes, bigEndian, concat } from '../base/bytes.ts';
 
 export const X25519_BYTES = 32;
 const P = 2n ** 255n - 19n;
-/** The points of order 1, 2, 4, and 8, modulo P. A shared secret with any of these points is always zero. */
+/** The x-coordinates of the points of order 1, 2, 4, and 8. A shared secret with any of these points is always zero. */
 const SMALL_ORDER = [
   0n,
   1n,

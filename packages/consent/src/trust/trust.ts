@@ -116,7 +116,8 @@ async function issuersOf(certificate: X509, party: string, roots: readonly Root[
 }
 
 /**
- * Returns the roots that the certificate names as issuer and that are trusted for the party. Throws if no root qualifies.
+ * Returns the roots that the certificate names as issuer and that are trusted for the party. Throws if no root
+ * qualifies, if the certificate belongs to an authority, or if it names only other parties.
  */
 function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
@@ -157,7 +158,8 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
 }
 
 /**
- * Returns a function that throws unless the root issued the certificate. Success is cached, because it never changes.
+ * Returns a function that throws unless the root issued the certificate. If the check succeeds, this outcome is cached,
+ * because the same check would always succeed again.
  */
 const issuedBy = cacheByObject((root: X509) =>
   cacheByObject((certificate: X509) => requireIssued(certificate, root)),

@@ -1,4 +1,4 @@
-/** The text beside the sign-in form. It explains the product in a sentence, and draws an example. */
+/** The column beside the sign-in form. It contains a short explanation of the product, and a drawn example. */
 export function Pitch() {
   return (
     <>

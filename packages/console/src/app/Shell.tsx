@@ -105,7 +105,7 @@ function OpenWork({ work }: { work: WorkSummary | undefined }) {
   );
 }
 
-/** Returns true if the path is the page's path or is below it. */
+/** Returns whether `pathname` is the page's path or is below it. The path `/` matches only itself. */
 function isAt({ path }: Page, pathname: string): boolean {
   return path === '/' ? pathname === '/' : pathname.startsWith(path.replace(/\/\$.*$/, ''));
 }

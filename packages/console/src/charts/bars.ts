@@ -12,7 +12,7 @@ export interface Bar extends Figure {
   sub?: string;
   /** The series that the bar stands for. It determines the bar's color and the mark beside the label. */
   series?: Series;
-  /** `striped` for a value that was not measured, such as a sum that counts people twice. `soft` for a background. */
+  /** `striped` for a value that was not measured, such as a sum that counts people twice. `soft` for a pale bar. */
   look?: 'striped' | 'soft';
   /** The true value, which only the demo knows. */
   truth?: number;

@@ -7,7 +7,7 @@ import type { Unit } from './units.ts';
 export interface Table {
   columns: readonly string[];
   rows: readonly (readonly (string | number)[])[];
-  /** Formats a number for people. Exported files contain the unformatted number. */
+  /** Formats a number for display. Exported files contain the unformatted number. */
   text?: (value: number) => string;
 }
 

@@ -6,7 +6,7 @@ export function toCsv({ columns, rows }: Table): string {
 }
 
 function cell(value: string | number): string {
-  // Put an apostrophe before these characters, because a spreadsheet would otherwise run the text as a formula.
+  // Put an apostrophe before text that starts like a formula, because a spreadsheet would otherwise run the formula.
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,4 @@
-/** A chart of the number of people that each publisher adds to those reached by the publishers above it. */
+/** A chart of the number of people that each publisher adds to the reach of the publishers above it. */
 import { around, spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot, rowsOnAxis } from './chart.ts';
 import { across, type Node, node } from './node.ts';

@@ -58,8 +58,8 @@ function finite(values: readonly number[]): number[] {
 }
 
 /**
- * Draws the numbers of an axis. A narrow plot hides every second number. If the count is even, a narrow plot shows only
- * the first and the last number.
+ * Draws the numbers of an axis. If their count is odd, a narrow plot hides every second number. If it is even, a narrow
+ * plot shows only the first and the last number.
  */
 export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): Node[] {
   const last = ticks.length - 1;

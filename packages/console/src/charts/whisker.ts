@@ -11,7 +11,7 @@ export interface WhiskerStyle {
   /** Half the height of a cap, in pixels. */
   cap?: number;
   radius?: number;
-  /** Leaves out the halo, which would look like a notch in the bar. */
+  /** True if the whisker is drawn on a bar. It then has no halo, which would look like a notch in the bar. */
   isOnBar?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function whiskerChart(title: string, figure: Figure, unit: Unit): Chart {
   };
 }
 
-/** Draws a figure and an axis around its interval, in 44 pixels of height. */
+/** Draws a figure with its interval, on an axis that fits the interval. The drawing is 44 pixels high. */
 export function closeUp(figure: Figure, unit: Unit): Node[] {
   const { value, interval = [value, value] } = figure;
   const scale = scaleAround([value, ...interval], unit);

@@ -109,7 +109,7 @@ export interface About {
   principal: string;
   /** The folder of the keys, or undefined for a demo party. */
   identity?: string;
-  /** The party's signing certificate at the exchange. `isOwn` is false if it does not match the party's private key. */
+  /** The party's signing certificate at the exchange. `isOwn` is false if the party's private key does not match it. */
   certificate?: CertificateFacts & { name: string; isOwn: boolean };
   /** A root without a party may issue certificates for every party that has no root of its own. */
   roots: (CertificateFacts & { party?: string })[];
@@ -125,7 +125,7 @@ export interface FoundTitles {
   matches: { name: string; title: string }[];
   /** The number of titles that were searched, starting with the newest. */
   searched: number;
-  /** False if older titles remain. Call again to search them, until `searched` stops growing. */
+  /** False if older titles remain. Each further call may search more of them, up to a maximum. */
   isComplete: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { Companion } from '../companion/client.ts';
 import { type OpenedQuestion, type OpenedResult, VERIFIED_MS } from '../companion/methods.ts';
 import { type Session, useSession } from '../session/session.ts';
 
-/** Reads the question of a measurement. Questions that are requested at the same time are opened in one call. */
+/** Returns the query for a measurement's question. Questions that are requested at the same time share one call. */
 export function questionQuery({ companion, principal }: Session, name: string) {
   return queryOptions({
     queryKey: ['questions', principal, name],
@@ -51,7 +51,7 @@ function questionsOf(companion: Companion): Open {
 }
 
 /**
- * Returns a function that opens one question. Calls within a few milliseconds are combined into one call of the companion.
+ * Returns a function that opens one question. Combines calls within a few milliseconds into one call to the companion.
  */
 export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open {
   let waiting = new Map<string, PromiseWithResolvers<OpenedQuestion>>();

@@ -7,7 +7,7 @@ const WIDE = 64;
 const NARROW = 180;
 /** Rows that are drawn above and below the window. */
 const OVERSCAN = 6;
-/** More rows are read when at most this many rows remain below. */
+/** More rows are read when at most this many rows remain below the drawn rows. */
 const NEAR_END = 25;
 
 export function VirtualTable<Row>({

@@ -16,7 +16,7 @@ const KEYS = ['certificates', 'measurementConsumers', 'dataProviders', 'duchies'
 
 export function pathOf(name: string, role: Role): string | undefined {
   const [collection, id] = [name.split('/').at(-2)!, idOf(name)];
-  // A consumer sees requisitions on the page of their measurement.
+  // A consumer sees a requisition on the page of the requisition's measurement.
   if (collection === 'requisitions' && role === 'consumer')
     return pathOf(name.split('/').slice(0, 4).join('/'), role);
   if (KEYS.includes(collection)) return role === 'operator' ? undefined : '/keys';

@@ -145,8 +145,8 @@ async function refresh({ server, client }: Provider, refreshToken: string): Prom
 }
 
 /**
- * Keeps the ID token and the refresh token. The page sends the ID token to the exchange, and does not use the access
- * token.
+ * Returns the ID token and the refresh token from the response. The page sends the ID token to the exchange, and does
+ * not use the access token.
  */
 function tokensOf(response: oauth.TokenEndpointResponse): Tokens {
   const { id_token: idToken, refresh_token: refreshToken } = response;

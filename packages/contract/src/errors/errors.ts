@@ -87,8 +87,8 @@ export function invalid(violations: Violation[]): ExchangeError {
 export const REQUIRED = 'is required';
 
 /**
- * Reads an error that `toJSON` wrote, or returns undefined if the body is not an exchange's error. Accepts a reason
- * that this version does not know. Replaces an unknown code with the code for the HTTP status in the body.
+ * Reads an error that `toJSON` wrote, or returns undefined if the body is not an error from an exchange. Accepts a
+ * reason that this version does not know. Replaces an unknown code with the code for the HTTP status in the body.
  */
 export function errorFromJson(
   body: JsonValue,

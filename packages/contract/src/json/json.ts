@@ -141,8 +141,8 @@ class Parser {
 
   private string(): string {
     const start = this.at + 1;
-    // Find the closing quote before looking for escapes. A ciphertext is megabytes of base64 without escapes, so its
-    // first quote is its end.
+    // Find the closing quote before looking for escapes. A ciphertext is megabytes of base64 without escapes, so the
+    // first quote ends the string.
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);

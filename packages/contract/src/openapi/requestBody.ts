@@ -28,8 +28,8 @@ function printMessage(
 }
 
 /**
- * The body is either the resource itself or a message that wraps the resource. Either form may contain `parent` and
- * `requestId`.
+ * Returns a body that is either the resource itself or a message that wraps the resource. Both forms have `parent` if
+ * the route creates a resource, and `requestId` if the route takes one.
  */
 function printResource(
   route: Route,

@@ -59,7 +59,7 @@ export const sketchMembers = {
   publisherPrivacyParams: hiding,
 };
 
-/** Properties of only `liquidLegionsV2`, which is the Liquid Legions protocol with frequencies. */
+/** Properties that only the config of `liquidLegionsV2` has, because this protocol also measures frequencies. */
 export const frequencySketchMembers = {
   samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
   maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),

@@ -14,7 +14,7 @@ export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 export type Body =
   /** A request message. `also` is the property that may repeat the resource name from the URL. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
-  /** The resource itself, or a message with the resource in `member` and an optional requestId. */
+  /** The resource itself, or a message with the resource in `member`. In a create, both may contain a requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
 
 /** An operation's error, with a `code` if it differs from the reason's usual code. */

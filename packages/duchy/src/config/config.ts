@@ -79,8 +79,8 @@ const SCHEMA = object(
     /** The folder that `mex identity` created. */
     identity: string(),
     /**
-     * Root certificates of the other parties. An entry is a folder with files such as `dataProviders/streamly.pem`, or one
-     * file such as `dataProviders/streamly=streamly.pem`.
+     * Root certificates of the other parties. An entry is a folder with files such as `dataProviders/streamly.pem`, or
+     * a party and its file, such as `dataProviders/streamly=streamly.pem`.
      */
     roots: array(string()),
     /** The address at which providers and other duchies reach this duchy. The exchange tells them this address. */

@@ -102,7 +102,8 @@ function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, r
 }
 
 /**
- * Parses `dataProviders/…/requisitions/…:fulfill` or `computations/…:advance`. Does not decode percent-encoded characters.
+ * Parses `dataProviders/…/requisitions/…:fulfill` or `computations/…:advance`. Throws for any other path, including one
+ * with percent-encoded characters.
  */
 function targetOf(url: string): { name: string; verb: 'fulfill' | 'advance' } {
   const [, path = '', verb] = /^\/[^/]+\/([^:?]+):(fulfill|advance)$/.exec(url) ?? [];

@@ -165,8 +165,8 @@ export class Attempt {
   }
 
   /**
-   * Fails the computation for all participants, and returns its final state. If the exchange cannot be reached, schedules a
-   * retry and returns undefined.
+   * Fails the computation for all participants, and returns its final state. After an error, for example because the
+   * exchange cannot be reached, schedules a retry and returns undefined.
    */
   private async failComputation(failure: PermanentError): Promise<Computation['state'] | undefined> {
     try {

@@ -106,7 +106,7 @@ async function senderTo(duchy: Duchy, peer: string): Promise<Send> {
     const { url: host, lookup } = address();
     const url = new URL(path, host);
     if (lookup !== undefined) return post(url, request, { lookup });
-    // Node's fetch accepts an iterable as a body, although its type does not.
+    // Node's fetch accepts an iterable as a body, although the TypeScript type of `fetch` does not allow one.
     const body = request.body as unknown as ReadableStream;
     const init = { ...request, method: 'POST', body, duplex: 'half', redirect: 'manual' };
     return duchy.fetch(url, init as RequestInit);

@@ -18,8 +18,8 @@ import type { StageFunction } from './work.ts';
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Creates a stage that publishes the keys with which providers and other duchies encrypt. The stage waits if the
- * exchange already has different keys, because this process then has the wrong database.
+ * Creates a stage that publishes the keys that providers and other duchies use to encrypt data. The stage waits if the
+ * exchange already has different keys of this duchy, because this process then has the wrong database.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {

@@ -62,7 +62,7 @@ export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<v
   await handle.sync().finally(() => handle.close());
 }
 
-/** Processes a few files at a time, so that reading overlaps with hashing. After a failure, starts no more files. */
+/** Processes a few files at a time, so that reading overlaps with hashing. Stops and throws after the first error. */
 export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   let failure: unknown;

@@ -1,4 +1,4 @@
-/** Declares settings. Checks find all ports, addresses, and TLS files by the schemas `Port`, `Host`, and `TlsFiles`. */
+/** Declares settings. `settingsOf` finds all settings with a given schema, such as all ports by the schema `Port`. */
 import { number, object, type Static, type TSchema, text } from '@measurement-exchange/contract/schema';
 
 export interface Setting<T> {

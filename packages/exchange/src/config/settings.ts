@@ -152,7 +152,7 @@ export const SETTINGS = {
 
 export type Config = { -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['initial'] };
 
-/** Returns a member, such as `schema`, of every setting. The keys are the names of the settings. */
+/** Returns an object that maps each setting's name to one member of the setting, such as its `schema`. */
 export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, one]) => [name, one[member]]);
   return Object.fromEntries(entries) as Record<keyof Config, Setting<unknown>[M]>;

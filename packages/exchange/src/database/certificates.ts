@@ -43,8 +43,8 @@ export const findCertificate = read.first(
 );
 
 /**
- * Generates an ORDER BY list that puts a party's best certificate first: not revoked or held, then valid now, then the last
- * to expire. `now` is the SQL parameter of the current time, such as `$2`.
+ * Generates an ORDER BY list that puts a party's best certificate first. Certificates that are neither revoked nor on
+ * hold come first, then those that are valid now, then the last to expire. `now` is a SQL parameter, such as `$2`.
  */
 export function preference(now: string): string {
   return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,

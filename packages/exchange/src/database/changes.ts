@@ -8,8 +8,8 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * The position of a row in a party's change log, or of the log's start. Use only transaction IDs of stored rows or 0.
- * After a crash, PostgreSQL may reuse other IDs, and a reader at such a position would miss changes.
+ * The position of a row in a party's change log, or of the log's start. `xid` must be 0 or the transaction ID of a
+ * stored row. After a crash, PostgreSQL may reuse any other ID, and a reader at that position would miss changes.
  */
 export interface Position {
   /** A transaction ID as a decimal number. */

@@ -3,7 +3,7 @@ import { type Queryable, sql } from './db.ts';
 import { read } from './run.ts';
 import { rootsForParties, rootsNamed } from './trustedRoots.ts';
 
-/** Keys are compared as the bytes of the SubjectPublicKeyInfo, which a certificate contains unchanged. */
+/** Finds the roots with the key `$1` by a search for its bytes (SubjectPublicKeyInfo in DER) in each certificate. */
 const CLAIMS = sql<{ trusted_for: (string | null)[]; registered_for: string[] }>(
   'client_certificate_claims',
   `SELECT ARRAY(SELECT DISTINCT party FROM trusted_roots WHERE position($1::bytea IN x509_der) > 0) AS trusted_for,

@@ -58,7 +58,7 @@ export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FO
 interface DoctorOptions {
   connection: pg.ClientConfig;
   onCheck?: (id: string, done: number, total: number) => void;
-  /** An abort closes the doctor's connection, so that the doctor rejects. */
+  /** An abort closes the database connection, so that the promise of `doctor` rejects. */
   signal?: AbortSignal;
 }
 

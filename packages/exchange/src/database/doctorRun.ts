@@ -37,14 +37,14 @@ export const lockDoctorRun = inTransaction.one(
 
 const LEASED = `lease_expiry = now() + $2::int * interval '1 millisecond'`;
 
-/** Stores that a run starts, and the number of requests. The caller must lock the row. */
+/** Stores the start of a run, and the number of runs requested so far. The caller must lock the row. */
 export const startDoctorRun = inTransaction.last(
   (requests: number, now: Timestamp, leaseMs: number) => [now, leaseMs, requests],
   'doctor_run_start',
   `UPDATE doctor_run SET start_time = $1, ${LEASED}, requests = $3`,
 );
 
-/** Stores that a run starts. Returns false if a run is in progress or began after `since`. */
+/** Stores the start of a run. Returns false without a change if a run is in progress or began after `since`. */
 export const claimDoctorRun = read.exists(
   (since: Timestamp, now: Timestamp, leaseMs: number) => [now, leaseMs, since],
   'doctor_run_claim',

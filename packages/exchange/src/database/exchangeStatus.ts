@@ -23,7 +23,7 @@ export interface MeasurementCount {
   refused: number;
 }
 
-/** Generates SQL that counts at most `$1` rows. summaries.ts explains why the limit is a parameter. */
+/** Generates SQL that counts at most `$1` rows by state. summaries.ts explains why the limit is a parameter. */
 const counted = (found: string) => `SELECT state, count(*)::int AS count,
     (count(*) FILTER (WHERE failure_reason = 'REQUISITION_REFUSED'))::int AS refused
   FROM (SELECT state, failure_reason FROM measurements WHERE ${found} LIMIT $1::int) found GROUP BY state`;

@@ -39,8 +39,8 @@ const NOT_FOR_DEVELOPMENT =
 interface Migrated {
   applied: string[];
   /**
-   * True if the logs contained transaction IDs of another server, as after a restore. In that case, `migrate` has
-   * emptied the change log.
+   * True if the logs contained transaction IDs of another server, for example after a restore. In that case, `migrate`
+   * has emptied the change log.
    */
   restored: boolean;
 }

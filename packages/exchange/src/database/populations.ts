@@ -84,8 +84,8 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Locks all populations until the transaction ends, which is acceptable because populations rarely change. `takers`
- * lists other populations that have one of the model lines.
+ * Locks all populations until the transaction ends, which is acceptable because populations rarely change. `takers` in
+ * the result lists the given model lines that belong to other populations.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([

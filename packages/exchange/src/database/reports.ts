@@ -136,7 +136,7 @@ export const findByRequestId = read.first(
   object({ id: cell<string>('id'), hash: cell<Uint8Array>('hash') }),
 );
 
-/** Returns whether the consumer has a report with this ID, even a deleted one. */
+/** Returns whether the consumer has a report with this ID. Deleted reports count too, because they keep their IDs. */
 export const isIdTaken = read.exists(
   (consumer: string, id: string) => [consumer, id],
   'report_id_taken',
@@ -211,7 +211,7 @@ export function saveDeletedReport(tx: Transaction, report: ReportRecord): void {
 }
 
 /**
- * Stores for which measurement the report waits. The version stays the same, because this field is not part of the
+ * Stores the measurement that the report waits for. The version stays the same, because this field is not part of the
  * report that the consumer reads.
  */
 export const saveWaitingFor = inTransaction.last(

@@ -55,8 +55,9 @@ export interface Place {
 }
 
 /**
- * Locks at most `$1` cascades at the position of the oldest cascade, except those that another replica has locked. The
- * locked cascades proceed together, so that many revocations need few passes over the pending measurements.
+ * Locks at most `$1` cascades that have reached the same position as the oldest cascade. Skips cascades that another
+ * replica has locked. The locked cascades proceed together, so that many revocations need few passes over the pending
+ * measurements.
  */
 export const lockNextCascades = inTransaction.all(
   (limit: number) => [limit],

@@ -28,8 +28,8 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 
 /**
  * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log restarts
- * at sequence number 0, which no existing token has. The other logs keep their rows, but rows with too high
- * transaction IDs get the ID of the current transaction.
+ * at sequence number 0, which no existing token has. The other logs keep their rows, but a row whose transaction ID is
+ * too high gets the ID of the current transaction.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;

@@ -32,7 +32,8 @@ export function appendChanges(first: number): string {
 }
 
 /**
- * Returns the SQL parameter that contains the kinds of the changes. `first` must be the same as for `appendChanges`.
+ * Returns the SQL parameter that contains the kinds of the changes. `first` is the number of the first parameter of
+ * `appendChanges`.
  */
 export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;

@@ -81,8 +81,8 @@ const ENQUEUE = sql(
 );
 
 /**
- * Creates deliveries and moves the webhook's cursor. Returns false if the lease was lost, or if the webhook's owner has
- * moved the cursor meanwhile.
+ * Creates deliveries and moves the webhook's cursor. Returns false without a change if the lease was lost, or if the
+ * cursor is no longer at `from`.
  */
 export async function enqueueDeliveries(
   db: Queryable,

@@ -28,7 +28,7 @@ export interface Development {
   stop(): void;
 }
 
-/** Returns base64 keys. The database stores them, so that all replicas use the same keys. */
+/** Returns two random keys in base64. The database stores the keys, so that all replicas use the same keys. */
 export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; secretsKey: string }> {
   const key = () => randomBytes(32).toString('base64');
   return {

@@ -12,7 +12,7 @@ export interface ApiKeyRecord {
   expireTime: Timestamp;
 }
 
-/** The number of random bytes in a key, which makes it infeasible to find a key from its hash. */
+/** The number of random bytes in a key. With this many random bytes, nobody can find a key from its hash. */
 export const API_KEY_BYTES = 32;
 /** Tools that search files for secrets find keys by this prefix. */
 const PREFIX = 'mex_';

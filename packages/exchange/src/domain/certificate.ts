@@ -52,8 +52,8 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
 }
 
 /**
- * Throws if the measurement depends on a revoked certificate. The measurement accepts no more data, because it will
- * soon fail.
+ * Takes the revoked certificates on which a measurement depends. Throws if there are any, because the measurement will
+ * soon fail and accepts no more data.
  */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;

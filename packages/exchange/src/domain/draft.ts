@@ -1,6 +1,6 @@
 /**
- * Makes those checks of a new measurement for which the request is enough. newMeasurement.ts makes the other checks,
- * after the rows that the draft names have been loaded from the database.
+ * Makes the checks of a new measurement that need only the request. newMeasurement.ts makes the other checks, after
+ * the rows that the draft names have been loaded from the database.
  */
 import {
   decodeMeasurementSpec,

@@ -120,7 +120,7 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
 
 /**
  * Throws if one of the population's model lines already belongs to another population. `takers` lists these model
- * lines.
+ * lines and the populations to which they belong.
  */
 export function requireFreeModelLines(
   population: PopulationRecord,

@@ -141,7 +141,8 @@ export function settleReport({ report, entries }: ReportWithEntries): ReportReco
 }
 
 /**
- * Removes the content. The row stays, so that its ID stays taken: the versions of a new report would start at 1 again.
+ * Removes the content, but keeps the row, so that no new report can get the same ID. The versions of a new report would
+ * start at 1 again.
  */
 export function deleteReport(before: ReportRecord, now: Timestamp): ReportRecord {
   return {

@@ -28,7 +28,7 @@ export class DoctorRuns {
     this.parts = parts;
   }
 
-  /** Runs in the background. The caller must have stored `startTime` as the start of the run. */
+  /** Runs the doctor in the background. The caller must have stored `startTime` as the start of the run. */
   begin(startTime: Timestamp): void {
     this.running = this.running.then(() => this.run(startTime));
   }

@@ -9,7 +9,7 @@ import { reportName, settleReport } from '../domain/report.ts';
 import type { Exchange } from '../operations/context.ts';
 
 const BATCH = 50;
-/** The minimum time between two searches for reports of parties that had changes. */
+/** The minimum time between two searches of the changed parties' reports. */
 const SEARCH_EVERY_MS = 50;
 const AUTHOR = { operation: 'settleReport', principal: 'exchange', requestId: 'settleReport' };
 

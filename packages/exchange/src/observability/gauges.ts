@@ -43,7 +43,7 @@ export function watchDatabase(
 }
 
 /**
- * Returns a function that measures for how many seconds the oldest running transaction has delayed later changes.
+ * Returns a function that measures how long the oldest running transaction has delayed later changes, in seconds.
  * PostgreSQL may hide that transaction's start time, so the function remembers when it first saw the transaction.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {

@@ -34,9 +34,9 @@ const port = 5432;
 const silenceMs = 20_000;
 
 /**
- * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. Only a caller that holds the lock
- * on the data directory may stop the server. The server runs in a separate session. Only stop() ends it. Ctrl-C and the
- * end of this process do not.
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The server runs in a separate
+ * session, so neither Ctrl-C nor the end of this process stops the server. Only stop() does, and only a caller that
+ * holds the lock on the data directory may call stop().
  */
 export async function startPostgres(options: StartOptions) {
   const { dataDir, log = () => {}, namespaces = true } = options;

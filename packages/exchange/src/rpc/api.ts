@@ -185,7 +185,8 @@ export function mismatch(pattern: string, name: string, field: string): Exchange
 }
 
 /**
- * Returns the response of a batch. Throws RESPONSE_TOO_LARGE if the response exceeds the default limit of gRPC clients.
+ * Returns `batch`, the response to a batch request. Throws RESPONSE_TOO_LARGE if the response exceeds the default limit
+ * of gRPC clients.
  */
 export function withinLimit<Batch>(batch: Batch): Batch {
   if (sizeBound(batch) <= MAX_PAGE_BYTES) return batch;

@@ -59,8 +59,8 @@ export function readBody(stream: ServerHttp2Stream, { maxBytes, grow }: BodyLimi
 }
 
 /**
- * Returns the message, and throws unless the body is exactly one uncompressed message. Connect would report INTERNAL
- * for some other bodies.
+ * Returns the message in the body. Throws if the body is not exactly one uncompressed message. Connect would report
+ * INTERNAL for some of these bodies.
  */
 export function messageIn(body: Uint8Array, maxBytes: number): Uint8Array {
   if (body.length < ENVELOPE_BYTES) throw malformed('The body is not one message.');

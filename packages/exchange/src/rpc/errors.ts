@@ -10,8 +10,8 @@ import {
 import { internalError } from '../serving/index.ts';
 
 /**
- * The error domain of the public reference system, because its clients compare the domain. REST errors have a different
- * domain.
+ * The error domain. gRPC errors use the domain of the public reference system, because its clients compare the domain.
+ * REST errors have a different domain.
  */
 const DOMAIN = 'halo.wfanet.org';
 

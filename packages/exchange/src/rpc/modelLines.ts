@@ -86,8 +86,8 @@ export function modelLines(api: Api): Partial<ServiceImpl<typeof ModelLines>> {
 }
 
 /**
- * Returns whether the provider's data covers the interval. A model line without its own interval has the provider's
- * general interval.
+ * Returns whether the provider's data for the model line `name` covers the interval `wanted`. A model line without its
+ * own interval has the provider's general interval.
  */
 function covers(provider: DataProvider, name: string, wanted: Required<Interval>): boolean {
   const { dataAvailabilityInterval, dataAvailabilityIntervals } = provider;
@@ -109,7 +109,8 @@ function intervalIn(interval: Parameters<typeof fromInterval>[0]): Required<Inte
 }
 
 /**
- * Returns a suite's model lines, sorted by name. All model lines have the type PROD, so other `types` match nothing.
+ * Returns the model lines of one suite or of all suites, sorted by name. All model lines have the type PROD, so other
+ * `types` match nothing.
  */
 async function modelLinesOf(call: Call, suite: string, types: ModelLine_Type[]): Promise<ModelLine[]> {
   if (types.length > 0 && !types.includes(ModelLine_Type.PROD)) return [];

@@ -188,7 +188,7 @@ interface DuchyKeys {
 
 /**
  * Returns the name that starts with the data provider. gRPC clients use this name even if they are consumers. A
- * tombstone has no data provider, so the result is the name in the request.
+ * tombstone has no data provider, so its name is returned unchanged.
  */
 function canonicalName({ name, dataProvider }: Requisition): string {
   return dataProvider === undefined ? name! : `${dataProvider}/requisitions/${name!.split('/').at(-1)}`;

@@ -67,7 +67,7 @@ export function addServices(
   return unary;
 }
 
-/** The functions that `Api.unary` returns. */
+/** The type of the functions that `Api.unary` returns. */
 type Served = ReturnType<typeof Api.prototype.unary<object, Record<string, unknown>>>;
 
 /**

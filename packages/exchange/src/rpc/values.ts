@@ -1,4 +1,4 @@
-/** Translates the values that several services share. Bytes and 64-bit integers are not converted to JSON. */
+/** Translates the values that several services share. Leaves bytes as they are, instead of encoding them for JSON. */
 import { create, type DescEnum, toBinary } from '@bufbuild/protobuf';
 import type { Any, Timestamp as ProtoTimestamp } from '@bufbuild/protobuf/wkt';
 import { AnySchema, TimestampSchema } from '@bufbuild/protobuf/wkt';

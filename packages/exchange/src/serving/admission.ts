@@ -21,7 +21,7 @@ const SLOTS = 16;
 const ACTIVE_MS = 1_000;
 /** The limit on a flow's credit. A flow may save up or owe at most this much slot time. */
 const BURST_MS = 20;
-/** A flow may use a slot for at least this fraction of the time, no matter how many flows are active. */
+/** Every flow earns enough credit to use one slot for this fraction of the time, even if many flows are active. */
 const MIN_RATE = 1 / 8;
 /** A flow may use up to this many times the average flow's slot time without waiting for credit. */
 const MEAN_MULTIPLE = 3;
@@ -48,7 +48,10 @@ export class Admission {
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
-  /** The number of times that `leave` has granted slots immediately since it last granted slots in a later turn. */
+  /**
+   * The number of times that `leave` has granted slots immediately. Reset when slots are granted in a later turn of the
+   * event loop.
+   */
   private handedOn = 0;
   private granting = false;
   private readonly maxWaiting: number | undefined;

@@ -18,8 +18,8 @@ interface Others {
 const BEARER = /^Bearer [^ ]/i;
 
 /**
- * Returns the credentials of a request. The Authorization header takes precedence over an API key, and both over a
- * certificate.
+ * Returns the credentials of a request. The Authorization header takes precedence over an API key, and an API key takes
+ * precedence over a certificate.
  */
 export function credentialsIn(
   authorization: string | undefined,

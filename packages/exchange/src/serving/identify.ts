@@ -5,8 +5,9 @@
  * - Credentials that were accepted before are not limited.
  * - Cheap checks are not limited. The expensive checks verify a signature, or read the database.
  * - Failed expensive checks count toward a rate limit. When the limit is reached, no further expensive checks are
- *   made. Each known subject has its own limit per address. Subjects that this replica has not seen share one limit,
- *   so they may have to retry while somebody at their address sends forged credentials.
+ *   made. Each known subject has its own limit per address. Subjects that this replica has not seen share another limit
+ *   per address, so they may have to retry while somebody at their address sends forged credentials. A known subject
+ *   whose own limit is reached also uses the shared limit.
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';

@@ -30,7 +30,7 @@ import { type Outcome, send } from './send.ts';
 
 /** The time after which a round starts no more deliveries. */
 export const ROUND_MS = 5_000;
-/** The maximum number of connections to one endpoint. Each connection serves a different resource. */
+/** The maximum number of connections to one endpoint. Each connection sends deliveries of a different resource. */
 const MAX_CONNECTIONS = 8;
 /** An idle round waits this long for committed changes that cannot be read yet, because an older transaction is running. */
 const UNREADABLE_MS = 500;

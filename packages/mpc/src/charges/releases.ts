@@ -8,7 +8,7 @@ export interface NoiseChoice {
    * The noise mechanism. Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace).
    */
   noise?: NoiseMechanism | undefined;
-  /** The provider's cap on the impressions per person. A result states this cap if it is lower than the consumer's cap. */
+  /** The provider's cap on the impressions per person. A result states this cap if the consumer's cap is higher. */
   maximumFrequencyPerUser?: number | undefined;
 }
 

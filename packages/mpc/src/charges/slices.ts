@@ -59,7 +59,7 @@ export class SliceSums {
   private readonly parsed = new Map<string, { id: number; slice: Slice }>();
   private readonly covers = new Map<string, number[][] | undefined>();
 
-  /** Returns the slice to charge: `wanted`, or everybody if the place already has too many slices. */
+  /** Returns `wanted`, or everybody if charging `wanted` would exceed the limits on slices and combinations. */
   chargeable(charged: SlicedAmounts, wanted: string): string {
     if (wanted === EVERYBODY || charged.has(wanted)) return wanted;
     return this.coversOf([...partsIn(charged), wanted]) === undefined ? EVERYBODY : wanted;
@@ -159,7 +159,7 @@ function masksAlong(axis: string, slices: readonly Slice[]): Set<bigint> {
   return masks;
 }
 
-/** Leaves out masks that another mask contains. Returns undefined if there are too many masks. */
+/** Returns the masks that no other mask contains. Returns undefined if there are too many masks. */
 function maximal(masks: ReadonlySet<bigint>): Set<bigint> | undefined {
   if (masks.size > 2 * MAX_COVERS) return undefined;
   const all = [...masks];

@@ -186,9 +186,9 @@ export class AffineBatches {
   }
 
   /**
-   * Returns the inverse. Throws if it is undefined because two points being added are equal or opposite. Only a
-   * dishonest party can cause this error: with a scalar very close to 0 or to the group order, or with a point that is
-   * a small multiple of another point.
+   * Returns the inverse, or throws a PointError if `inverse` is undefined. There is no inverse if two points to add are
+   * equal or opposite. Only a dishonest party can cause this error: with a scalar very close to 0 or to the group
+   * order, or with a point that is a small multiple of another point.
    */
   private checked(inverse: FieldArray | undefined): FieldArray {
     if (inverse !== undefined) return inverse;

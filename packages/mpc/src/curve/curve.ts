@@ -26,7 +26,7 @@ const ENTRY_WORDS = 2 * LIMBS;
  * `Curve` takes about 9 MB.
  */
 export const BATCH = 4096;
-/** The number of batches that callers can allocate. */
+/** The number of batches of points that callers can allocate. */
 const POINTS = 6;
 
 /**
@@ -68,7 +68,7 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /** Multiplies all points by one scalar. For different scalars, only the table entries and the signs differ. */
+  /** Multiplies all points by one scalar. Only the choice of table entries and signs depends on the scalar. */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));
@@ -238,7 +238,7 @@ export class Curve extends AffineBatches {
   }
 }
 
-/** Returns four bits of the number at index `at`. Place 0 is the lowest four bits. */
+/** Returns the four bits at `place` in the number that starts at index `at`. Place 0 is the lowest four bits. */
 function nibble(halves: Uint8Array, at: number, place: number): number {
   return (halves[at + (place >>> 1)]! >>> (4 * (place & 1))) & 0xf;
 }

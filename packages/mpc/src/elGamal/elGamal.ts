@@ -24,7 +24,7 @@ export interface Layout {
   at?: number;
 }
 
-/** A batch of at most `curve.capacity` ciphertexts. A curve has memory for three batches. */
+/** A batch of at most `curve.capacity` ciphertexts. A curve has memory for three of these batches. */
 export class Ciphertexts {
   private readonly curve: Curve;
   private readonly u: Points;

@@ -1,7 +1,7 @@
 /**
  * Proves that the duchy that publishes a key knows the key's secret (a non-interactive Schnorr proof, RFC 8235). Without
- * the proof, the last duchy to publish could publish its own key minus the keys of all other duchies. The sum of all keys
- * would then be its own key, and that duchy could decrypt alone.
+ * the proof, the last duchy to publish could publish its own key minus the keys of all other duchies. The sum of all
+ * keys would then be the last duchy's own key, and that duchy could decrypt alone.
  */
 import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import type { Binding } from '@measurement-exchange/contract';

@@ -135,8 +135,8 @@ export class LiquidLegionsCovariances {
   /**
    * Returns the covariance of the estimates of two reaches with `overlap` people in common. A person is in the same
    * register of every sketch, so sketches with common people have common errors. Pass `noiseVariance`, the variance of
-   * the noise on the register count, only if both reaches come from the same sketch. The result is then
-   * `liquidLegionsReachVariance`.
+   * the noise on the register count, only if both reaches come from the same sketch. The covariance then equals the
+   * variance that `liquidLegionsReachVariance` returns.
    */
   of(reaches: readonly [number, number], overlap: number, noiseVariance = 0): number {
     const { width, probabilities, rates, weights } = this;

@@ -106,9 +106,9 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the confidence interval of a product of two independent figures. To compute an end, the formula for the
- * standard deviation of a product is applied to the distances of both figures from that end of their own intervals. The
- * result is asymmetric if the two intervals are asymmetric.
+ * Returns the confidence interval of a product of two independent figures. For each end, the function takes the
+ * distance of each figure from that end of the figure's own interval, and applies the formula for the standard
+ * deviation of a product to both distances. The result is asymmetric if the two intervals are asymmetric.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

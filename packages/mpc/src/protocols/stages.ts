@@ -4,7 +4,7 @@ import type { ComputationState, DuchyRole } from '@measurement-exchange/contract
 /** The last stage. The duchy is done and waits for the exchange to report how the computation ended. */
 export const COMPLETE = 'COMPLETE';
 export const EXCHANGE = 'exchange';
-/** The message that sends the result to the exchange. */
+/** The message that carries the result to the exchange. */
 export const RESULT = 'RESULT';
 
 /** Identifies a duchy by its role, or by its position in the ring relative to the sender or receiver of a message. */
@@ -19,7 +19,7 @@ export interface StageRow<Run extends string = string> {
    */
   waitsFor?: { state: ComputationState } | { message: string; from: readonly Place[] };
   run?: Run;
-  /** The message that carries the function's output. */
+  /** The message that carries the output of `run`, and the receiver of the message. */
   sends?: { message: string; to: Place | typeof EXCHANGE };
   next: string;
 }

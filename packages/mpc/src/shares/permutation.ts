@@ -19,9 +19,9 @@ export function shuffle(values: Uint8Array, seed: Uint8Array): void {
 }
 
 /**
- * Swaps value `from` + i with the value at places[i]. A separate loop lets the processor fetch many values at once. The
- * loop does four swaps per iteration, so that the function is too long for the engine to inline. Inlined code would be
- * slower.
+ * Swaps value `from` + i with the value at places[i]. All places are drawn before the swaps, so that the processor can
+ * fetch many values at once. The loop does four swaps per iteration, so that the function is too long for the engine to
+ * inline. Inlined code would be slower.
  */
 export function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   let i = 0;

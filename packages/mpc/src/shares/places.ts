@@ -11,7 +11,7 @@ export const PLACE_BYTES = 16;
 
 const I64 = 0x7e;
 const F64 = 0x7c;
-// The indexes of the function's parameters, followed by the indexes of its local variables.
+// The indexes of the parameters of `draw`, followed by the indexes of its local variables.
 const [WORDS, PLACES, COUNT, DIVISOR, FROM, REST, NUMBER, INVERSE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
 const i32Load = (address: Code, offset: number): Code => [...address, 0x28, 2, offset];

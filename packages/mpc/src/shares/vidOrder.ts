@@ -121,7 +121,7 @@ class BucketSorter {
     this.sorting = { highs: array(), lows: array(), vids: array() };
   }
 
-  /** The next call overwrites the result. */
+  /** Returns the VIDs sorted by their hashes. The next call overwrites the result. */
   sorted(vids: Uint32Array): Uint32Array {
     this.hashAll(vids);
     startsOf(this.places);

@@ -22,7 +22,7 @@ export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
 /** The size of an encrypted register of a frequency sketch, in bytes. It contains an index, a key, and a count. */
 export const FREQUENCY_REGISTER_BYTES = 3 * CIPHERTEXT_BYTES;
 
-/** Encrypts under the combined key of all duchies. Each thread needs its own encrypter. */
+/** Encrypts sketches under the combined key of all duchies. Each thread needs its own encrypter. */
 export class SketchEncrypter {
   private readonly curve: Curve;
   private readonly key: ElGamalPublicKey;

@@ -14,8 +14,8 @@ export function componentsOf(rows: readonly Row[]): Row[][] {
 }
 
 /**
- * Joins parts whose periods overlap. The groups of these parts are disjoint, so the sum of their people must not exceed
- * the population.
+ * Returns lists of parts. Parts with overlapping periods are in the same list. Their groups are disjoint, so the sum of
+ * the people in these parts must not exceed the population.
  */
 export function neighborsOf<T extends { rows: Row[] }>(parts: readonly T[]): T[][] {
   const periods = new Map(

@@ -116,7 +116,7 @@ function sketchCovariance(
 
 /**
  * Returns how many people two unions have in common. Adds up the rows of all frequencies, because a solution does not
- * determine the frequencies of these people.
+ * determine which frequency each of these people has.
  */
 function peopleInBoth(a: PlannedNeed, b: PlannedNeed, { rows }: KnownSketches, overlap: Overlap): number {
   let sum = 0;

@@ -1,7 +1,7 @@
 /**
- * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of its unknowns, so
- * fitting all groups together takes much longer than fitting one after the other. Each round fits every group in turn
- * to the answers minus the people of the other groups. The rounds end when χ² hardly decreases.
+ * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of the number of
+ * unknowns, so fitting all groups together takes much longer than fitting one after the other. Each round fits every
+ * group in turn to the answers minus the people of the other groups. The rounds end when χ² hardly decreases.
  */
 import { type KindsOfPeople, NOBODY, type Problem } from './problem.ts';
 import { Search } from './search.ts';

@@ -12,8 +12,8 @@ import { type Answer, type Row, sharesOf } from './answers.ts';
 export const ROUNDING = 1 / 12;
 
 /**
- * Returns the variance of the noise in the sample, before it is scaled up to all people. The noise is in people,
- * impressions, seconds, or registers.
+ * Returns the variance of the noise in the sample, before the sample is scaled up to all people. The noise is a number
+ * of people, impressions, seconds, or registers.
  */
 export function noiseOf({ planned, answer }: Row, which: 'reach' | 'frequency' = 'reach'): number {
   const { noise } = answer.methodology;

@@ -76,7 +76,7 @@ function gainsIn(
   return gains.sort((a, b) => b.gain - a.gain);
 }
 
-/** Adds the unknowns with the largest gains together. If χ² does not decrease, adds one unknown instead. */
+/** Adds several unknowns with the largest gains at once. If χ² does not decrease, adds one unknown instead. */
 function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown; gain: number }[]): boolean {
   if (gains.length === 0) return false;
   const before = squares.chiSquared;
@@ -84,7 +84,7 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   squares.add(batch.map(({ one }) => one));
   // Accept any decrease, even a small one. A kind may gain little until the slack of its constraint is added, too.
   if (squares.chiSquared < before) return true;
-  // A linear combination of used kinds cannot be added. In that case, try the kind with the next-largest gain.
+  // An unknown that is a linear combination of used ones cannot be added. Then try the one with the next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
 }
 

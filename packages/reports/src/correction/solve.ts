@@ -69,8 +69,8 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
 
 /**
  * Checks the Karush-Kuhn-Tucker conditions, using only the answers and the fitted numbers. An unknown above 0 must have a
- * reward of 0, and no kind of people may have a reward above its price. Returns the largest decrease in χ² that a change
- * of one unknown could still cause.
+ * reward of 0, and no kind of people may have a reward above `price` (see `System.rewards`). Returns the largest
+ * decrease in χ² that a change of one unknown could still cause.
  */
 function residualOf(problem: Problem, system: System, squares: LeastSquares<Unknown>): number {
   const all = system.precision.timesDense(squares.restOf(system.target));

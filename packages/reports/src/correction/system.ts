@@ -24,7 +24,7 @@ export class System {
    */
   readonly always: Unknown[];
   private readonly problem: Problem;
-  /** The indexes of the constraints in which each row has a weight, and the weights. */
+  /** For each row, the indexes of the constraints that contain the row, and the row's weight in each of them. */
   private readonly weights: [constraint: number, weight: number][][];
 
   constructor(problem: Problem) {
@@ -58,8 +58,8 @@ export class System {
   }
 
   /**
-   * Returns the reward for one more person in each row, from the rewards of all equations. A kind of people is worth adding
-   * only if its reward exceeds `price`, which is above 0 if the population is used up.
+   * Returns the reward for one more person in each row. `all` contains the rewards of all equations. A kind of people
+   * is worth adding only if its reward exceeds `price`, which is above 0 if the population is used up.
    */
   rewards(all: Float64Array): { rewards: Float64Array; price: number } {
     const { values, population } = this.problem;

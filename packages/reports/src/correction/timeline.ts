@@ -22,7 +22,7 @@ interface Step {
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
-  /** The indexes in `before` of the starts from which a period continues after this interval. */
+  /** The indexes in `before` of the starts of periods that continue after this interval. */
   open: number[];
 }
 

@@ -61,7 +61,7 @@ export function groupText(group: Group): string {
     .join(', ');
 }
 
-/** Quotes a cell if needed. A leading apostrophe keeps spreadsheets from computing a text as a formula. */
+/** Quotes a cell if needed. A leading apostrophe keeps spreadsheets from evaluating a text as a formula. */
 function cell(value: string | number): string {
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

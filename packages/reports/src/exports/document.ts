@@ -54,9 +54,9 @@ export interface DocumentFigure extends DocumentPlace {
 }
 
 export type DerivedName =
-  /** The people that exactly these segments reached. */
+  /** The people that all segments in `of` reached, and no other segment. */
   | 'overlap'
-  /** The people that no earlier segment of the definition reached. */
+  /** The people that this segment reached, but no earlier segment of the definition. */
   | 'incremental reach'
   /** The people that only this segment reached. */
   | 'exclusive reach'
@@ -130,7 +130,7 @@ function valueIn({ value, interval: [low, high] }: Ratio): DocumentValue {
   return { value, low, high };
 }
 
-/** Returns each period and group with figures about people, in the order of the figures. */
+/** Returns each pair of a period and a group that has figures about people, in the order of the figures. */
 function blocksOf({ figures }: Report): Required<Block>[] {
   const blocks = figures
     .filter(({ figure }) => isPeople(figure.request.metric))

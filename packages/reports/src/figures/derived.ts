@@ -24,7 +24,7 @@ export function overlapOf(report: Report, block: Block): Overlap[] {
     .sort((a, b) => b.people.value - a.people.value);
 }
 
-/** Returns, for each segment in `order`, the number of people that no earlier segment reached. */
+/** Returns, for each segment in `order`, the number of people that this segment reached, but no earlier segment. */
 export function incrementalReach(
   report: Report,
   order: readonly string[],

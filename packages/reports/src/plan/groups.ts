@@ -15,7 +15,7 @@ export function attributesOf({ attributes, subpopulations = [] }: Surroundings) 
   return values;
 }
 
-/** Returns whether the population has people in the group. Returns true if the attributes of its people are unknown. */
+/** Returns whether the population has people in the group. Returns true if the people's attributes are unknown. */
 export function hasPeople(group: Group, { subpopulations }: Surroundings): boolean {
   return subpopulations === undefined || subpopulations.some((part) => isIn(part, group));
 }

@@ -39,8 +39,8 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 }
 
 /**
- * Returns each need's share of the budget. If a person in the need's slice is charged for up to n needs at one place,
- * the share is 1 / n.
+ * Returns each need's share of the budget. The share is 1 / n, where n is the largest number of needs for which one
+ * person in the need's slice is charged at one place.
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();

@@ -5,7 +5,7 @@ import type { Period } from '../definition/calendar.ts';
 import type { FigureRequest, ReportDefinition } from '../definition/definition.ts';
 import type { Group, Need } from '../needs/need.ts';
 
-/** A data provider's reference and UTC day, to which a need is charged. */
+/** A place to which needs are charged: a data provider, one of its references, and a UTC day. */
 export interface Place {
   dataProvider: string;
   reference: string;

@@ -1,6 +1,7 @@
 /**
- * Exact set algebra. An atom stands for the people in one exact combination of segments: a bit mask with one bit per
- * segment. The reach of every set is a weighted sum of the reaches of unions, with integer weights.
+ * Exact set algebra. An atom is a bit mask with one bit per segment. It stands for the people in all segments
+ * whose bit is 1 and in no other segment. The reach of every set is a weighted sum of the reaches of unions, with
+ * integer weights.
  */
 import type { Expression } from '../definition/expression.ts';
 

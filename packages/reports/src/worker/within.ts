@@ -31,8 +31,8 @@ export function outcomeOf({ plan, answers }: Task): Outcome {
 }
 
 /**
- * Starts a thread and returns the thread's report. `start` returns a function that ends the thread. Throws a SolveError
- * if no solution is found within the time limit.
+ * Calls `start` to start a thread, and returns the thread's report. `start` returns a function that ends the thread.
+ * Throws a SolveError if no solution is found within the time limit.
  */
 export async function within(
   start: (done: (outcome: Outcome) => void, failed: (error: unknown) => void) => () => void,

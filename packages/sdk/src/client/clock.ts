@@ -1,4 +1,4 @@
-/** The clock used for the waits between attempts. */
+/** The clock that the client uses to tell the time and to wait. */
 export interface Clock {
   /** Returns the current time in milliseconds since 1970. */
   now(): number;

@@ -26,8 +26,8 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
 ): Listing<Item, Page> {
   async function* pages() {
     let pageToken: string | undefined;
-    // Detect endless lists with Brent's algorithm: save the token of every page whose number is a power of two. If the
-    // pages repeat, a saved token comes up again.
+    // Detect endless lists with Brent's algorithm: save the latest token whenever the page count is a power of two. If
+    // the pages repeat, the saved token comes up again.
     let passed: string | undefined;
     let empty = 0;
     for (let count = 1; ; count++) {

@@ -25,7 +25,7 @@ export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 /** The type that a method resolves to: a resource or a `Listing` of resources. For example, `ResponseOf<'getParty'>`. */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
-/** If the operation has several top-level collections, the `collection` argument selects one. */
+/** The method for an operation. If the operation has several top-level collections, `collection` selects one. */
 type Method<O extends Operation> =
   IsUnion<TopLevel<RouteOf<O>['path']>> extends true
     ? <C extends TopLevel<RouteOf<O>['path']>>(

@@ -57,7 +57,7 @@ export function deduplicatedFigures(
   };
 }
 
-/** `maximumFrequency` is absent if only the reach was requested. */
+/** Returns the parameters of the request. `maximumFrequency` is absent if only the reach was requested. */
 function askedOf(
   spec: PlainSpec,
 ): AskedFrequency | { reachPrivacyParams: PrivacyParams | undefined; maximumFrequency?: never } {

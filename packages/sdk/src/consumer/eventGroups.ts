@@ -1,4 +1,4 @@
-/** Reads event groups as a consumer: fetches them, and decrypts and decodes their metadata with the provider's schema. */
+/** Fetches event groups as a consumer, decrypts their metadata, and decodes it with the provider's message types. */
 import { type FileRegistry, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ConsentError, decrypt } from '@measurement-exchange/consent';
@@ -124,8 +124,8 @@ async function metadataOf(
   }
 
   /**
-   * Reads unencrypted metadata. The exchange returns the message as JSON, or as bytes if its descriptor no longer contains
-   * the type.
+   * Reads unencrypted metadata. The exchange returns the message as JSON, or as bytes if the descriptor no longer
+   * contains the message's type.
    */
   function readable(): Given {
     const { eventGroupMetadataDescriptor: descriptor, metadata: any } = metadata!;

@@ -1,6 +1,6 @@
 /**
- * Computes the expected uncertainty of a measurement's figures, without any data. The file assumes a value for each figure,
- * and then estimates the error in the same way as for a real result.
+ * Computes the expected uncertainty of a measurement's figures, without any data. Assumes a value for each figure, and
+ * then estimates the error in the same way as for a real result.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';

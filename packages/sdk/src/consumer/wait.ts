@@ -125,8 +125,8 @@ export async function failureOf(
 }
 
 /**
- * Returns the refusal that made the measurement fail, or undefined if it cannot be read. Callers can do without it, because
- * the failure's message also contains the justification.
+ * Returns the refusal that made the measurement fail, or undefined if the refusal cannot be read. In that case, the
+ * failure's message still contains the justification.
  */
 async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   try {

@@ -44,8 +44,8 @@ export interface Condition {
 }
 
 /**
- * The values of attributes that are the same for every event that the filter tests. In the filter, these values replace
- * the attributes as constants.
+ * The known values of some attributes. Every event that the filter tests has these values. In the filter, constants
+ * with these values replace the attributes.
  */
 export type KnownValues = Readonly<Record<string, AttributeValue>>;
 
@@ -247,7 +247,8 @@ class Checker {
 
   /**
    * Turns `attribute == null` and `attribute != null` into tests for absence and presence, because comparing an absent
-   * value directly would fail. Returns undefined for other calls.
+   * value directly would fail. Throws if null is compared with a value that is never null. Returns undefined for other
+   * calls.
    */
   private nullTest(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked | undefined {
     if (call.function !== '_==_' && call.function !== '_!=_') return undefined;

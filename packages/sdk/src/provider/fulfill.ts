@@ -15,7 +15,7 @@ import type { VerifiedRequisition } from './verify.ts';
 
 export interface Sealing {
   signer: Signer;
-  /** The resource name of the key's certificate. */
+  /** The resource name of the signer's certificate. */
   certificate: string;
 }
 

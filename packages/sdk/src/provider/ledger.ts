@@ -209,7 +209,10 @@ export class Ledger {
     this.statements.insertQuestion.run(requisition, measurement, timestampOf(Date.now()));
   }
 
-  /** Throws if the ledger belongs to another provider, because two providers in one ledger would share a budget. */
+  /**
+   * Assigns a new ledger to the provider. Throws if the ledger belongs to another provider, because two providers in
+   * one ledger would share a budget.
+   */
   requireProvider(provider: string): void {
     this.statements.insertProvider.run(provider);
     const { value } = this.statements.selectProvider.get()!;

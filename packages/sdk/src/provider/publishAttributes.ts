@@ -13,7 +13,7 @@ export interface PublishOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Updates the event groups whose attributes are different, and returns how many it updated. */
+/** Updates the event groups whose attributes differ from `attributes`, and returns how many it updated. */
 export async function publishAttributes(
   client: ExchangeClient,
   { name, attributes, references, signal }: PublishOptions,
@@ -38,7 +38,7 @@ function isListed(
   return listed || Object.hasOwn(references, eventGroupReferenceId ?? '');
 }
 
-/** Returns the members in a fixed order, so that two attributes can be compared as JSON. */
+/** Returns the attribute's members in a fixed order, so that two attributes can be compared as JSON. */
 function inOrder({ name, type, description, exampleValues = [] }: EventGroupAttribute) {
   return [name, type, description ?? '', exampleValues];
 }

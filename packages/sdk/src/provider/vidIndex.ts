@@ -124,7 +124,7 @@ export async function writeIndexes(
   }
 }
 
-/** Returns undefined if the file is missing, incomplete, corrupt, or for another population. */
+/** Reads an index file. Returns undefined if the file is missing, incomplete, corrupt, or for another population. */
 export async function readIndexes(
   path: string,
   fingerprint: Uint8Array,

@@ -14,7 +14,7 @@ import { query, type Statement } from './roundTrip.ts';
 const MAX_TOGETHER = 8;
 
 interface Lookup {
-  /** The promise never rejects. An error goes to the caller of the lookup. */
+  /** Sends the lookup. The promise never rejects, because an error goes to the caller of the lookup. */
   send(client: pg.PoolClient): Promise<void>;
   fail(error: Error): void;
 }

@@ -13,7 +13,7 @@ export interface RowSource {
   isNull(column: string): string;
 }
 
-/** The columns of a row. PostgreSQL sends a bytea column in binary if the statement asked for it, and otherwise as text. */
+/** The columns of a row. A bytea column arrives in binary if the Bind message requested it, and otherwise as text. */
 export type Values = (string | Buffer | null)[];
 export type RowReader = (values: Values) => unknown;
 export interface Column {

@@ -31,8 +31,8 @@ import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.t
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 /**
- * Node announces each outgoing request on one of these channels. The second string names the function that adds a
- * header to the request.
+ * Node announces each outgoing request on one of these channels. The second string of each pair names the method of the
+ * request that adds a header.
  */
 const REQUESTS = [
   ['undici:request:create', 'addHeader'],

@@ -19,7 +19,10 @@ export interface OpenSpan {
 
 export interface Telemetry {
   open(options: SpanOptions): OpenSpan;
-  /** Returns undefined if no span is open, so that frequent actions such as polling do not start a trace. */
+  /**
+   * Opens a span inside the current span. Returns undefined if no span is open, so that frequent actions such as
+   * polling do not start a trace.
+   */
   openInside(options: SpanOptions): OpenSpan | undefined;
   span<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
   /** Runs `work` outside the current span. Use it for work that serves parties other than the caller. */

@@ -55,7 +55,7 @@ export function targetsOf(route: Route): Target[] {
  * Selects targets to test for a caller, so that not every caller tests every target. If the caller is the first owner
  * and may call the operation, returns all targets. Otherwise, returns the targets with the caller's own ID and,
  * depending on `turn`, up to two others: two for callers that may call the operation, one for the operator, and one in
- * every third turn for the rest. Consecutive turns select all targets in a cycle. Stress runs test all targets instead.
+ * every third turn for others. Consecutive turns select all targets in a cycle. Stress runs test all targets instead.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];

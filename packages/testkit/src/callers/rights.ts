@@ -92,7 +92,7 @@ export const MATRIX: Record<string, Row> = {
   [`POST ${MC}/measurements/*:cancel`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:explain`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*:timeline`]: { may: consumerOwn, absent: NO_MEASUREMENT },
-  // API keys: a consumer manages its own, the operator manages all.
+  // API keys: a consumer manages its own, and the operator manages all.
   [`POST ${MC}/apiKeys`]: { may: consumerAdministration },
   [`GET ${MC}/apiKeys`]: { may: consumerAdministration },
   [`DELETE ${MC}/apiKeys/*`]: { may: consumerAdministration, absent: 'API_KEY_NOT_FOUND' },
@@ -136,8 +136,8 @@ export const MATRIX: Record<string, Row> = {
   // Descriptor diff and decode: consumers for any provider, providers for their own descriptors.
   [`POST ${DP}/eventGroupMetadataDescriptors/*:diff`]: { may: readDescriptors, absent: NO_DESCRIPTOR },
   [`POST ${DP}/eventGroupMetadataDescriptors/*:decode`]: { may: readDescriptors, absent: NO_DESCRIPTOR },
-  // Event group create, update, delete, batch operations, get and list under `dataProviders/X`: that provider. Under a
-  // consumer: that consumer.
+  // Event group create, update, delete, batch operations, get, list and decode under `dataProviders/X`: only that
+  // provider. Get, list and decode under a consumer: only that consumer.
   [`POST ${DP}/eventGroups`]: { may: providerOwn },
   [`PATCH ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },
   [`PUT ${DP}/eventGroups/*`]: { may: providerOwn, absent: NO_EVENT_GROUP },

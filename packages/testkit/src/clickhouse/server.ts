@@ -9,7 +9,10 @@ import { installedChdb } from './engine.ts';
 
 export interface TestServer {
   url: string;
-  /** The credentials of an account that can only read, and of an account that can do everything. */
+  /**
+   * The credentials of an account that can only read, and of an account that can do everything. With CLICKHOUSE_URL,
+   * both are the same account.
+   */
   reader: { user: string; password: string };
   writer: { user: string; password: string };
   stop(): Promise<void>;

@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { isStress } from '../rounds.ts';
 
 /**
- * For each kind of noise, divided by its standard deviation: the variance of the square, and the probability that the
- * absolute value is above 5.
+ * Properties of each kind of noise after division by its standard deviation: the variance of its square, and the
+ * probability that its absolute value is above 5.
  */
 const SHAPES = {
   DISCRETE_GAUSSIAN: { squareVariance: 2, tail: 0 },
@@ -14,8 +14,8 @@ const SHAPES = {
 
 /**
  * Expects that the deviations are unbiased, that outliers beyond five standard deviations are no more frequent than the
- * noise allows, and that the variance is within 5 % of the stated variance. With few deviations, 3.5 standard errors
- * are allowed. Stress runs print the figures.
+ * noise allows, and that the variance is within 5 % of the stated variance. With few deviations, the variance may be
+ * off by up to 3.5 standard errors instead. Stress runs print the figures.
  */
 export function expectStated(deviations: number[], noise: keyof typeof SHAPES): void {
   const { squareVariance, tail } = SHAPES[noise];

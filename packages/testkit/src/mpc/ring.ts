@@ -66,7 +66,7 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
 
 /**
  * Counts registers in the union of the sketches. `registers` counts all registers that contain people. `frequencies`
- * counts only registers in which all people have the same sampling indicator, by their frequency.
+ * counts, for each frequency, only the registers in which all people have the same sampling indicator.
  */
 export function unionOf(
   spec: FrequencySketchParams & { maximumFrequency: number },
@@ -92,8 +92,8 @@ export const WORLDS = rounds(300, 1);
 const MOST_REGISTERS = WORLDS > 1 ? 2000 : 60;
 
 /**
- * One to five providers that share some people; a provider may have no people. Small sketches are more frequent than
- * large ones.
+ * Returns a world with one to five providers that share some people. A provider may have no people. Small sketches are
+ * more frequent than large ones.
  */
 export function randomWorld(dice: Dice): { maxSize: number; events: Events[] } {
   const maxSize = 2 + Math.round(MOST_REGISTERS ** ((dice.between(0, 1000) / 1000) ** 2));

@@ -54,7 +54,7 @@ function binomial(n: number, p: number, dice: Dice): number {
   return hits;
 }
 
-/** Finds the registers that expect at least 35 people. They count as occupied, so no people are drawn for them. */
+/** Finds the registers in which at least 35 people are expected. These count as occupied without drawing people. */
 function certainRegisters(size: Size, people: number) {
   const { maxSize, decayRate } = size;
   const full = (maxSize / decayRate) * Math.log((densityOf(size, 0) * people) / 35);
@@ -92,8 +92,8 @@ export function normalCounts(size: Size, people: number): (sample: number, dice:
 }
 
 /**
- * Draws the count of occupied registers for `draws` random samples. Small samples are simulated person by person, large
- * samples use the normal distribution.
+ * Draws the count of occupied registers for `draws` random samples. Simulates small samples person by person, and uses
+ * the normal distribution for large samples.
  */
 export function drawCounts(size: Size, reach: number, width: number, draws: number, dice: Dice): number[] {
   const people = reach * width;
@@ -130,7 +130,7 @@ function partSource(noise: MpcNoise, dice: Dice): () => number {
     }
     case 'GEOMETRIC': {
       // The noise is the difference of two negative binomials of shape 1/workers. Each weight is the previous weight
-      // times q (k − 1 + shape) / k.
+      // times q (k − 1 + shape) / k, where q is exp(−1/scale).
       const weights = [1];
       for (let k = 1; k <= offset; k++) {
         weights.push((weights[k - 1]! * Math.exp(-1 / noise.scale) * (k - 1 + 1 / noise.workers)) / k);

@@ -18,8 +18,8 @@ export function sampleOf({ ranges, interval }: World): Set<number> {
 }
 
 /**
- * The number of people in the sample by total frequency over all providers. Each provider counts a person at most `cap`
- * times.
+ * The total frequency of each person in the sample over all providers, by VID. Each provider counts a person at most
+ * `cap` times.
  */
 export function frequenciesOf(world: World, cap: number): Map<number, number> {
   const sample = sampleOf(world);

@@ -62,7 +62,7 @@ export function failureOf(error: unknown): CompanionFailure {
 
 type Make = (status: number, reason: string, message: string, details?: unknown) => CompanionFailure;
 
-/** Converts an error that the SDK throws when a check fails. Returns undefined for every other error. */
+/** Converts an SDK error, such as a rejected result or a failed measurement. Returns undefined for other errors. */
 function faultOf(error: unknown, failure: Make): CompanionFailure | undefined {
   if (error instanceof DataProviderUntrusted) {
     const { code, dataProvider } = error;

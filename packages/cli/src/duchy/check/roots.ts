@@ -15,8 +15,8 @@ import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
 /**
- * The maximum number of last week's computations to read, so that the check does not take long. If there were more,
- * parties that took part only in the others are not checked.
+ * The maximum number of last week's computations to read, so that the check does not take long. Parties that took part
+ * only in further computations are not checked.
  */
 const MAX_COMPUTATIONS = 2_000;
 
@@ -28,7 +28,7 @@ export interface RootsChecked {
 
 /**
  * Checks every party that took part in last week's computations, and every party whose root this duchy has. A
- * computation fails if the duchy does not trust one of its parties.
+ * computation fails unless the duchy trusts all parties that take part in the computation.
  */
 export async function checkRoots(subject: Subject, client: ExchangeClient): Promise<RootsChecked> {
   const { ok, warning, problem } = findingsOf('roots');

@@ -62,7 +62,7 @@ type ShownField =
   | 'attributes'
   | 'eventGroupMetadata';
 type HiddenField = Exclude<keyof EventGroupInput, ShownField>;
-/** A record instead of a list, so that a new field of event groups does not compile until it is shown or named here. */
+/** A record, not a list: the code does not compile if a new field of event groups is neither shown nor named here. */
 const HIDDEN: Record<HiddenField, true> = {
   eventTemplates: true,
   vidModelLines: true,

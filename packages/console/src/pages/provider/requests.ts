@@ -38,7 +38,7 @@ export function rowOf(requisition: Requisition): RequestRow {
 
 const atMost3 = limited(3);
 
-/** Decrypts and verifies a request. */
+/** Returns the query that decrypts and verifies a request. */
 export function requestQuery({ companion, principal }: Session, name: string) {
   return queryOptions({
     queryKey: ['requests', principal, name],

@@ -79,8 +79,8 @@ const MINUTES = counts('Minutes');
 const SECONDS = counts('Seconds');
 
 /**
- * Converts seconds to the largest unit in which the value is at least 100, or leaves them in seconds. Pass the same
- * `like` for figures that need the same unit.
+ * Converts seconds to the largest unit in which `like` is at least 100, or leaves them in seconds. Pass the same `like`
+ * for figures that need the same unit.
  */
 export function timeOf(seconds: JsonEstimate, like = seconds): { figure: Figure; unit: Unit } {
   const [size, unit] =

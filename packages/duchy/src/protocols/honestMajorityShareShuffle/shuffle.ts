@@ -81,8 +81,8 @@ async function readInput(
 }
 
 /**
- * Decrypts the seeds in the other worker's message. Throws unless the message has exactly one seed for each requisition of
- * that worker.
+ * Decrypts the seeds in the other worker's message. Throws unless the message has exactly one seed for each requisition
+ * whose provider uploads to that worker.
  */
 async function peerSeeds(
   work: Work,

@@ -25,8 +25,8 @@ export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPa
 }
 
 /**
- * Returns the duchies' combined public key, with which providers encrypt. Throws if a duchy did not sign its public key, or
- * did not prove that it knows the secret key.
+ * Returns the duchies' combined public key, which providers use to encrypt their sketches. Throws if a duchy did not
+ * sign its public key, or did not prove that it knows the secret key.
  */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);

@@ -145,7 +145,7 @@ class Thread {
     });
     this.worker.on('exit', () => {
       clearTimeout(this.idle);
-      // The thread's input cannot be used again, because it was moved to the thread. Only the caller can retry.
+      // Don't retry the task here, because its input was moved to the thread and is lost. Only the caller can retry.
       this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
       options.onEnding();
     });

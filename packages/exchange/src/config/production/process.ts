@@ -18,7 +18,7 @@ export interface ProcessFacts {
 
 /** The oldest supported version of Node. Node 20 reached its end of life in April 2026. */
 const OLDEST_NODE = 22;
-/** Flags with these prefixes let somebody read what the exchange processes, or change what it does. */
+/** Flags with these prefixes let somebody read the exchange's data or change its behavior. */
 const UNSAFE_FLAGS = [
   // These flags run other code before the exchange's code, or instead of it.
   ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
@@ -48,7 +48,7 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    // Remove quotes and backslashes before the flags are compared, because they only escape spaces.
+    // Remove quotes and backslashes, which only escape spaces, before the flags are compared.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
     // Convert underscores to dashes, because Node accepts both in a flag's name.

@@ -11,8 +11,8 @@ const SHIPPED_KEYS = [
 ];
 
 /**
- * Finds problems with a key, which must have at least 32 bytes and be hard to guess. With `exactly`, a longer key is a
- * problem too.
+ * Finds problems with a key, which must have at least 32 bytes and be hard to guess. If `size` is `exactly`, a longer
+ * key is a problem too.
  */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',

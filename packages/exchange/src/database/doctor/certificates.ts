@@ -1,6 +1,6 @@
 /**
- * Checks the certificates. Also finds pending measurements that depend on a revoked certificate but that no revocation
- * cascade will fail.
+ * Checks the certificates. Also finds pending measurements that depend on a revoked certificate although no revocation
+ * cascade is left that would fail these measurements.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';

@@ -60,7 +60,10 @@ export function isPresent({ parties, now }: Facts, party: string): boolean {
   return lastSeen !== undefined && Date.parse(now) - Date.parse(lastSeen) <= OFFLINE_AFTER_MS;
 }
 
-/** Returns false to a consumer that asks about a duchy, because consumers may not read a duchy's state. */
+/**
+ * Returns whether the party is suspended. If the viewer is a consumer and the party is a duchy, returns false, because
+ * consumers may not read a duchy's state.
+ */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;
   return parties.get(party)?.state === 'SUSPENDED';

@@ -1,4 +1,4 @@
-/** Computes when a pending measurement will end automatically, and which problems may occur before that deadline. */
+/** Computes the time at which a pending measurement will end automatically, and problems that may occur before. */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';
 import { WAITING, type WaitingState } from '../deadlines.ts';

@@ -20,8 +20,8 @@ import {
 } from './facts.ts';
 
 /**
- * A provider is late if it has not responded for this long. The limit is high, because an agent may have to scan a lot of
- * data.
+ * A provider is late if it has not responded to a requisition within this time. The limit is high, because an agent may
+ * have to scan a lot of data.
  */
 export const SILENT_AFTER_MS = 10 * 60_000;
 

@@ -6,8 +6,8 @@ const FIRST = { xid: '0', seq: '0' };
 const LAST = { xid: String(2n ** 64n - 1n), seq: '0' };
 
 /**
- * Lists audit entries up to the oldest running transaction. Otherwise, a reader could read later entries first, and
- * then miss the entries that this transaction still adds.
+ * Lists only audit entries of transactions that began before the oldest running transaction. Otherwise, a reader could
+ * read later entries first, and then miss the entries that the oldest running transaction still adds.
  */
 export const listAuditEntries: Handler<'listAuditEntries'> = async (exchange, _call, { query }) => {
   const { 'filter.name': name, orderBy = 'time' } = query;

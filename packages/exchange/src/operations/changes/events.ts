@@ -20,7 +20,10 @@ export interface Found {
 export interface Watch {
   /** A token for the start position. Undefined if the first events are already available. */
   token: string | undefined;
-  /** Waits for events. Returns undefined when the watch is closed or the exchange stops. */
+  /**
+   * Waits for events. Returns undefined when the watch is closed or the exchange stops. Throws if the next changes have
+   * been removed from the log.
+   */
   next(): Promise<Found | undefined>;
   close(): void;
 }

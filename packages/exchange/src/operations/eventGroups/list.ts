@@ -42,7 +42,7 @@ type Filters = Pick<
   'parties' | 'mediaTypes' | 'start' | 'end' | 'words' | 'entityTypes'
 >;
 
-/** Returns `none` if no event group can match, because a filter excludes the party whose event groups are listed. */
+/** Returns the filters of a query, or `none` if a filter excludes `party`, whose event groups are listed. */
 function filtersOf(
   side: Side,
   party: string,

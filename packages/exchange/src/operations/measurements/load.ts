@@ -37,7 +37,8 @@ export async function loadParts(
 ): Promise<{ now: Timestamp; loaded: LoadedPart[] }> {
   const specChecks = parts.map(({ draft }) => verifySpec(draft.input));
   const { earlier, parties, certificates, roots, populations } = await loadRows(tx, consumer, parts);
-  // Read the clock after locking the certificates. The time is then later than every hold that was committed before.
+  // Read the clock after locking the certificates, so that `now` is later than every hold that was committed before the
+  // lock.
   const now = clock();
   const { untrusted, areSpecsSigned } = await gatherConsent(specChecks, certificates, roots, now);
   const loaded = parts.map(async (part, i): Promise<LoadedPart> => {

@@ -1,4 +1,4 @@
-/** Drafts the measurements of a request to create one or several. */
+/** Drafts the measurements of a request that creates one or several measurements. */
 import { nonceMatches } from '@measurement-exchange/consent';
 import {
   ExchangeError,

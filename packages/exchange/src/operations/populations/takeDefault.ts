@@ -5,8 +5,8 @@ import { noLongerDefault, type PopulationRecord, populationName } from '../../do
 import type { Version } from '../mutate.ts';
 
 /**
- * Returns a write for a request that makes `population` the default. The write makes the current default an ordinary
- * population, because only one population can be the default.
+ * Only one population can be the default. If `population` is the new default, `save` in the result turns the current
+ * default into an ordinary population. Otherwise, `save` does nothing.
  */
 export function takeDefault(
   population: PopulationRecord,

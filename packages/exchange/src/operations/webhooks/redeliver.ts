@@ -49,7 +49,7 @@ async function oneDelivery(exchange: Exchange, id: string, webhookId: string): P
   let number: bigint;
   return {
     count() {
-      // Throw about a missing delivery only after the webhook is locked. The lock fails if the webhook belongs to
+      // Check whether the delivery exists only after the webhook is locked. The lock fails if the webhook belongs to
       // another party.
       ({ number } = requireDelivery(kept, webhookId));
       return 1;

@@ -88,7 +88,7 @@ export class Report {
     if (this.violations.length > 0) throw new Rejection();
   }
 
-  /** Reports a violation and stops. Use this if the rest of the set cannot be read because of the violation. */
+  /** Reports a violation and throws a Rejection. Use this if the violation makes the rest of the set unreadable. */
   reject(path: Path | string, member: string, description: string): never {
     this.add(path, member, description);
     throw new Rejection();

@@ -7,8 +7,8 @@ import { INTEGERS } from '../descriptor/fields.ts';
 export class Fault extends Error {}
 
 /**
- * Reads a scalar without coercion: `3` is not a string, and `"true"` is not a boolean. As in proto3 JSON, numbers may be
- * strings.
+ * Reads a scalar without coercion: `3` is not a string, and `"true"` is not a boolean. As in proto3 JSON, a string such
+ * as `"3"` is a valid number.
  */
 export function readScalar(type: ScalarType, json: JsonValue): unknown {
   const integers = INTEGERS.get(type);

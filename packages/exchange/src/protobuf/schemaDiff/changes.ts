@@ -54,8 +54,8 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 const MAX_PATH_LENGTH = 1000;
 
 /**
- * The list contains at most this many breaking changes, and at most this many compatible changes. Two unrelated sets
- * could have 100,000 differences.
+ * The list contains at most this many breaking changes, and at most this many compatible changes. Two unrelated
+ * descriptor sets could have 100,000 differences.
  */
 const MAX_LISTED = 1_000;
 

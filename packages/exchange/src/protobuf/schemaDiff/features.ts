@@ -38,8 +38,8 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
 }
 
 /**
- * Returns the features of an element. The element's own options override `outer`, the features of the element around
- * it.
+ * Returns the features of an element. The element's own options override `outer`, which has the features of the
+ * enclosing element.
  */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };

@@ -14,7 +14,7 @@ export interface Comparison {
   changes: Changes;
 }
 
-/** Compares all properties except the name, number, and oneof. */
+/** Compares two fields, except their names, numbers, and oneofs. Stops if their cardinalities or types differ. */
 export function compareField({ path, before, after }: FieldPair, { was, is, changes }: Comparison): void {
   if (before.cardinality !== after.cardinality) {
     const kinds = [before.cardinality, after.cardinality] as const;

@@ -26,7 +26,7 @@ export function populationOf({ population, populationFingerprint }: ShareShuffle
   return { name: population, fingerprint: populationFingerprint };
 }
 
-/** A sample that reaches the end of the population's order may continue at the start. */
+/** A sampling interval may extend past 1. The sample then continues at the start of the population. */
 export const takesWrappedSamples = true;
 
 export function registerCountOf(

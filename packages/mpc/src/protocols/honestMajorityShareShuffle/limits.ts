@@ -102,7 +102,7 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
   };
 }
 
-/** Throws if the ring is too small for the sum of one person's frequencies. */
+/** Throws if a parameter is invalid, or if the ring is too small for the sum of one person's frequencies. */
 function checkRoom(modulus: number, dataProviders: number, maximumFrequency: number | undefined): void {
   checkModulus(modulus);
   if (maximumFrequency === undefined) {

@@ -41,8 +41,8 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
 }
 
 /**
- * Returns the sampling covariance of two estimated numbers of people with this many people in common. The same people are
- * sampled for both.
+ * Returns the sampling covariance of two estimated numbers of people, `first` and `second`. `overlap` is the number of
+ * people who are counted in both. Both estimates use the same sample of people.
  */
 export function shareShuffleCovariance(
   [first, second]: readonly [number, number],

@@ -11,7 +11,7 @@ export function rolesOf({ workers, aggregator }: Pick<LiquidLegionsConfig, 'work
 /** Returns no common population. Providers do not need one, because a register depends only on the VID. */
 export function populationOf(_config: LiquidLegionsConfig): undefined {}
 
-/** A sampling interval must not extend past 1. Only share shuffle accepts such intervals. */
+/** A sampling interval must not extend past 1. Only share shuffle accepts intervals that extend past 1. */
 export const takesWrappedSamples = false;
 
 export function registerCountOf({ maxSize }: LiquidLegionsConfig): number {

@@ -9,7 +9,8 @@
  * aggregator then sees which registers have the same index, combines these registers into one tuple, and adds noise.
  *
  * Second round: each worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds
- * noise. The aggregator then sees which flags are zero, and compares each tuple's count with every frequency.
+ * noise. The aggregator then sees which flags are zero. If a tuple has a frequency, the aggregator compares its count
+ * with every frequency below the maximum.
  *
  * Third round: each worker removes its key from the comparisons, and multiplies each comparison by a random number. The
  * aggregator then sees which comparisons are zero.

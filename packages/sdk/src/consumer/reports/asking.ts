@@ -59,7 +59,7 @@ const READ_AT_ONCE = 8;
 const MAX_ATTEMPTS = 100;
 
 /**
- * Resolves when every measurement has ended. If the signal aborts this call, a later call continues where it stopped.
+ * Resolves when every measurement has ended. If the signal aborts a call, a later call resumes the work.
  */
 export async function askMissing(deps: Dependencies, options: AskingOptions): Promise<void> {
   await new Asking(deps, options).run();
@@ -195,8 +195,8 @@ class Asking {
   }
 
   /**
-   * Returns the measurement that already has this request ID if it asks for the same needs, with any noise. Otherwise,
-   * throws `error`.
+   * Returns the measurement that already has this request ID if it asks for the same needs, regardless of the noise.
+   * Otherwise, throws `error`.
    */
   private async existing(error: unknown, needs: Job['needs']): Promise<Measurement> {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;

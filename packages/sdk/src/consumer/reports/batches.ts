@@ -1,4 +1,4 @@
-/** Works on all items, but only on `atOnce` of them at a time. Returns the results in the order of the items. */
+/** Calls `work` for each item, with at most `atOnce` calls at a time. Returns the results in the order of the items. */
 export async function inBatches<T, R>(
   items: readonly T[],
   atOnce: number,

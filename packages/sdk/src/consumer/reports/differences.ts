@@ -4,7 +4,7 @@ import type { DocumentFigure, ReportDocument } from '@measurement-exchange/repor
 export interface FigureDifference {
   /** The name of the figure, such as `reach of all, 2026-07-01T00:00:00Z to 2026-08-01T00:00:00Z`. */
   figure: string;
-  /** The figures as text. Absent if the document does not have the figure. */
+  /** The figure in each of the two documents, as text. Absent if that document does not have the figure. */
   stored?: string;
   computed?: string;
 }

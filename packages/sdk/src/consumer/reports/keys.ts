@@ -26,7 +26,7 @@ export class ReportKeys {
     return sign(this.keys[0], texts);
   }
 
-  /** Returns the HMAC under each key, because an earlier key may have been used. */
+  /** Returns the HMAC under each key, because an existing identifier may have been computed with an earlier key. */
   underAll(...texts: string[]): Promise<Uint8Array[]> {
     return Promise.all(this.keys.map((key) => sign(key, texts)));
   }
@@ -50,7 +50,7 @@ export async function exchangeKey(keys: ReportKeys, key: string, attempt: number
   return hex(await keys.of('need', key, String(attempt)));
 }
 
-/** Returns the keys that a need may have at the exchange, because an earlier private key may have been used. */
+/** Like `exchangeKey`, but returns one key for each private key of the consumer, including earlier private keys. */
 export async function exchangeKeys(keys: ReportKeys, key: string, attempt: number): Promise<string[]> {
   return (await keys.underAll('need', key, String(attempt))).map(hex);
 }

@@ -60,7 +60,7 @@ export class Known {
     }
   }
 
-  /** Returns the measurements that were created for a need, the first attempt first. `key` is the need's own key. */
+  /** Returns a need's measurements: the adopted ones, and then the attempts in order. `key` is the need's own key. */
   async measurements(key: string): Promise<Measurement[]> {
     const names = new Set<string>(this.adopted.get(key));
     for (let attempt = 0; ; attempt++) {

@@ -14,8 +14,8 @@ export interface NeedState {
   /** The resource name of the measurement. Absent if no measurement exists for the need. */
   measurement?: string;
   /**
-   * The state of the measurement, or REJECTED (the result failed a check), NOT_DUE (its period or data is not complete),
-   * NOT_ASKED (nothing was created yet), or NOT_CREATED (the measurement could not be created).
+   * The state of the measurement, or REJECTED (the result failed a check), NOT_DUE (the need's period or data is
+   * incomplete), NOT_ASKED (nothing was created yet), or NOT_CREATED (the measurement could not be created).
    */
   state: string;
   /** The reason that there is no answer. */

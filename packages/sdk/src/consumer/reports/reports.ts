@@ -160,7 +160,7 @@ export class Reports {
     return this.runOnce(name, options, true);
   }
 
-  /** Repeats failed measurements only if `retries` is true. */
+  /** Runs a report once. Repeats failed measurements only if `retries` is true. */
   private async runOnce(
     name: string,
     { onProgress, measurements, signal }: RunOptions,
@@ -271,7 +271,7 @@ export class Reports {
 
 const LONGEST_PAUSE_MS = 600_000;
 
-/** Returns the ends of the periods that were not due. */
+/** Returns the period ends of the needs that could not be measured yet, in milliseconds since 1970. */
 function periodEnds({ plan, needs }: ReportAnswer): number[] {
   const waiting = new Set(needs.filter(({ state }) => state === 'NOT_DUE').map(({ key }) => key));
   return plan.needs.filter(({ key }) => waiting.has(key)).map(({ need }) => Date.parse(need.period.end));

@@ -69,7 +69,7 @@ function dataProvidersIn({ cells, period, group }: Need): RequestedDataProvider[
   }));
 }
 
-/** Returns a CEL expression for the events of a cell and the people of a group. */
+/** Returns a CEL filter for the events of a cell whose people are in a group, or undefined if all events match. */
 function cellFilter(cell: Cell, group: Group): string | undefined {
   const events = filterOf(cell);
   const people = Object.entries(group).map(
@@ -81,7 +81,7 @@ function cellFilter(cell: Cell, group: Group): string | undefined {
 
 const NO_NOISE: PrivacyParams = { epsilon: 1, delta: 0 };
 
-/** Returns whether the question of a measurement asks for the need, with any noise. */
+/** Returns whether the question of a measurement asks for the need, regardless of the noise. */
 export function asksFor(question: Question, need: Need): boolean {
   const asked = readRequest(question);
   const wanted = readRequest(requestFor([{ need, params: NO_NOISE }]));

@@ -29,7 +29,8 @@ export type AgentEvent =
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
   /**
-   * A duchy rejected the upload. The agent sends the same bytes again. After `most` rejections, the requisition is refused.
+   * A duchy rejected the upload. The agent sends the same bytes again. After the maximum number of rejections (`most`),
+   * the requisition is refused.
    */
   | {
       type: 'rejected';

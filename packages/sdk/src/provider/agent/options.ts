@@ -35,8 +35,9 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /** Requisitions with a smaller epsilon are refused. Default: 0.0001. */
   minimumEpsilon?: number;
   /**
-   * How long after the end of an interval its events may still be recorded. Default: a week. After that, the requisition is
-   * answered with the events recorded so far, even if the event group does not say that they are complete.
+   * How long after the end of an interval its events may still be recorded. Default: a week. After that, the
+   * requisition is answered with the events recorded so far, even if the event group's data availability interval ends
+   * earlier.
    */
   graceHours?: number;
   /**

@@ -33,7 +33,7 @@ interface Decision {
   requisition: Requisition;
   /** Absent if the requisition was closed before its events were read. */
   response?: RequisitionResponse;
-  /** The reason for a refusal, which is not stored and therefore lost after a restart. */
+  /** The full reason for a refusal. This reason is not stored, so it is lost after a restart. */
   why?: string;
 }
 

@@ -65,7 +65,7 @@ export function createBounds(onRoom: () => void) {
   return {
     /**
      * Returns true and counts another task if fewer than `most` tasks with this key are open. Otherwise, returns false,
-     * and calls `onRoom` once at most half of `most` tasks are open.
+     * and calls `onRoom` later, as soon as no more than `most / 2` of the tasks are open.
      */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;

@@ -1,4 +1,4 @@
-/** Exports everything that an event source needs to sample people. Event sources import no other code for privacy. */
+/** Exports everything that an event source needs to sample people. Event sources import no other privacy code. */
 import type { BucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 
 export { MAX_VID } from '@measurement-exchange/contract';

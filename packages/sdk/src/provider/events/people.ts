@@ -23,8 +23,8 @@ export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 export interface ResolvedFilter {
   parts: PeopleFilter[];
   /**
-   * The VIDs whose events can match, or undefined if every VID's events can match. Only the conditions that use no
-   * attributes of events determine these VIDs.
+   * The VIDs whose events can match, or undefined if every VID's events can match. The conditions that use only
+   * attributes of people determine these VIDs.
    */
   vids: Interval[] | undefined;
 }

@@ -137,7 +137,10 @@ export function outOfRange(field: string, range: string): RefusalError {
   return new RefusalError('VALUE_OUT_OF_RANGE', `${field} must be ${range}.`);
 }
 
-/** Returns a function that creates the progress callback of each scan. Together, they report one rising percentage. */
+/**
+ * Returns a function that creates the progress callback for each of `count` scans. Together, the callbacks report one
+ * rising percentage.
+ */
 function stages(count: number, onProgress: Watch['onProgress']): (stage: number) => Watch['onProgress'] {
   if (onProgress === undefined) return () => undefined;
   let last = -1;

@@ -127,7 +127,7 @@ export interface People<F extends VidForm> {
 }
 export type VidsOf<F extends VidForm> = F extends 'small' ? Uint32Array : BigInt64Array;
 
-/** A checked query. An event that several selections select counts once. Without selections, no event is selected. */
+/** A checked query. An event counts once, even if it is in several selections. No selections means no events. */
 export interface SourceQuery extends Watch {
   /** The name of the VID column. */
   vid: string;
@@ -140,7 +140,7 @@ export interface SourceSelection {
   references: string[];
   /** Includes `start`, but not `end`. */
   interval: { start: Date; end: Date };
-  /** The VIDs whose events are selected. Absent: everybody, including events without a VID. */
+  /** The VIDs whose events are selected. Absent: VIDs do not matter, and events without a VID are selected, too. */
   vids?: VidRanges | undefined;
   /** The part of the filter that runs in SQL. It selects an event only if it is true, not if it is NULL. */
   sql?: SqlTemplate | undefined;

@@ -25,7 +25,7 @@ const STEPS_AT_ONCE = 100_000;
 const OWN_PATH = fileURLToPath(import.meta.url);
 const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url);
 
-/** Checks a filter, and splits it into a part for SQL and a part for CEL (`rest`). Throws FilterError or QueryStopped. */
+/** Checks a filter, and splits it into parts (see `CompiledFilter`). Throws FilterError or QueryStopped. */
 export async function compile(filter: FilterText): Promise<CompiledFilter> {
   requireLength(filter.expression);
   return (await run({ ...filter })).compiled!;

@@ -13,7 +13,7 @@ export interface FilterText {
   attributes: Readonly<Record<string, AttributeType>>;
   /** The dialect for the part that runs in SQL. If it is absent, CEL evaluates the whole filter. */
   dialect?: DialectName | undefined;
-  /** The values of attributes that are the same for every event that the filter tests. They become constants. */
+  /** The known values of some attributes, the same for every event. These attributes become constants in the filter. */
   values?: KnownValues | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface CompiledFilter extends Evaluated {
    * compile the filter again for each group of people, with the group's attributes in `values`.
    */
   mixed: Evaluated | undefined;
-  /** The part that the query engine evaluates. An event matches if both this part and `rest` are true. */
+  /** The other conditions that the query engine evaluates. CEL evaluates the remaining conditions (`rest`). */
   sql: SqlTemplate | undefined;
   rest: Evaluated | undefined;
 }

@@ -38,7 +38,7 @@ export interface OpenRequisition {
   createTime: string;
 }
 
-/** A requisition that is tried again at `time`, or earlier if the reason no longer applies. */
+/** A requisition that is tried again at `time`, or earlier if the reason for waiting (`why`) no longer applies. */
 export interface Retry {
   requisition: string;
   time: string;

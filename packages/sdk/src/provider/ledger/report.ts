@@ -94,8 +94,8 @@ function storedBudget(database: DatabaseSync): PrivacyAmount | undefined {
 }
 
 /**
- * Returns the spent and the remaining budget of each event group reference. Consecutive days with equal amounts form one
- * range.
+ * Returns the spent budget and the remaining budget of each event group reference. Consecutive days with equal amounts
+ * form one range.
  */
 export function spendingRanges(database: DatabaseSync, limit: PrivacyAmount | undefined): SpendingRange[] {
   const totals = worstTotals(database);

@@ -1,4 +1,4 @@
-/** Computes the privacy cost of a verified requisition. The requisition is for a computation by duchies. */
+/** Computes the privacy cost of a verified requisition for a computation by duchies. */
 import { measurementCost, type Units } from '@measurement-exchange/mpc/charges';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedLiquidLegions } from '../verify/liquidLegions.ts';

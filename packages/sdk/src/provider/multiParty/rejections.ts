@@ -15,7 +15,7 @@ function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** Adds a rejection to the earlier ones. It counts only if the wait after the last counted rejection is over. */
+/** Adds a rejection to `earlier`. The new rejection counts only if the wait after the last counted one is over. */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,

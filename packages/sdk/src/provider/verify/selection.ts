@@ -162,7 +162,7 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
   return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
-/** Waits for a resource. Throws `refusal` if the error's reason is `absent`, and rethrows all other errors. */
+/** Waits for a resource. If reading it fails with the reason `absent`, throws `refusal`. Rethrows any other error. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',

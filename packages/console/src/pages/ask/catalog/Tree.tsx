@@ -41,7 +41,7 @@ function Entry({ name, item, depth }: { name: string; item: unknown; depth: numb
   );
 }
 
-/** Converts a field name for people: `brandName` becomes `Brand name`. */
+/** Converts a field name to words: `brandName` becomes `Brand name`. */
 export function spaced(name: string): string {
   if (!/^[a-z]\w*$/i.test(name)) return name;
   const words = name

@@ -118,7 +118,7 @@ function Legend({ ask: { publishers } }: { ask: Picking }) {
   );
 }
 
-/** Names the publishers without data on some of the days. A button removes missing days at the end of the range. */
+/** Names the publishers that lack data for some of the days. A button removes missing days at the end of the range. */
 function Missing({ ask: { publishers, days, now, change } }: { ask: Picking }) {
   return unrecordedOf(publishers, days, now).map(({ title, detail, rest }) => (
     <div key={title} className="note warn">

@@ -66,7 +66,8 @@ function restOf(text: string, caret: number, { kind }: Token): number {
 }
 
 /**
- * Returns the attribute that the value at the caret is compared with: `device` in `device == |` and `device in ["tv", |`.
+ * Returns the name of the attribute that the value at the caret is compared with. This is `device` in `device == |` and
+ * in `device in ["tv", |`, where `|` is the caret.
  */
 function comparedName(before: readonly Token[]): string | undefined {
   const [name, operator] = before.slice(-2);

@@ -13,7 +13,7 @@ export interface Problem {
   line?: number;
   column?: number;
   fix?: Fix;
-  /** The publishers that would refuse the filter. Absent if all publishers would refuse it. */
+  /** The publishers that would refuse the filter. Absent if it is invalid even with all publishers' attributes. */
   publishers?: readonly string[];
 }
 

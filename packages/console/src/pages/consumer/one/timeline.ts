@@ -105,7 +105,8 @@ function reportMoment(
 const TOGETHER_MS = 5000;
 
 /**
- * Merges equal consecutive moments of several parties that are a few seconds apart: `Alpha, Beta and Gamma made keys`.
+ * Merges consecutive moments of several parties if their texts are equal and each follows within TOGETHER_MS:
+ * `Alpha, Beta and Gamma made keys`.
  */
 function together(moments: Moment[]): Moment[] {
   const groups: Moment[][] = [];

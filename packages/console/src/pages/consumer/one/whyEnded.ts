@@ -86,7 +86,7 @@ const PLAIN: Record<
   DECLINED: { meaning: 'It chose not to answer.', remedy: 'Talk to it, or ask without it.' },
 };
 
-/** Returns the day to which a refusal refers by a position in the question, such as `events[0], day 31`. */
+/** Returns the day that a refusal's message gives as a position in the question, such as `events[0], day 31`. */
 export function refusedDay(
   message: string,
   question: Question | undefined,

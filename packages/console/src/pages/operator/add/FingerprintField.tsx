@@ -12,7 +12,7 @@ export function FingerprintField({
   value,
   onChange,
 }: {
-  /** Names the certificate in a sentence, such as `its certificate`. */
+  /** The words for the certificate in the label, such as `its certificate`. */
   of: string;
   computed: string;
   value: string;

@@ -17,7 +17,7 @@ const PLAN_AFTER_MS = 300;
 
 export function useReportPlan(definition: ReportDefinition | undefined): PlannedReport {
   const { companion, principal } = useSession();
-  // Leave the title out of the key, because the title does not affect the plan.
+  // Use a fixed title in the key, because the title does not affect the plan.
   const key = definition && JSON.stringify({ ...definition, title: 'Report' });
   const settled = useSettled(key, PLAN_AFTER_MS);
   const { data, error, isPlaceholderData, refetch } = useQuery({

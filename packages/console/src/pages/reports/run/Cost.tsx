@@ -1,4 +1,4 @@
-/** Shows what a report cost: the charge to each publisher's budget, and how many answers were new. */
+/** Shows the cost of a report: the charge to each publisher's budget, and the number of new answers. */
 import { count, counted } from '../../../format.ts';
 import type { NeedView, ReportView } from '../../../reports/types.ts';
 import { shareText } from '../../ask/form/Summary.tsx';

@@ -1,4 +1,4 @@
-/** Shows the definition of a report, and that its answers are verified. */
+/** Shows the definition of a report, and a note once all of its answers are verified. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { count } from '../../../format.ts';
 import { Icon } from '../../../parts/Icon.tsx';

@@ -17,8 +17,8 @@ export function useGroupSizes(): SizeOf | undefined {
 }
 
 /**
- * Returns a function that computes the number of people in a group: the sum of the subpopulations with all of its
- * attributes.
+ * Returns a function that computes the number of people in a group. It adds the sizes of the subpopulations that have
+ * all attributes of the group.
  */
 export function sizesIn({ subpopulations = [] }: Pick<Population, 'subpopulations'>): SizeOf {
   return (group) => {

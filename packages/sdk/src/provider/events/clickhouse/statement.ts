@@ -14,7 +14,8 @@ export interface Table {
 }
 
 /**
- * One pass over the events. It reads only people with `vid % of = residue`. Each of the `of` passes needs less memory.
+ * One of several passes over the events. `of` is the number of passes. A pass reads only people with
+ * `vid % of = residue`, so each pass needs less memory than a single pass over all people.
  */
 export interface Pass {
   residue: number;
@@ -49,9 +50,9 @@ export function conditionSql(
 }
 
 /**
- * Returns a subquery that groups the selected events by person. The column `@events` has the person's number of events,
- * and `@total` has the sum of `total` over these events. Events without a VID form one group, so that they can be
- * reported.
+ * Returns a subquery that groups the selected events of the pass by sampled person. Its columns are named `@vid`,
+ * `@events` (the number of events), and, if the SQL expression `total` is given, `@total` (the sum of this expression).
+ * Events without a VID form one group, so that they can be reported.
  */
 function peopleSql(
   query: SourceQuery,

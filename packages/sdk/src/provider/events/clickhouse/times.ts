@@ -44,7 +44,7 @@ export function timesOf(column: Column, unit: Unit | undefined): Times {
 
 const FIRST_MS = BigInt(Date.UTC(1900, 0, 1));
 const LAST_MS = BigInt(Date.UTC(2300, 0, 1)) - 1n;
-/** The last time of a DateTime64 with more than 6 digits: the maximum of a signed 64-bit count of nanoseconds. */
+/** The last time of a DateTime64 with more than 6 decimal places, in nanoseconds since 1970: the largest Int64. */
 const LAST_NS = 9_223_372_036_854_775_807n;
 
 function preciseTicks(precision: number): Ticks {

@@ -123,7 +123,10 @@ export function confinement({ files, remote }: EngineOptions): string[] {
 const isPattern = (file: string) => /[*?[\]{}]/.test(file);
 const folderOf = (pattern: string) => dirname(`${pattern.slice(0, pattern.search(/[*?[\]{}]/))}x`);
 
-/** Makes paths absolute, so that changing the working directory later has no effect. Does not expand patterns. */
+/**
+ * Checks the paths and makes them absolute, so that changing the working directory later has no effect. Does not expand
+ * patterns.
+ */
 export function eventFiles(files: string | string[], remote: RemoteFiles | undefined): string[] {
   const all = [files].flat();
   if (all.length === 0) throw new Error('files must name at least one Parquet or CSV file.');

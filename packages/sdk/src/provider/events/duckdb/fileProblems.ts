@@ -23,7 +23,7 @@ function notWhole(file: string): string {
   return `${file} is not a whole Parquet file: write it again, or take it out of the files.`;
 }
 
-/** Patterns for the engine's messages about a file. The function receives the pattern's first group. */
+/** Patterns for the engine's messages about files. `sentence` writes a new message with the pattern's first group. */
 const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
   [/No files found that match the pattern "(.+?)"/, notThere],
   // If a file is missing, the engine tries to read it as a folder, which its settings do not allow.
@@ -45,7 +45,7 @@ const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
   ],
 ];
 
-/** Patterns for the engine's reasons for rejecting a CSV line. The function receives the pattern's groups. */
+/** Patterns for the engine's reasons for rejecting a CSV line. `sentence` writes a new reason with the groups. */
 const ABOUT_LINES: [pattern: RegExp, sentence: (...groups: string[]) => string][] = [
   [
     /Error when converting column "(.*?)"\. Could not convert string "(.*?)" to '?(\w+)/s,

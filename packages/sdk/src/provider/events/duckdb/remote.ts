@@ -96,7 +96,10 @@ async function extensionRemedy(connection: DuckDBConnection): Promise<string> {
   return `download ${address} on a machine with internet access, unpack it with gunzip, and put it there.`;
 }
 
-/** Copies the extension to the engine's own folder, so that the engine loads exactly the file that was checked. */
+/**
+ * Checks the extension's SHA-256, and copies the extension to the engine's own folder, so that the engine loads exactly
+ * the content that was checked.
+ */
 async function checkedCopy(
   { file, sha256 }: RemoteFiles['extension'],
   scratch: string,

@@ -22,8 +22,8 @@ const timesMul = (x: string) => {
 };
 
 /**
- * The smallest VID for which VID plus salt exceeds a signed 64-bit integer. `word` is this sum as an unsigned 64-bit
- * integer that wraps around.
+ * The smallest VID for which the sum of VID and salt does not fit in a signed 64-bit integer. `word` is the SQL
+ * expression for the sum modulo 2^64.
  */
 const wrapsAbove = (1n << 63n) - VID_SALT;
 const word = `CASE

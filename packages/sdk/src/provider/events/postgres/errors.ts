@@ -1,6 +1,6 @@
 /**
- * Sorts the driver's errors into "the events cannot be read now" and "this query failed". The text of an error may quote
- * rows, filters, or credentials, so only its code is passed on.
+ * Converts the driver's errors to EventsUnavailable, or to QueryFailed if the query may have caused the error. The text
+ * of an error may quote rows, filters, or credentials, so only the error's code is passed on.
  */
 import { EventsUnavailable, QueryFailed } from '../errors.ts';
 

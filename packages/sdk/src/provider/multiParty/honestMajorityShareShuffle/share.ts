@@ -43,8 +43,8 @@ interface Options extends Watch {
 const THREAD = new URL(`./shareThread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * For each population, a promise that resolves when the order of its VIDs is on disk. All agents in this process share the
- * orders, because ordering millions of VIDs takes seconds.
+ * For each folder and population, a promise that resolves when the order of the VIDs is on disk. All agents in this
+ * process share these promises, because ordering millions of VIDs takes seconds.
  */
 const orders = new Map<string, Promise<void>>();
 
