@@ -91,7 +91,7 @@ async function unpacked(): Promise<string> {
 /** Unpacks into another folder and then renames it, so that no process finds a partial folder. */
 async function unpack(final: string): Promise<void> {
   const directory = await mkdtemp(`${final}-`);
-  // Run this script in a separate process, because the package unpacks into the temporary directory of its process.
+  // The package unpacks into TMPDIR, so run it in a separate process, in which TMPDIR is the new folder.
   const script = `
     import { inflate } from '@sparticuz/chromium';
     for (const name of ['chromium.br', 'fonts.tar.br', 'al2023.tar.br']) {

@@ -9,7 +9,7 @@ import {
 } from '@measurement-exchange/sdk';
 import { type DevFile, devFileReader, findDevParty, ownDataDir } from '../files/devFile.ts';
 
-/** The demo party that measures the publishers' campaign. */
+/** The demo advertiser. It measures its own campaign, which the publishers show. */
 export const ADVERTISER = 'measurementConsumers/acme';
 
 export function clientOf({ baseUrl }: DevFile, party: string): ExchangeClient {

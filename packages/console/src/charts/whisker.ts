@@ -1,4 +1,4 @@
-/** Whiskers: the 95 % interval of a figure, drawn as a line with caps through a dot. */
+/** Draws whiskers: a figure's 95 % interval as a line with caps, and its value as a dot on the line. */
 import { spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
 import { across, type Node, node } from './node.ts';

@@ -9,7 +9,10 @@ const AGES: [age: string, share: number][] = [
   ['55+', 0.3],
 ];
 
-/** The part of a cycle whose people have this sex and age, from `start` (included) to `end` (excluded), counted from 0. */
+/**
+ * A sex and an age, and the positions in each cycle of the people who have them: from `start` (included) to `end`
+ * (excluded). The first position is 0.
+ */
 export interface DemoGroup {
   sex: string;
   age: string;
