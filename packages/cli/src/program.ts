@@ -151,7 +151,7 @@ async function requireGivenProfile(mex: Command, command: Command): Promise<void
   await requireProfile(profile);
 }
 
-/** Returns a command as shown in the help. `mex --help` shows only names, and a group's help also shows arguments. */
+/** Formats a subcommand for the help. `mex --help` shows only names. `mex <command> --help` also shows arguments. */
 function subcommandTerm(this: Help, command: Command): string {
   const isOverview = command.parent?.parent === null;
   return isOverview ? command.name() : Help.prototype.subcommandTerm.call(this, command);

@@ -44,8 +44,8 @@ export interface ConsoleFiles {
 }
 
 /**
- * Reads all files. Throws if a file differs from the list. The page may call only its own origin and those in
- * `connectTo`.
+ * Reads all files. Throws if a file's hash differs from the hash in files.json. The page may call only its own origin
+ * and the origins in `connectTo`.
  */
 export async function readConsole(connectTo: readonly string[] = [], folder = FOLDER): Promise<ConsoleFiles> {
   const list = await readFile(join(folder, LIST), 'utf8').catch(() => {

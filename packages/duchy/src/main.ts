@@ -44,7 +44,7 @@ export interface StartOptions {
 export interface RunningDuchy {
   url: string | undefined;
   operationsUrl: string;
-  /** Finishes the current requests, releases the stages, and then closes everything. */
+  /** Finishes the server's current requests, releases the stages that the mills work on, and closes everything. */
   stop(): Promise<void>;
 }
 

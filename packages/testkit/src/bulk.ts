@@ -115,8 +115,9 @@ export async function loadMeasurements(
 }
 
 /**
- * Changes a pending measurement with the nonces 1, 2, 3 … as if duchies had to compute it: all requisitions are
- * fulfilled one microsecond after the measurement was created, and nothing is computed yet.
+ * Changes a pending measurement as if duchies had to compute it: all requisitions are fulfilled one microsecond after
+ * the measurement was created, and nothing is computed yet. The first requisition's nonce must be 1, the second one's
+ * 2, and so on.
  */
 export async function makeComputing(database: Database, id: string): Promise<void> {
   const updated = `update_time = create_time + interval '1 microsecond'`;
@@ -157,7 +158,7 @@ export function logChanges(those: string): string {
      ORDER BY version;`;
 }
 
-/** Writes `count` descriptors that have the same descriptor set. The providers take turns as their owners. */
+/** Writes `count` descriptors that have the same descriptor set, and assigns them to the providers in turn. */
 export async function loadDescriptors(
   database: Database,
   bulk: { providers: BulkParty[]; descriptorSet: Uint8Array; count: number; first?: number },

@@ -24,7 +24,7 @@ export interface Duchies {
   aggregator: Duchy;
 }
 
-/** Gives each duchy of the configuration a certificate and a token. */
+/** Gives each duchy in `SHARE_SHUFFLE` a certificate and a token. */
 export async function equipDuchies(exchange: TestExchange): Promise<Duchies> {
   const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
   const root = await createRoot('Duchies', Date.now());
@@ -41,7 +41,7 @@ export async function equipDuchies(exchange: TestExchange): Promise<Duchies> {
   };
 }
 
-/** Creates a default population, lets the providers take part, and gives the duchies certificates. */
+/** Creates a default population, records that all providers support share shuffle, and calls `equipDuchies`. */
 export async function prepareComputations(exchange: TestExchange): Promise<Duchies> {
   const population = { vidRanges: [{ start: 1, end: 1000 }], default: true };
   await ok(asOperator(exchange, 'POST', 'populations?populationId=everybody', population));
@@ -53,7 +53,7 @@ export async function prepareComputations(exchange: TestExchange): Promise<Duchi
 export interface ComputationWorld extends ReturnType<typeof castOf> {
   exchange: TestExchange;
   duchies: Duchies;
-  /** Creates a measurement with this many providers and the nonces 1, 2, 3 … */
+  /** Creates a measurement with this many providers. The first provider's nonce is 1, the second's is 2, and so on. */
   create(providers?: number): Promise<Json>;
   /**
    * Creates a measurement whose parameters are set and whose requisitions are fulfilled, so that the duchies compute.
@@ -117,7 +117,7 @@ export function readComputation(
   return get(exchange, duchy as DevParty, computationOf(duchy, measurement));
 }
 
-/** Calls a method as the duchy, with the current etag unless the body contains an etag. */
+/** Calls a method of the duchy's computation as the duchy. Adds the current etag unless the body contains an etag. */
 export async function act(
   exchange: TestExchange,
   duchy: Duchy,
@@ -163,7 +163,7 @@ export async function setAllParameters(
   await ok(act(exchange, aggregator, measurement, 'setParameters', { certificate: aggregator.certificate }));
 }
 
-/** Reports requisition `i` as fulfilled, as the duchy that receives its data. The nonces are 1, 2, 3 … */
+/** Reports requisition `i` (from 0) as fulfilled with the nonce i + 1. The requisition's duchy sends the request. */
 export async function reportFulfilled(
   exchange: TestExchange,
   duchies: Duchies,

@@ -82,7 +82,7 @@ function hasKeys(value: unknown, ...keys: string[]): boolean {
 
 /** Headers that may differ between two replies that must otherwise be indistinguishable. */
 const OWN_HEADERS = /^(?:x-request-id|date|ratelimit-.*)$/;
-/** These two headers depend on whether the body had arrived when the reply was sent, and not on the request. */
+/** These two headers depend only on whether the whole request body had arrived before the reply was sent. */
 const HOP_BY_HOP = /^(?:connection|keep-alive)$/;
 
 /** Status, headers and body in one text. Two replies have the same text if a caller cannot distinguish them. */

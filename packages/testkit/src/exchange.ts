@@ -51,8 +51,8 @@ export interface TestExchange {
   logs: () => Promise<string[]>;
   call: typeof call;
   /**
-   * Stops the exchange. Returns the errors that the database doctor finds, and the error responses that the routes do
-   * not document. The list must be empty.
+   * Stops the exchange and deletes its data. Returns the errors that the database doctor found, and the error responses
+   * that the routes do not document. Tests expect an empty list.
    */
   stop: () => Promise<string[]>;
 }

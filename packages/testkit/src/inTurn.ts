@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import type { TestExchange } from './exchange.ts';
 
-/** Starts the attempts one after the other. All of them wait for the lock before the first one gets it. */
+/** Starts the requests in `attempts` one by one. All requests wait for the lock before the first request gets it. */
 export async function inTurn(
   exchange: TestExchange,
   measurement: { name: string },

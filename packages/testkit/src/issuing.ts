@@ -18,7 +18,7 @@ export interface Issued {
 
 export interface Options {
   name: string;
-  /** Replaces the name, for a subject that cannot be written as text. */
+  /** Used instead of `name` for a subject that cannot be written as text. */
   subject?: x509.JsonName;
   /** The issuer. If absent, the certificate is self-signed. */
   by?: Issued | undefined;

@@ -1,5 +1,5 @@
 /**
- * Signatures and certificates made with the openssl command (3.0.19), in base64. The private keys are gone.
+ * Signatures and certificates made with the openssl command (3.0.19), in base64. The private keys were not kept.
  *
  *   openssl req -x509 -new -key K -subj /CN=… -days 36500 -outform DER       a certificate
  *   openssl dgst -sha256 -sign K message                                     a signature

@@ -7,7 +7,7 @@ export interface RawReply extends Reply {
   closed: boolean;
   /** Milliseconds from the start of the connection to the end of the reply. */
   ms: number;
-  /** Bytes written. */
+  /** The number of bytes written to the socket. */
   sent: number;
 }
 

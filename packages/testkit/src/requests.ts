@@ -50,7 +50,7 @@ export function reachSpec(publicKey: string, nonces: bigint[], epsilon = 0.5): U
   );
 }
 
-/** A valid CreateMeasurement request. The nonces default to 1, 2, 3 … */
+/** A valid CreateMeasurement request. By default, the providers' nonces are 1, 2, 3, …, in the order of `providers`. */
 export function measurementRequest(consumer: DevParty, providers: DevParty[], nonces?: bigint[]) {
   const all = nonces ?? providers.map((_, i) => BigInt(i + 1));
   const message = reachSpec(consumer.encryptionPublicKey, all);

@@ -127,7 +127,10 @@ export function stockClient(
   };
 }
 
-/** A consumer's request for reach in the form of the public reference tools. The nonces default to 1, 2, 3 … */
+/**
+ * Returns a consumer's request for reach in the form that the public reference tools use. By default, the first
+ * provider's nonce is 1, the second's is 2, and so on.
+ */
 export function createMeasurementRequest(consumer: DevParty, providers: DevParty[], nonces?: bigint[]) {
   const all = nonces ?? providers.map((_, i) => BigInt(i + 1));
   const message = reachSpec(consumer.encryptionPublicKey, all);

@@ -9,7 +9,10 @@ import type { measurementRequest } from './requests.ts';
 
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
 
-/** Converts a creation body of REST to an RPC request. The RPC has no field for the format of a key. */
+/**
+ * Converts the body of a REST request that creates a measurement to an RPC request. Omits the format of the public
+ * keys.
+ */
 export function createRequestOf(
   parent: string,
   body: ReturnType<typeof measurementRequest> & { measurementReferenceId?: string },

@@ -1,4 +1,4 @@
-/** Steps for tests of metadata schemas. */
+/** Functions that tests of metadata schemas share. */
 import type { DevParty, TestExchange } from './exchange.ts';
 import { castOf, get, ok, post } from './steps.ts';
 
@@ -28,7 +28,7 @@ export const update = (
 ) => exchange.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
 export const DRY_RUN = '?validateOnly=true';
 
-/** For each state, creates an event group with this descriptor. Deletes the event group if the state is `DELETED`. */
+/** Creates one event group for each state, with the descriptor `name`. Deletes it again if the state is `DELETED`. */
 export async function addEventGroups(
   exchange: TestExchange,
   provider: DevParty,

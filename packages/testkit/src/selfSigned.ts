@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import.
 import * as x509 from '@peculiar/x509';
 
 /** Creates a self-signed certificate for 127.0.0.1 and its key, as PEM. */

@@ -15,8 +15,9 @@ export interface Sharing {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * Changes pending measurements with the nonces 1, 2, 3 … as if they had been created for these duchies and had reached
- * the state `until`. The first worker receives the data of every provider. A population must exist.
+ * Changes pending measurements as if they had been created for these duchies and had reached the state `until`. The
+ * first worker receives the data of every provider. A population must exist. In each measurement, the first requisition
+ * must have the nonce 1, the second the nonce 2, and so on.
  */
 export async function shareMeasurement(
   database: Database,

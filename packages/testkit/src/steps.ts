@@ -56,7 +56,7 @@ export function post(exchange: TestExchange, party: DevParty, name: string, body
   return exchange.call(party.token, 'POST', `/v2alpha/${name}`, body);
 }
 
-/** Creates a measurement. The nonces default to 1, 2, 3 … */
+/** Creates a measurement. By default, the first provider's nonce is 1, the second provider's nonce is 2, and so on. */
 export function createMeasurement(
   exchange: TestExchange,
   consumer: DevParty,
@@ -103,7 +103,7 @@ export function refuse(
   return post(exchange, provider, `${requisition.name}:refuse`, { refusal, etag: requisition.etag });
 }
 
-/** Signs these bytes as a measurementSpec of the consumer. */
+/** Returns a serialized message and the consumer's signature, as in the field `measurementSpec`. */
 export function signed(consumer: DevParty, message: Uint8Array) {
   return {
     message: Buffer.from(message).toString('base64'),

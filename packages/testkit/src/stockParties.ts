@@ -19,7 +19,10 @@ import {
 } from './stockMessages.ts';
 
 export interface StockQuestion {
-  /** Fields of the MeasurementSpec. `request` adds the key, the nonce hashes and the sampling interval. */
+  /**
+   * Fields of the MeasurementSpec. `request` adds the key, the nonce hashes, and `vidSamplingInterval`, which selects
+   * all VIDs by default.
+   */
   measurementType: Message;
   vidSamplingInterval?: { start: number; width: number };
   /** Each data provider has its own event groups. */

@@ -83,7 +83,8 @@ const ADVICE: Record<string, string> = {
 
 /**
  * Adds the reason, violations, and advice to an error from the exchange or a proxy. In an error about an invalid
- * address or token, replaces the name of the SDK's setting with the option. Returns other errors unchanged.
+ * address or token, replaces the SDK's name of the setting with the command-line option. Returns other errors
+ * unchanged.
  */
 export function explained(error: unknown): unknown {
   if (error instanceof UnexpectedResponse) {
@@ -104,7 +105,7 @@ export function explained(error: unknown): unknown {
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }
 
-/** Maps each setting of the SDK to the option that sets it, for error messages. */
+/** Maps the SDK's name of each setting to the text that names the command-line option in error messages. */
 const SETTINGS: Record<string, string> = {
   baseUrl: 'The address (--url or MEX_URL)',
   token: 'The token (--token or MEX_TOKEN)',

@@ -33,7 +33,7 @@ interface Chosen {
 }
 
 /**
- * Chooses the token from the first of these places that has one: options, environment, profile, development exchange.
+ * Chooses the first token that is set, in this order: command options, environment, profile, development exchange.
  */
 export function tokenSource(options: TokenOptions, place: Place): Chosen {
   const { token, as, tokenFile, signIn } = options;

@@ -46,7 +46,7 @@ gets neither keys nor tokens. The link works once, in one browser: press Enter f
 
 async function run(options: ConsoleCommandOptions): Promise<void> {
   const { port, open, ledger, ...identityOptions } = options;
-  // Import these modules only here, because shell completion loads every command but does not run it.
+  // Import these modules only here, because shell completion loads every command but runs none of them.
   const [{ findIdentities }, { loadConsole }, { startConsole }] = await Promise.all([
     import('./identities.ts'),
     import('./load.ts'),

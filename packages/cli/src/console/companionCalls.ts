@@ -9,7 +9,7 @@ export interface CompanionAnswer {
   json: string;
 }
 
-/** Calls the methods of one party. The party's keys are loaded at the first call. */
+/** Calls the companion's methods for one party. The first call loads the party's keys. */
 export class CompanionCalls {
   private readonly load: () => Promise<Acting>;
   private readonly options: CompanionOptions;
@@ -36,7 +36,7 @@ export class CompanionCalls {
     }
   }
 
-  /** Ends all work that is still running although its call has returned, such as runs of reports. */
+  /** Stops all work that continues after its call has returned, such as runs of reports. */
   close(): void {
     this.ended.abort();
   }

@@ -15,7 +15,7 @@ const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
 
 export class Guard {
   private readonly origin: URL;
-  /** All links of this process, by the hash of their token. */
+  /** All one-time links that this process has created, keyed by the hash of the token in the link. */
   private readonly links = new Map<string, { used: boolean }>();
   /** Hashes of the session secrets in cookies. */
   private readonly sessions = new Set<string>();

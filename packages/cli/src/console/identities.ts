@@ -14,7 +14,7 @@ export interface Identity {
   baseUrl: string;
   token: () => Promise<string>;
   isDemo: boolean;
-  /** Loads the party's keys. Undefined if the caller's keys are not on this machine. */
+  /** Loads the party's keys. Undefined if the keys are not on this machine. */
   acting: (() => Promise<Acting>) | undefined;
 }
 

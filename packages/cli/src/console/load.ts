@@ -3,8 +3,8 @@ import type { ConsoleFiles } from '@measurement-exchange/console/files';
 import { note } from '../terminal/output.ts';
 
 /**
- * Returns the files. In a clone of the repository, first builds them if their sources have changed, and announces the
- * build with `tell`.
+ * Returns the console's files. In a clone of the repository, first builds the files if their sources have changed, and
+ * announces the build with `tell`.
  */
 export async function loadConsole(
   connectTo: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** Writes all figures as CSV (RFC 4180), for a spreadsheet or a notebook. */
+/** Converts the figures of a demo report to CSV (RFC 4180), for a spreadsheet or a notebook. */
 import { toCsv } from '@measurement-exchange/console/charts';
 import { type DemoReport, truthIs } from './figures.ts';
 

@@ -8,7 +8,7 @@ import { createEventGroups } from '../publishers/eventGroups.ts';
 import { BUDGET } from './privacy.ts';
 
 export interface StartedProviders {
-  /** The names of each data provider's event groups. */
+  /** The resource names of each data provider's event groups, by the provider's resource name. */
   eventGroups: Map<string, string[]>;
   /** Stops the agents, and deletes the event groups. */
   stop(): Promise<void>;
@@ -16,7 +16,7 @@ export interface StartedProviders {
 
 export async function startProviders(options: {
   dev: DevFile;
-  /** The advertiser's name. */
+  /** The advertiser's resource name, such as `measurementConsumers/acme`. */
   consumer: string;
   audiences: Audience[];
   population: PopulationSpec;

@@ -95,7 +95,7 @@ the publishers’ own figures would have claimed ${count(claimed)}, ${signedPerc
 ${figure(chart)}`;
 }
 
-/** Returns the charts of the campaign report. The figures in this report agree with each other. */
+/** Returns the charts of the campaign report, in which no figure contradicts another. */
 function campaignCharts({ campaign }: DemoReport): string {
   const about = 'The same results, corrected so that no figure contradicts another, as mex report does.';
   return `<p>${about} ${escapeText(stateText(campaign))}</p>${reportCharts(campaign)}`;

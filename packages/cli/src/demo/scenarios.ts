@@ -16,8 +16,8 @@ export interface Scenario {
   /** The justification for the refusal, if the demo expects a refusal. */
   refusal?: string;
   /**
-   * Marks one measurement per provider, which measures this provider's own reach and frequency. The report adds up the
-   * figures of the marked measurements, and compares the sum with the combined figure.
+   * Set if the measurement covers only one provider's reach and frequency. There is one such measurement per provider.
+   * The demo's report compares the sum of their figures with the figure for all providers together.
    */
   alone?: true;
 }
@@ -25,7 +25,7 @@ export interface Scenario {
 export const MAXIMUM_FREQUENCY = 8;
 export const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
-/** The maximum frequency for sketches. A low maximum means more people at each frequency, and a faster computation. */
+/** The maximum frequency for sketches. A low maximum puts more people into each frequency, and saves time. */
 const SKETCHED_FREQUENCY = 3;
 
 /** Returns the demo's measurements. `eventGroups` maps each provider to the names of its event groups. */

@@ -11,7 +11,7 @@ export interface Steps extends Disposable {
 export interface Step {
   /** Shows the step's current stage until the step is done. */
   at(stage: string): void;
-  /** Prints the time since the demo started, and the time that the step took. */
+  /** Ends the step. Prints `text`, the time since the demo started, and the time that the step took. */
   done(text: string): void;
 }
 

@@ -40,10 +40,7 @@ ${wrapped(ABOUT_PRIVACY)}
 ${headline(report)}`);
 }
 
-/**
- * Prints the reach and the average frequency from the campaign report. The figures in this report agree with each
- * other.
- */
+/** Prints the reach and the average frequency from the campaign report, in which no figure contradicts another. */
 function printCampaign({ campaign }: DemoReport): void {
   const { title, state, figures, derived } = campaign;
   print(`\n${paint('bold', `${title}: one report, in which no figure contradicts another`)}  ${state}`);

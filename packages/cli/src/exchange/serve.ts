@@ -74,7 +74,7 @@ async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<
   const isDevelopment = config.mode === 'development';
   if (!(config.console ?? isDevelopment)) return undefined;
   const { consolePages } = await import('./consolePages.ts');
-  // With --json, write the message about the build to the log, because every line of the output must be JSON.
+  // With --json, write messages about building the console to the log, because every line of output must be JSON.
   const tell = isJson ? (message: string) => log.info({ component: 'console' }, message) : undefined;
   return consolePages(config, tell).catch((error: Error) => {
     if (!isDevelopment) throw error;
@@ -84,8 +84,8 @@ async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<
 }
 
 /**
- * Creates the demo duchies' databases. If that is not allowed, turns the demo duchies off, because otherwise measurements
- * would wait for them forever.
+ * Creates the demo duchies' databases. If the database role may not create databases, turns the demo duchies off,
+ * because otherwise measurements would wait for them forever.
  */
 async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
   const { databaseUrl } = config;

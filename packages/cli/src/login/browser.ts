@@ -18,7 +18,7 @@ export interface FlowOptions {
 
 interface BrowserOptions extends FlowOptions {
   redirect: string;
-  /** If false, the user opens the printed address. The browser may run elsewhere if it can reach this machine. */
+  /** If false, the user opens the printed address, for example in a browser that reaches this machine over a tunnel. */
   opensBrowser: boolean;
 }
 

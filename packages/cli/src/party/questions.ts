@@ -69,7 +69,7 @@ export function daysOf({ dataProviders }: Question): string | undefined {
   return shortInterval({ startTime: start, endTime: end });
 }
 
-/** Returns one line per part, with the reference of each event group that the caller can read. */
+/** Describes each part in one line. Names an event group by its reference if the caller can read the event group. */
 export async function partLines(
   client: ExchangeClient,
   principal: string,

@@ -62,7 +62,7 @@ async function titled(
   return { ...result, ...(question?.title && { title: question.title }) };
 }
 
-/** Shows progress until the measurement ends, and then the figures that `open` returns. Ctrl-C ends only the wait. */
+/** Shows progress until the measurement ends, and then the result that `open` returns. Ctrl-C ends only the wait. */
 export async function showWhenDone(
   consumer: Consumer,
   name: string,

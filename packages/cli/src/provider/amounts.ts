@@ -1,4 +1,4 @@
-/** Formats privacy amounts for people. */
+/** Formats privacy amounts as readable text. */
 import type { PrivacyAmount } from '@measurement-exchange/sdk/provider';
 
 export const MEASURES = ['epsilon', 'delta', 'rho'] as const;

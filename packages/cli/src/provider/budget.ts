@@ -12,7 +12,7 @@ import { shortTime } from '../terminal/times.ts';
 import { amountCells, amountText, shareText } from './amounts.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
-/** The maximum number of measurements in the text output. --json prints more. */
+/** The maximum number of measurements in the text output. --json also prints earlier measurements. */
 const LISTED = 10;
 
 export function budgetCommand(): Command {

@@ -1,4 +1,4 @@
-/** `mex provider check`: describes the events, and records which references the operator confirms. */
+/** `mex provider check`: describes the events, and records which references the provider's operator confirms. */
 import { existsSync } from 'node:fs';
 import { DEVELOPMENT_BUDGET } from '@measurement-exchange/sdk';
 import type { Events, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';

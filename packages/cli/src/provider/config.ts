@@ -36,7 +36,7 @@ const reference = {
   served: s.optional(s.boolean()),
 };
 
-/** The contents of provider.json. Paths are relative to the folder of this file. */
+/** The contents of provider.json. Paths are relative to the folder that contains provider.json. */
 const ProviderConfig = s.object(
   s.partial({
     /** The exchange's address. Defaults to MEX_URL. */
@@ -90,14 +90,14 @@ const ProviderConfig = s.object(
     noise: s.enumOf(['DISCRETE_GAUSSIAN', 'GEOMETRIC']),
     /** The maximum number of impressions to count per person. The consumer's maximum applies if it is lower. */
     maximumFrequencyPerUser: count(),
-    /** The lowest epsilon that the agent accepts in a question. Defaults to 0.0001. */
+    /** The agent refuses requisitions with a lower epsilon than this. Defaults to 0.0001. */
     minimumEpsilon: amount(),
     /** The number of hours for which events may still be recorded after the end of their interval. Defaults to 168. */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
       s.partial({
-        /** `populations` contains fingerprints in base64, or in hexadecimal as printed by `mex populations show`. */
+        /** `populations` has populations' fingerprints in base64, or in hexadecimal as in `mex populations show`. */
         honestMajorityShareShuffle: s.object({
           ...computation(3),
           populations: s.array(text(), { minItems: 1 }),

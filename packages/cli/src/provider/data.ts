@@ -26,8 +26,8 @@ export async function openData(
   const served = new Set<string>();
   try {
     await verifyEvents(events, signal);
-    // In development, serve every reference that occurs in the events without confirmation, because privacy is not at
-    // stake.
+    // In development, serve every reference that the events contain. The operator does not have to confirm the
+    // references, because privacy is not at stake.
     const found = settings.as === undefined ? [] : await events.inventory({ signal });
     for (const { reference } of found) served.add(reference);
   } catch (error) {
@@ -38,7 +38,7 @@ export async function openData(
 
 /**
  * Checks every event file, or the server that has the events. For a large CSV file, this takes about as long as
- * answering one question.
+ * computing one result.
  */
 export async function verifyEvents(events: Events, signal?: AbortSignal): Promise<void> {
   let notedAt = Date.now();

@@ -1,4 +1,4 @@
-/** Describes the events of an agent in log lines. */
+/** Converts the events that an agent reports, such as a received requisition, to log lines. */
 import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../terminal/output.ts';
 
@@ -6,7 +6,9 @@ const PROGRESS_MS = 5000;
 
 export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
 
-/** Returns a function that describes an event. That function returns undefined if the event should not be logged. */
+/**
+ * Returns a function that converts an agent's event to a log line, or to undefined if the event should not be logged.
+ */
 export function describeEvent(): (event: LoggedEvent, now: number) => string | undefined {
   const loggedAt = new Map<string, number>();
   return (event, now) => {

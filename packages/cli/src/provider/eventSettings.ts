@@ -26,7 +26,7 @@ const source = {
     user: text(),
     /**
      * The file that contains the password. The agent reads the file again for each connection, so that the password can
-     * be changed.
+     * be changed while the agent runs.
      */
     passwordFile: text(),
     /** The name of the environment variable that contains the password. */
@@ -58,7 +58,7 @@ export type RemoteSettings = s.Static<s.TObject<typeof remote>>;
 
 export type SourceSettings = s.Static<s.TObject<typeof source>>;
 
-/** Maps each setting that only one kind of source has to this kind. */
+/** The settings that only one kind of source accepts, each with this kind. */
 const ONLY = {
   final: 'clickhouse',
   memoryLimit: 'clickhouse',

@@ -10,7 +10,7 @@ import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { amountText, MEASURES, shareText } from './amounts.ts';
 import type { Settings } from './settings.ts';
 
-/** A question with the default options of `mex measure`, and its cost for each day and reference. */
+/** A question with the default options of `mex measure`, and its privacy cost per event group reference and day. */
 export interface TypicalQuestion {
   question: 'reach' | 'frequency';
   privacy: { epsilon: number; delta: number };

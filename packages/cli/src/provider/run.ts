@@ -135,7 +135,7 @@ function referencesOf(settings: Settings): AgentOptions['references'] {
   return references;
 }
 
-/** Warns at startup about unconfirmed references, because questions about them wait until the operator confirms them. */
+/** Warns at startup about references that the provider must still confirm. Questions about these references wait. */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],
   ledger: Ledger,

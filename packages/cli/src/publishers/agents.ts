@@ -18,7 +18,10 @@ interface AgentsOptions {
   dev: DevFile;
   /** The consumer that may measure the publishers. */
   consumer: string;
-  /** Another consumer's reference, which no publisher has confirmed yet. The agents hold all questions about it. */
+  /**
+   * An event group reference of another consumer, which no publisher has confirmed yet. The agents hold all
+   * requisitions for this reference.
+   */
   unconfirmed?: { reference: string; consumer: string };
   audiences: Audience[];
   population: PopulationSpec;

@@ -4,8 +4,8 @@ import type { ExchangeClient, MeasurementRequest } from '@measurement-exchange/s
 import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
 /**
- * Creates a publisher's event groups, and returns their names. These event groups list no attributes, so only the
- * publisher can check filters, and it may refuse them.
+ * Creates a publisher's event groups, and returns their resource names. These event groups list no attributes, so only
+ * the publisher can check a filter, and the publisher may refuse requests with an unsuitable filter.
  */
 export async function createEventGroups(
   client: ExchangeClient,

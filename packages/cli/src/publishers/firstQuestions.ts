@@ -29,7 +29,7 @@ export async function askDuchies(dev: DevFile, publishers: string[]): Promise<vo
 /** A campaign of another advertiser. No publisher has confirmed it yet, so questions about it wait for a decision. */
 export const UNCONFIRMED = { reference: 'roadster-video', consumer: 'measurementConsumers/globex' };
 
-/** Creates the measurement that the publisher's agent holds until a person confirms or refuses it. */
+/** Creates a measurement of the `UNCONFIRMED` campaign. The agent holds it until a person confirms or refuses it. */
 export async function askUnconfirmed(dev: DevFile, publisher: string): Promise<void> {
   const eventGroup = await ensureEventGroup(clientOf(dev, publisher), publisher, {
     ...UNCONFIRMED,
@@ -45,7 +45,7 @@ export async function askUnconfirmed(dev: DevFile, publisher: string): Promise<v
   });
 }
 
-/** Creates the measurement, unless an earlier start of the exchange created it. */
+/** Creates the measurement, unless it was already created when the exchange was started before. */
 async function askOnce(consumer: Consumer, question: MeasurementRequest): Promise<void> {
   const requestId = `first-${question.referenceId}`;
   await consumer.create({ ...question, requestId }).catch((error: unknown) => {

@@ -28,8 +28,8 @@ const SEED = 1;
 const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
 
 /**
- * How long to wait before asking the duchies. The question keeps them busy for seconds, and would delay the user's own
- * first question.
+ * The wait before the question that the duchies compute. This question keeps the duchies busy for seconds, and would
+ * delay the user's own first question.
  */
 const PAUSE_MS = 30_000;
 

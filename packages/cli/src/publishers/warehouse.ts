@@ -22,7 +22,8 @@ const COLUMNS = {
 };
 
 /**
- * Copies a publisher's events to the server. The exchange must be running, because its process keeps the server running.
+ * Copies a publisher's events to the server. The exchange must be running, because it owns the server and stops it when
+ * the exchange ends.
  */
 export async function fillWarehouse(
   db: DuckDBConnection,

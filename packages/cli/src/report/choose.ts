@@ -12,7 +12,7 @@ import { readDefinitionFile } from './definitionFile.ts';
 export interface ActingConsumer {
   client: ExchangeClient;
   consumer: Consumer;
-  /** The name of the calling consumer. */
+  /** The resource name of the calling consumer. */
   principal: string;
 }
 

@@ -1,4 +1,4 @@
-/** Prints a report for people: figures with their intervals, and the reasons for missing figures. */
+/** Prints a report as readable text: figures with their intervals, and the reasons for missing figures. */
 import {
   type DerivedFigure,
   type DerivedName,

@@ -19,7 +19,7 @@ export interface Tokens {
   refreshToken?: string;
 }
 
-/** Loads the library only in commands that ask an issuer for a token. */
+/** Loads the OpenID library on demand, because only commands that ask an issuer for a token need it. */
 export const loadOpenId = () => import('openid-client');
 
 const TIMEOUT_SECONDS = 10;

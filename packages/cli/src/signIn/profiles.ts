@@ -11,7 +11,7 @@ const text = () => s.text(4096, 1);
 const Profile = s.object(
   s.partial({
     url: text(),
-    /** A demo party of the development exchange, instead of an identity and a login. */
+    /** The demo party of the development exchange to act as. A demo party needs neither an identity nor a login. */
     as: text(),
     identity: text(),
     /** Files with trusted roots. With `duchies/one=one.pem`, the user also accepts that duchy in computations. */

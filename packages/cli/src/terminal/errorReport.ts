@@ -9,7 +9,7 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof CommanderError || error instanceof Failed ? error.exitCode : 1;
 }
 
-/** Returns the text for standard error. It is empty after --help, or if Commander has already printed the error. */
+/** Returns the text for standard error. The text is empty after --help, or if Commander already printed the error. */
 export function errorText(error: unknown, isJson: boolean): string {
   if (exitCodeOf(error) === 0) return '';
   if (isJson) return `${toJson(errorJson(error))}\n`;

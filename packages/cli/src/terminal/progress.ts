@@ -42,14 +42,14 @@ function megabytes(bytes: number): string {
 
 /** Shows several activities: on a terminal by repainting their lines, and in a pipe by printing a line for each change. */
 interface Live {
-  /** Shows these lines. The key of each entry is the label of its line. */
+  /** Shows one line for each entry of the map. The key is the label of the line, and the value is its text. */
   show: (lines: Map<string, string>) => void;
   end: () => void;
 }
 
 const SPINNER = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
-/** Starts showing activities. `hint` is shown below their lines. */
+/** Starts showing activities below `title`, with a line for each activity. `hint` is an extra line for the user. */
 export function startLive(title: string, hint: string): Live {
   const { stderr } = process;
   if (!stderr.isTTY) return lineByLine(title, hint);
@@ -65,12 +65,12 @@ export function startLive(title: string, hint: string): Live {
       ...[...current].map(([label, text]) => `  ${label.padEnd(width)}  ${text}`),
       `  ${hint}`,
     ];
-    // Truncate lines, because a wrapped line would push the block down the screen.
+    // Truncate lines to the terminal's width, because the next repaint could not overwrite a wrapped line completely.
     const cut = lines.map((line) => `\u001b[2K${line.slice(0, (stderr.columns || 80) - 1)}\n`);
     stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
     painted = lines.length;
   };
-  // Write notes above the block, because the next repaint would overwrite a note inside it.
+  // Erase the painted lines before writing a note, because the next repaint would otherwise overwrite the note.
   const release = divertNotes((text) => {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A\u001b[J` : ''}${text}\n`);
     painted = 0;

@@ -4,7 +4,7 @@ import { type BindingSchema, specs } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** Serializes a public Tink keyset as an EncryptionPublicKey. A duchy's key has a binding to its computation. */
+/** Serializes a public Tink keyset as an EncryptionPublicKey. A duchy's key also has a `binding` to a computation. */
 export function packEncryptionPublicKey(
   keyset: Uint8Array,
   binding?: MessageInitShape<typeof BindingSchema>,

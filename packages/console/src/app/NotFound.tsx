@@ -1,7 +1,7 @@
 import { A } from '../parts/A.tsx';
 import { PageHead } from '../parts/PageHead.tsx';
 
-/** Shown for an unknown address, and for a page that the caller's role does not have. */
+/** Shown for an unknown address, and for a page that is not available to the user's role. */
 export function NotFound() {
   return (
     <>

@@ -2,7 +2,7 @@
 
 const STORED = 'single-keys';
 
-/** Users can turn off single-key shortcuts, because speech input can trigger them. */
+/** Whether single-key shortcuts are on. Users can turn them off, because speech input can trigger them. */
 export const areLettersOn = () => localStorage.getItem(STORED) !== 'off';
 export const setLetters = (isOn: boolean) => localStorage.setItem(STORED, isOn ? 'on' : 'off');
 

@@ -55,8 +55,8 @@ function stateText(
 }
 
 /**
- * Searches titles with the companion, because only the companion can decrypt them. Each repeated call searches older
- * titles.
+ * Searches titles with the companion, because only the companion can decrypt them. The page repeats the call to the
+ * companion, and each call also searches older titles.
  */
 function useTitles(wanted: string) {
   const { companion, principal, role } = useSession();

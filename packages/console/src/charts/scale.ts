@@ -18,7 +18,7 @@ export function scaleFromZero(values: readonly number[], unit: Unit): Scale {
   return scaleBetween(0, most * room || unit.smallest * 4, unit);
 }
 
-/** Creates a scale that fits the values. The scale does not have to start at 0. For charts without bars. */
+/** Creates a scale that fits the values and does not have to start at 0, for charts without bars. */
 export function scaleAround(values: readonly number[], unit: Unit): Scale {
   const [low, high] = [Math.min(...finite(values)), Math.max(...finite(values))];
   const isOpen = values.length > finite(values).length;

@@ -23,7 +23,7 @@ const MOST_ROWS = 15;
 
 export interface UpsetStyle {
   unit?: Unit;
-  /** The index of each publisher's series. By default, the first publisher has the first series, and so on. */
+  /** For each publisher, the index of its color and shape. By default, the index of the publisher itself. */
   places?: readonly number[];
 }
 

@@ -88,8 +88,8 @@ const COLLECT_MS = 50;
 const MAX_READ_MS = 2000;
 
 /**
- * Returns a function that reads a collection again. All changes during a read cause only one more read, so that many
- * changes do not flood the exchange.
+ * Returns a function that reads a changed collection again. All changes of a collection during a read cause only one
+ * more read, so that many changes do not flood the exchange.
  */
 export function refresher(read: (collection: string) => Promise<unknown>): (collection: string) => void {
   const waiting = new Set<string>();

@@ -5,7 +5,7 @@ import { useSession } from '../session/session.ts';
 import { onChange } from './live.ts';
 import { useResource } from './useResource.ts';
 
-/** The delay between a change and the next read. A summary counts everything, so reading it is expensive. */
+/** The delay between a change and the next read. A summary counts all the party's resources, so a read is expensive. */
 const WAIT_MS = 3_000;
 const REFRESH_MS = 60_000;
 

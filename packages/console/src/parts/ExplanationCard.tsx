@@ -1,4 +1,4 @@
-/** Explains why a resource waits, or how it ended: the party, the times, and advice. The code comes last. */
+/** Explains why a resource waits or how it ended: advice, risks, the party, the times, and a machine-readable code. */
 import type { Ending, Explanation, Wait } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
 import { ago, moment } from '../format.ts';

@@ -1,4 +1,4 @@
-/** Text about changes. */
+/** Describes the entries of a change log in words. */
 import type { Change } from '@measurement-exchange/contract';
 import type { IconName, Tone } from './Icon.tsx';
 
@@ -69,7 +69,8 @@ export const KIND_WORDS: Record<Change['kind'], string> = {
 };
 
 /**
- * The kinds whose first entry in STATES is their initial state. A resource's first version in that state is shown as new.
+ * The kinds of resources whose first state in STATES is the initial state. If version 1 of a resource is in that state,
+ * the resource is shown as new.
  */
 const SAYS_STATE: readonly Change['kind'][] = ['MEASUREMENT', 'REQUISITION', 'COMPUTATION', 'REPORT'];
 

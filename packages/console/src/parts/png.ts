@@ -1,4 +1,4 @@
-/** Draws a part of the page on a canvas as it looks on the screen, below a title. */
+/** Creates a PNG image with a title and, below the title, an element of the page as it looks on the screen. */
 
 const SCALE = 2;
 const PAD = 24;

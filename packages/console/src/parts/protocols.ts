@@ -1,4 +1,4 @@
-/** Text about the protocols. */
+/** Text that explains the protocols to users. */
 import {
   type MpcNoiseMechanism,
   PROTOCOLS,
@@ -8,11 +8,11 @@ import {
 
 export interface ProtocolWords {
   label: string;
-  /** The meaning of the figure. */
+  /** The meaning of the protocol's figures. */
   meaning: string;
-  /** How the figure is computed. */
+  /** How the protocol computes its figures. */
   how: string;
-  /** The name in the API's documents. */
+  /** The protocol's name in the API's documents. */
   name: string;
 }
 
@@ -38,7 +38,7 @@ export const PROTOCOL_WORDS: Record<Protocol, ProtocolWords> = {
   },
 };
 
-/** Returns the words for the protocol that a measurement or a computation uses. */
+/** Returns the text about the protocol that a measurement or a computation uses. */
 export function protocolWords(config: ProtocolConfig): ProtocolWords {
   return PROTOCOL_WORDS[PROTOCOLS.find((protocol) => config[protocol] !== undefined) ?? 'direct'];
 }

@@ -1,4 +1,4 @@
-/** Content for a part of a page without data: loading, failed, empty, or without a key. */
+/** Components for a part of a page whose data is loading, could not be loaded, is empty, or cannot be decrypted. */
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';

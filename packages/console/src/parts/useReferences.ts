@@ -5,8 +5,8 @@ import { idOf } from '../session/roles.ts';
 type Referenced = Pick<EventGroup, 'eventGroupReferenceId' | 'dataProvider'>;
 
 /**
- * Reads the publishers' references of event groups, by ID. One call reads up to 1,000 event groups, and the others are
- * left out.
+ * Reads the publisher and the publisher's own reference of each event group, by the event group's ID. Only the first
+ * 1,000 event groups are read.
  */
 export function useReferences({ enabled = true } = {}): ReadonlyMap<string, Referenced> {
   const { data } = useResource(

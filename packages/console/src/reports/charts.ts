@@ -31,7 +31,8 @@ export interface Stat {
 }
 
 /**
- * Functions that return units for ratios, with enough decimals to show the ends of the interval as different numbers.
+ * These functions return the unit of a ratio with this interval. The unit has enough decimals to show the ends of the
+ * interval as different numbers.
  */
 const frequency = ([low, high]: Interval) => decimals('Average frequency', digitsFor(low, high, 2));
 const points = ([low, high]: Interval) => decimals('Gross rating points', digitsFor(low, high, 1));
@@ -41,7 +42,8 @@ const share = ([low, high]: Interval): Unit => {
 };
 
 /**
- * Compares the reach with the sum of the segments' reaches. Returns undefined for a single segment or an unknown reach.
+ * Draws the reach beside the sum of the segments' reaches. Returns undefined if there is only one segment, or if a
+ * reach is unknown.
  */
 export function onceChart({ everyone, alone, population }: ReportView): Chart | undefined {
   if (everyone === undefined || alone.length < 2 || alone.includes(null)) return undefined;
@@ -147,7 +149,10 @@ export function addedChart(
   );
 }
 
-/** Draws the reach over time: a chart for each kind of period, with one curve for each set. */
+/**
+ * Draws the reach over time: a chart for each type of period, such as daily, or weekly and cumulative. Each chart has
+ * one curve for each set.
+ */
 export function overTimeCharts(
   view: ReportView,
   labels: readonly Label[],

@@ -16,7 +16,7 @@ export interface Finding {
   measurement?: string;
 }
 
-/** The number of figures that a finding names. */
+/** The maximum number of figures that a finding lists. */
 const NAMED = 3;
 
 export function findingsOf(

@@ -99,14 +99,14 @@ export interface ReportView {
   overlap: { members: number[]; people: Estimate }[];
   added: Added[];
   figures: FigureView[];
-  /** How well the answers agree with each other, worst fit first. */
+  /** One fit for each set of answers that was corrected separately, with the worst fit first. */
   fits: Fit[];
   needs: NeedView[];
-  /** The cost at each publisher. */
+  /** The report's privacy cost at each publisher. */
   charges: ChargeView[];
 }
 
-/** The cost of a report at one publisher. */
+/** The privacy cost of a report at one publisher. */
 export interface ChargeView {
   dataProvider: string;
   days: number;

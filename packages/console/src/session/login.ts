@@ -10,7 +10,7 @@ export interface Tokens {
 
 export interface Renewal {
   refresh: (refreshToken: string) => Promise<Tokens>;
-  /** Asks the user to sign in again. */
+  /** Asks the user to sign in again, and returns the new tokens. */
   again: (signal: AbortSignal) => Promise<Tokens>;
 }
 

@@ -15,7 +15,7 @@ export const EventGroupMetadata = s.object({
   ),
 });
 
-/** The entity type of an event group that does not state one. Other types are free text. */
+/** The entity type of an event group for which the provider gave none. A provider may use any text as the type. */
 export const DEFAULT_ENTITY_TYPE = 'campaign';
 export const MAX_ENTITY_METADATA_BYTES = 16 * 1024;
 
@@ -87,8 +87,8 @@ const input = {
 
 const output = {
   /**
-   * The data provider that owns the event group. A name such as `measurementConsumers/…/eventGroups/…` does not
-   * contain it.
+   * The data provider that owns the event group. Needed because an event group's name may start with the consumer, as
+   * in `measurementConsumers/…/eventGroups/…`.
    */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),

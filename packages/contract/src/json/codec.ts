@@ -1,5 +1,6 @@
 /**
- * Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse.
+ * Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` converts typed values
+ * to JSON.
  *
  * Readers also accept native values from APIs without JSON, such as gRPC: a Uint8Array for bytes, and undefined for
  * an absent property. The same readers check both, so each rule is written only once.

@@ -34,7 +34,7 @@ export const text = (maxLength: number, minLength = 0) =>
 
 export const boolean = () => schema<TBoolean>({ type: 'boolean' });
 
-/** A JSON number, rounded to a double. Use it for settings, not for signed values. */
+/** A JSON number, rounded to a double. Use it for settings, not for values that a party signs. */
 export const number = (options: { exclusiveMinimum?: number; minimum?: number } = {}) =>
   schema<TNumber>({ type: 'number', ...options });
 

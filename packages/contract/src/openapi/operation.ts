@@ -43,8 +43,9 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
 }
 
 /**
- * Returns a unique ID for the route. The ID is the operation's name. If the operation has several routes, the ID also
- * has a suffix with the path's owner (`OfDuchy`) or the method (`ByPut`).
+ * Returns a unique ID for the route: the operation's name. If the operation has several paths, a suffix names the party
+ * in the path (`OfDuchy`). If a path has several methods, all but the first route have a suffix with the method
+ * (`ByPut`).
  */
 function operationIdOf(route: Route): string {
   const rows = rowsOf(route);

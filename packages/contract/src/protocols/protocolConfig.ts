@@ -117,8 +117,8 @@ export const ProtocolWish = object(
 export type ProtocolWish = Static<typeof ProtocolWish>;
 
 /**
- * Returns the protocol that a request asks for. Throws if `wish` does not have exactly one protocol. The error contains
- * `field`, which is the path of `wish`.
+ * Returns the protocol that a request asks for, or undefined if there is no `wish`. Throws if `wish` does not have
+ * exactly one protocol. The error contains `field`, which is the path of `wish`.
  */
 export function wishedProtocol(wish: ProtocolWish | undefined, field: string): Protocol | undefined {
   if (wish === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The stages that the duchies run after the computation starts. Duchies use the same stage names in their reports. */
+/** The stages that the duchies run after the computation starts. Progress reports use the same stage names. */
 
 import { ringOf } from './liquidLegionsConfig.ts';
 import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';

@@ -18,7 +18,7 @@ export interface RequestOf<O extends Operation> {
   body: BodyOf<RouteOf<O>>;
   requestId: string | undefined;
   validateOnly: boolean;
-  /** Paths of fields that an update leaves unchanged, because the caller's message cannot express them. */
+  /** Paths of fields that an update leaves unchanged, because the caller's protobuf message does not have them. */
   keeps?: readonly string[] | undefined;
 }
 

@@ -23,7 +23,7 @@ abstract class CodedError<Code> extends Error {
     position: Position,
     { detail, ...options }: Options,
   ) {
-    // Drop an invalid position, because the exchange would reject a report with such a position.
+    // Drop an invalid position, because the exchange would reject a request that contains it.
     const valid = positionViolations(position).length === 0 ? position : {};
     super(describe(code, valid), options);
     this.code = code;

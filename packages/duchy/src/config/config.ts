@@ -44,8 +44,8 @@ const listen = object(
     /** True if a proxy in front of the duchy terminates TLS. */
     behindTlsProxy: boolean(),
     /**
-     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, an empty array means that no proxy is
-     * used.
+     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, a duchy on a loopback address must
+     * set this. An empty array states that the duchy is behind no proxy.
      */
     trustedProxies: array(string()),
   }),

@@ -1,8 +1,6 @@
 const MAX_PAUSE_MS = 60_000;
 
-/**
- * The computations that could not be updated. Has each computation's number of failures and the time of its next retry.
- */
+/** The computations that could not be updated, each with its number of failures and the time of its next retry. */
 export class Postponed {
   private readonly entries = new Map<string, { failures: number; retryAt: number }>();
   private readonly pauseMs: number;

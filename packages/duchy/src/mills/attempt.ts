@@ -130,7 +130,7 @@ export class Attempt {
     }
   }
 
-  /** Returns whether the computation has ended. If so, its secrets are deleted and the stage's error does not matter. */
+  /** Returns whether the computation has ended. If so, its secrets are gone and the stage's error does not matter. */
   private async isOver(): Promise<boolean> {
     const stored = await readComputation(this.duchy.db, this.computation.id).catch(() => undefined);
     return stored !== undefined && stored.outcome !== null;

@@ -39,7 +39,7 @@ export class Mill {
     return true;
   }
 
-  /** Works until the signal is aborted, and then releases the current stage. */
+  /** Runs due stages until the signal is aborted, and then releases the stage in progress. */
   run(signal: AbortSignal): Promise<void> {
     const { log, mills: waker } = this.duchy;
     return repeat('mill', () => this.once(signal), { everyMs: this.options.pollMs, signal, log, waker });

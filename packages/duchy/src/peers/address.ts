@@ -11,7 +11,7 @@ export interface PeerAddress {
 }
 
 /**
- * Returns a function that checks the peer's endpoint and returns the address. Returns undefined if the peer has no
+ * Resolves to a function that checks the peer's endpoint and returns the address, or to undefined if the peer has no
  * endpoint. In production, an endpoint from the exchange must be public, so that it cannot be a service in this duchy's
  * own network.
  */

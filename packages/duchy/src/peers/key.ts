@@ -5,13 +5,13 @@ import { verifiedPeerKey } from './verifiedKey.ts';
 
 /**
  * Returns another duchy's signed keyset, which encrypts messages to that duchy. Messages are encrypted, because the
- * exchange provides the addresses and could redirect messages to itself.
+ * exchange provides the duchies' addresses and could redirect messages to itself.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** Returns the stored computation. If it lacks a key of one of these duchies, first updates it from the exchange. */
+/** Returns the stored computation. If a key of one of these duchies is missing, first updates it from the exchange. */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,

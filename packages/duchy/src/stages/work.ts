@@ -11,7 +11,7 @@ export interface Work {
 }
 
 /**
- * Runs a stage, and returns the output to send, if any. If the stage runs again after a crash, it returns the same figures
- * and noise.
+ * Runs a stage, and returns the output to send, if any. If the stage runs again after a crash, it returns the same
+ * values with the same noise.
  */
 export type StageFunction = (work: Work) => Promise<Uint8Array | undefined>;

@@ -23,7 +23,7 @@ export interface StoredRoot {
   x509Der: Uint8Array;
 }
 
-/** Reads the rows that decide which party a certificate belongs to, and whether the certificate is accepted. */
+/** Reads the database rows that decide which party a certificate belongs to and whether the certificate is accepted. */
 export interface ClientCertificateLookup {
   rootsNamed(subjectKeyIdentifier: Uint8Array): Promise<StoredRoot[]>;
   /**
@@ -85,9 +85,9 @@ export function createClientCertificateVerifier(options: {
 }
 
 /**
- * Returns the name of the party that the certificate belongs to. A root that is trusted for only one party issues
- * certificates only for that party. A certificate from any other root must name exactly one party, or name no party and
- * be registered by exactly one party.
+ * Returns the name of the party that the certificate belongs to. A certificate from a root that is trusted for only one
+ * party belongs to that party. A certificate from any other root must name exactly one party, or name no party and be
+ * registered by exactly one party.
  */
 async function partyOf(certificate: X509, lookup: ClientCertificateLookup): Promise<string> {
   const { der, authorityKeyIdentifier, subjectKeyIdentifier, parties } = certificate;

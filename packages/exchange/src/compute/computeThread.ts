@@ -83,8 +83,7 @@ export class ComputeThread {
     await once(worker, 'message');
     const thread: Thread = { worker, settle: () => {} };
     worker.on('message', (done: Done) => thread.settle(done));
-    // Ignore the error of a thread that runs out of memory. The thread then exits, and the `exit` handler below handles
-    // this.
+    // Ignore the error of a thread that runs out of memory. The thread then exits, which triggers the handler below.
     worker.on('error', () => {});
     worker.on('exit', () => {
       if (this.thread === thread) this.thread = undefined;

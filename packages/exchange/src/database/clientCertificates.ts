@@ -3,7 +3,10 @@ import { type Queryable, sql } from './db.ts';
 import { read } from './run.ts';
 import { rootsForParties, rootsNamed } from './trustedRoots.ts';
 
-/** Finds the roots with the key `$1` by a search for its bytes (SubjectPublicKeyInfo in DER) in each certificate. */
+/**
+ * Finds the parties for which a root with the key `$1` is trusted, and the parties that have registered the certificate
+ * `$3`. Each root's DER is searched for the bytes of the key, its SubjectPublicKeyInfo.
+ */
 const CLAIMS = sql<{ trusted_for: (string | null)[]; registered_for: string[] }>(
   'client_certificate_claims',
   `SELECT ARRAY(SELECT DISTINCT party FROM trusted_roots WHERE position($1::bytea IN x509_der) > 0) AS trusted_for,

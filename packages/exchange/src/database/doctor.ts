@@ -83,7 +83,7 @@ export async function doctor({ connection, onCheck, signal }: DoctorOptions): Pr
     application_name: 'mex doctor',
     statement_timeout: STATEMENT_MS,
   });
-  client.on('error', () => {}); // Ignored, because the running query also rejects.
+  client.on('error', () => {}); // Ignore connection errors here, because the running query also rejects.
   await client.connect();
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
   const abort = () => stream.destroy();

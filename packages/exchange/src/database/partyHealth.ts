@@ -27,7 +27,7 @@ const COLLECTIONS = {
 };
 type Work = (typeof COLLECTIONS)[keyof typeof COLLECTIONS];
 
-/** Generates SQL for a value about the work of party `p`. Each kind of party has its work in a different table. */
+/** Generates SQL for a value about party `p`'s measurements, requisitions, or computations. Each has its own table. */
 function ofWork(value: (work: Work) => string): string {
   const cases = Object.entries(COLLECTIONS).map(
     ([collection, work]) => `WHEN '${collection}' THEN ${value(work)}`,

@@ -13,7 +13,7 @@ import { column, type Fields, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
-/** Pending and terminal measurements have separate partial indexes, so a query reads only rows of its own kind. */
+/** Pending and terminal measurements have separate partial indexes, so a query for one kind never reads the other. */
 export const expiredMeasurements = {
   pending: expired('pending', PENDING_MEASUREMENT_STATES, 'create_time'),
   terminal: expired('terminal', TERMINAL_MEASUREMENT_STATES, 'update_time'),
@@ -80,7 +80,7 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-/** Joins the two tables, because only the measurement's tombstone has the time of removal. */
+/** Joins a requisition's tombstone with its measurement's, because only the latter has the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());

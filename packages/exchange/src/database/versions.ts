@@ -77,7 +77,7 @@ export interface RequestKey {
   hash: Uint8Array;
 }
 
-/** Like `insertVersion`, but also stores the request that created the record. */
+/** Like `insertVersion`, but the returned function also stores the request that created the record. */
 export function insertRequested<R>(name: string, of: Table<R>, changesOf: (record: R) => ChangeRecord[]) {
   const statement = insertStatement(name, of, ['request_id', 'request_hash']);
   return (tx: Transaction, record: R, request: RequestKey | undefined): void => {

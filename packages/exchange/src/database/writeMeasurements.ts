@@ -143,8 +143,8 @@ function updateStatement() {
 
 /**
  * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
- * statement fails if a row does not have the expected version. The records may lack stored long fields, because only a
- * new result or fulfillment is written, and it always has all of its fields.
+ * statement fails if a row does not have the expected version. Records that were read without their long fields can be
+ * saved, because the statement writes a result or a fulfillment only if it is new, and a new one has all fields.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -1,7 +1,7 @@
 /** Defines the demo's population of virtual people, each with an age and a sex. */
 import type { Subpopulation } from '@measurement-exchange/contract';
 
-/** The attributes repeat after this many VIDs, so that the first few thousand people include all groups. */
+/** The attributes repeat after this many VIDs, so that the first 10,000 people include all groups. */
 const CYCLE = 10_000;
 const AGES: [age: string, share: number][] = [
   ['18-34', 0.3],
@@ -10,8 +10,8 @@ const AGES: [age: string, share: number][] = [
 ];
 
 /**
- * A sex and an age, and the positions in each cycle of the people who have them: from `start` (included) to `end`
- * (excluded). The first position is 0.
+ * People of one sex and age. In each cycle of VIDs, they have the positions from `start` (included) to `end`
+ * (excluded). The first position in a cycle is 0.
  */
 export interface DemoGroup {
   sex: string;

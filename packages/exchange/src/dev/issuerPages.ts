@@ -9,7 +9,7 @@ import { DevCodes } from '../auth/devCodes.ts';
 import { DEV_AUDIENCE, LIFETIME_SECONDS } from '../auth/devIssuer.ts';
 import type { Development } from './index.ts';
 
-/** Codes are sent only to this page of the exchange's own console. */
+/** The issuer sends authorization codes only to this page of the exchange's own console. */
 const RETURN_PATH = '/signed-in';
 const MAX_BODY_BYTES = 8 * 1024;
 

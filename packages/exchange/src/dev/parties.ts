@@ -154,8 +154,8 @@ async function ensure(
 }
 
 /**
- * Creates a separate key for the party's client, so that the client's machine does not need the party's signing
- * key.
+ * Returns the stored key and certificate of the party's client, or creates both. The client has its own key, so that
+ * its machine does not need the party's signing key.
  */
 async function ensureClient(
   { name, displayName }: DescribedParty,

@@ -20,8 +20,8 @@ export async function devServerTls(dataDir: string, now: number): Promise<{ cert
 }
 
 /**
- * Adds the demo root to the roots that issue client certificates for all parties. The demo root is not stored in the
- * table `trusted_roots`, because the exchange would then report certificates of other roots as findings.
+ * Returns a lookup that also trusts the demo root to issue any party's client certificates. The demo root is not stored
+ * in the table `trusted_roots`, because the exchange would then report certificates of other roots as findings.
  */
 export async function withDevRoot(
   lookup: ClientCertificateLookup,

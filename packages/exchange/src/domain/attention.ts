@@ -16,8 +16,8 @@ import { type WebhookHealth, webhookName } from './webhook.ts';
 
 const USUAL_AT_FIRST = new Set(['PARAMETERS_MISSING', 'UPLOAD_MISSING', 'CONFIRMATION_MISSING']);
 /**
- * The exchange does not tell duchies about a refusal, because a duchy can do nothing about it. The consumer and the
- * provider see the refusal.
+ * The code of an ending that needs no duchy's attention, because a duchy can do nothing about a refusal. The consumer
+ * and the provider see the refusal.
  */
 const NOT_FOR_DUCHIES = 'REFUSED';
 

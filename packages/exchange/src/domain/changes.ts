@@ -9,7 +9,7 @@ import { type ReportRecord, reportName } from './report.ts';
 
 export interface ChangeRecord {
   party: string;
-  /** The name that this party uses for the resource. */
+  /** The name that `party` uses for the resource. */
   name: string;
   kind: ChangeKind;
   state: string | undefined;

@@ -45,7 +45,7 @@ interface FulfillRequisitionInput {
   etag: string;
   requisition: string;
   nonce: bigint;
-  /** The nonce's hashes, one for each encoding that the exchange accepts. */
+  /** The hashes of the nonce, one for each encoding of the nonce that the exchange accepts. */
   nonceHashes: Uint8Array[];
   context: FulfillmentContext | undefined;
 }

@@ -94,7 +94,7 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // Use the last step, which sets the result. This step is still open, because the computation has no result yet.
+      // Pass the protocol's last step, which sets the result. It is still open, because there is no result yet.
       steps.at(-1)!,
     ),
   }));

@@ -1,5 +1,5 @@
 /**
- * Makes the checks of a new measurement that need only the request. newMeasurement.ts makes the other checks, after
+ * Checks a new measurement as far as possible without the database. newMeasurement.ts makes the other checks, after
  * the rows that the draft names have been loaded from the database.
  */
 import {

@@ -48,7 +48,7 @@ export interface ReadableMetadata {
   descriptor: string;
   typeUrl: string;
   value: Uint8Array;
-  /** The size of the message as JSON, in bytes. */
+  /** The size of the metadata as JSON, in bytes. */
   size: number;
 }
 

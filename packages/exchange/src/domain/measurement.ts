@@ -1,6 +1,6 @@
 /**
- * All changes to measurements except the changes by duchies. Each function returns the new aggregate and the steps to
- * log.
+ * All changes to measurements except the changes by duchies. Each function returns the new aggregate and the state
+ * changes to log.
  */
 import { hash } from 'node:crypto';
 import { includesHash } from '@measurement-exchange/consent';

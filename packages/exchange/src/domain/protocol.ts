@@ -31,7 +31,7 @@ interface Choice {
 }
 
 export interface Circumstances {
-  /** The parties named in the request and the duchies of the options, by name. */
+  /** The parties that the request names, and the duchies of the protocol options, keyed by resource name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Capability[] }>;
   /** The population of the spec's model line, or the default population. */
   population: Population | undefined;

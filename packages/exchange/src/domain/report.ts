@@ -30,9 +30,9 @@ export interface ReportRecord {
   measurementCount: number;
   /** The report's state at the time when it was last derived from the measurements. */
   state: ReportState | 'DELETED';
-  /** When this measurement ends, the state must be derived again. */
+  /** The ID of a pending measurement of the report. When this measurement ends, the state must be derived again. */
   waitingFor: string | undefined;
-  /** Counts updates. The version also counts changes of the state. */
+  /** Increases by one with each update. `version` increases by one with each update or change of the state. */
   revision: number;
   version: number;
   createTime: Timestamp;

@@ -15,7 +15,7 @@ import {
 import { partyOf } from './access.ts';
 import { measurementName } from './aggregate.ts';
 
-/** A measurement of a report, by its ID. */
+/** A measurement of a report. `measurement` is the ID of the measurement, without its consumer. */
 export interface NewEntry {
   key: string;
   measurement: string;

@@ -1,4 +1,4 @@
-/** Finds type URLs that readers do not know. */
+/** Reports type URLs that are not among the expected ones. */
 import { type Finding, TYPE_URLS } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
 

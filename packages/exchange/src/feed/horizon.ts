@@ -18,7 +18,7 @@ export class Horizon {
     this.read = read;
   }
 
-  /** Calls `done` when the rows of the transaction can be read. */
+  /** Calls `done` when the changes of the transaction `xid` can be read. */
   wait(xid: string, done: () => void): void {
     this.waiting.set(done, BigInt(xid));
     this.timer ??= setTimeout(() => this.poll(FIRST_MS), FIRST_MS);

@@ -11,7 +11,7 @@ import type { ChangeBus } from './changeBus.ts';
 const CHANNEL = 'mex_changes';
 /** The minimum time between two notifications. If each commit sent a NOTIFY, commits would wait for each other. */
 const NOTIFY_EVERY_MS = 10;
-/** PostgreSQL limits payloads to less than 8,000 bytes. */
+/** The maximum length of a notification's payload. PostgreSQL accepts less than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
 const RECONNECT_MS = 500;
 const ALL = '*';

@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream';
 
 /**
- * A body up to this length is sent as text, in one write with its headers. For longer bodies, Node is faster with bytes.
+ * A body up to this length, in UTF-16 code units, is sent as text, in one write with its headers. For longer bodies,
+ * Node is faster with bytes.
  */
 const MAX_TEXT_LENGTH = 8 * 1024;
 /** A body up to this length is built in one piece. A longer body is built in pieces, as fast as the client reads. */

@@ -1,6 +1,7 @@
 /**
- * Keeps the stored states of reports up to date, and announces their changes. When a measurement ends, its reports are
- * not updated in the same transaction. Instead, this job finds reports that wait for a measurement that has ended.
+ * Keeps the stored states of reports up to date, and announces their changes. When a measurement ends, the reports that
+ * contain it are not updated in the same transaction. Instead, this job finds the reports that waited for the
+ * measurement.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../database/log.ts';

@@ -17,7 +17,7 @@ export function createLog(level: string, to: DestinationStream = destination(STA
   return pino({ level, timestamp: () => `,"time":${lineTime ?? Date.now()}` }, to);
 }
 
-/** The event time of the deferred line being written, in epoch milliseconds. Undefined if no such line is being written. */
+/** The time to print in the line that `logAt` is writing, in epoch milliseconds. Other lines get the current time. */
 let lineTime: number | undefined;
 
 export function logAt(at: number, write: () => void): void {

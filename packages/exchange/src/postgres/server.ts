@@ -91,7 +91,7 @@ async function launch(
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
   await allowSocketOnly(cluster.path);
-  await chmod(cluster.path, 0o700); // PostgreSQL rejects a restored copy that others can read.
+  await chmod(cluster.path, 0o700); // A restored folder may be readable by others, and PostgreSQL would reject it.
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
     listen_addresses: '', // TCP is never used.

@@ -22,7 +22,7 @@ export class Connections {
     session.once('close', () => this.peers.delete(session));
   }
 
-  /** Returns the client's side of the stream's connection, or undefined if the connection has closed. */
+  /** Returns the address and certificate of the stream's client, or undefined if the connection has closed. */
   peerOf({ session }: ServerHttp2Stream): Peer | undefined {
     return this.peers.get(session as ServerHttp2Session);
   }

@@ -95,7 +95,7 @@ export function toEventGroup(group: EventGroupResource): EventGroup {
     measurementConsumer: group.measurementConsumer,
     eventGroupReferenceId: group.eventGroupReferenceId,
     mediaTypes: group.mediaTypes?.map((type) => MediaType[type]),
-    // Always set the selector, because clients treat an event group without a selector as an unknown kind.
+    // Always set the selector, because clients read the kind of an event group from its selector.
     eventGroupMetadata: {
       selector: {
         case: 'adMetadata',

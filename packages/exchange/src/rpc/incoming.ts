@@ -39,7 +39,7 @@ export class Incoming {
     return this.endTime === undefined ? undefined : this.endTime - performance.now();
   }
 
-  /** Returns whether the client disconnected or canceled. */
+  /** Returns whether the stream is closed, for example because the client disconnected or canceled. */
   get isGone(): boolean {
     return this.stream.closed;
   }

@@ -81,8 +81,8 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
 }
 
 /**
- * Adds the etag to the body. An empty etag matches any version of the requisition. The REST schema rejects an empty
- * etag, so the body has a placeholder, and `unchecked` has the empty etag.
+ * Returns the body with the etag. gRPC clients send an empty etag to match any version of the requisition. The REST
+ * schema rejects an empty etag, so the body then has a placeholder, and `unchecked` has the empty etag.
  */
 function withEtag<Body extends object>(body: Body, etag: string) {
   if (etag !== '') return { body: { ...body, etag } };
@@ -187,8 +187,8 @@ interface DuchyKeys {
 }
 
 /**
- * Returns the name that starts with the data provider. gRPC clients use this name even if they are consumers. A
- * tombstone has no data provider, so its name is returned unchanged.
+ * Returns the requisition's name that starts with the data provider. All gRPC clients use this name, even consumers.
+ * The tombstone of a deleted requisition has no data provider, so its name is returned unchanged.
  */
 function canonicalName({ name, dataProvider }: Requisition): string {
   return dataProvider === undefined ? name! : `${dataProvider}/requisitions/${name!.split('/').at(-1)}`;

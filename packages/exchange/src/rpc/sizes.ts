@@ -1,6 +1,6 @@
 /** Computes an upper bound for the size of a message without serializing it. */
 
-/** The maximum total size of a field's tag and its length prefix (or its number). */
+/** The maximum total size of a field's tag and its length prefix, or of a numeric field's tag and value. */
 const FIELD_BYTES = 16;
 
 /** Returns an upper bound for the size of the serialized message, in bytes. */

@@ -20,7 +20,9 @@ export function given<T extends string | Uint8Array>(value: T | undefined): T | 
   return value === undefined || value.length === 0 ? undefined : value;
 }
 
-/** Returns the name of an enum value. Returns an unknown number as text, which the schemas reject. */
+/**
+ * Returns the name of an enum value, or undefined for 0. Returns an unknown number as text, which the schemas reject.
+ */
 export function enumName({ value }: DescEnum, number: number): string | undefined {
   return number === 0 ? undefined : (value[number]?.name ?? String(number));
 }

@@ -1,4 +1,4 @@
-/** Limits the memory that the bodies of one principal take. */
+/** Limits the memory for the request bodies of each principal. */
 
 /** The memory limit per principal: 16 bodies of the default maximum size. */
 const MAX_HELD = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * Identifies callers, and limits the bad credentials of an address. Callers may share an address, so one caller's bad
- * credentials must not block another caller's valid credentials:
+ * Identifies callers, and limits how many bad credentials an address may send. Callers may share an address, so one
+ * caller's bad credentials must not block another caller's valid credentials:
  *
  * - Credentials that were accepted before are not limited.
  * - Cheap checks are not limited. The expensive checks verify a signature, or read the database.

@@ -12,14 +12,14 @@ const perSecond = () => number({ exclusiveMinimum: 0 });
 export const WebhookSetting = object({
   /** Networks that get no deliveries, as CIDRs. Private networks never get deliveries, even if they are not listed. */
   deniedNetworks: array(text(100)),
-  /** The maximum rate to one address, for all parties together. */
+  /** The maximum rate of deliveries to one IP address, for the webhooks of all parties together. */
   perSecond: perSecond(),
-  /** The maximum rate of one party to one address, so that no party can use up the address's limit. */
+  /** The maximum rate of one party's deliveries to one IP address, so that no party can use up `perSecond`. */
   partyPerSecond: perSecond(),
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** A burst may have as many deliveries as the rate allows in this time. */
+/** The size of a burst: as many deliveries at once as the rate allows in this time. */
 const BURST_SECONDS = 10;
 
 export class Destinations {

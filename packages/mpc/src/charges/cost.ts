@@ -16,8 +16,8 @@ export interface ComputedBy {
 }
 
 /**
- * Returns the cost that is charged to each reference and UTC day. `choice` matters only if `computed` is undefined, which
- * means that each data provider computes its own result. Throws a RangeError if no noise can meet the privacy parameters.
+ * Returns the cost that is charged to each reference and UTC day. If `computed` is undefined, each data provider
+ * computes its own result with the noise of `choice`. Throws a RangeError if no noise can meet the privacy parameters.
  */
 export function measurementCost(
   spec: PlainSpec,

@@ -18,8 +18,8 @@ export function firstAbove(
     high *= 4;
     atHigh = of(high) - value;
   }
-  // Use the Illinois method (a variant of regula falsi) on a logarithmic scale of people, because the number of registers
-  // grows almost linearly on this scale.
+  // Use the Illinois method (a variant of regula falsi) on a logarithmic scale of people. The function returns numbers
+  // of registers, which grow almost linearly on this scale.
   let repeated: 'low' | 'high' | undefined;
   while (high - low > precision * high) {
     const [x0, x1] = [Math.log1p(low), Math.log1p(high)];

@@ -49,8 +49,8 @@ export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number
 }
 
 /**
- * A cache of calibrations. A calibration takes a few milliseconds, and a result draws noise many times with the same
- * parameters.
+ * A cache of calibrations. A calibration takes a few milliseconds, and computing one result draws noise many times with
+ * the same parameters.
  */
 const calibrations = new Map<string, Rational>();
 const MAX_CALIBRATIONS = 256;

@@ -76,7 +76,7 @@ const LOCALS: [count: number, type: number][] = [
   [1, I64],
   [1, F64],
 ];
-// The memory has two 64 KiB pages, one for the words and one for the places.
+// The memory has two 64 KiB pages, one for the random bytes and one for the places.
 const MODULE = wasmModule([{ name: 'draw', parameters: 5, locals: LOCALS, body: BODY }], 2);
 
 interface Exports {

@@ -78,7 +78,10 @@ export class SketchEncrypter {
     return this.points(places, (place) => registers[place] !== 0, String, this.paddingIndex);
   }
 
-  /** Returns one point per register: the point that its text maps to, or `otherwise` if the register has no text. */
+  /**
+   * Returns one curve point per register. If `hasText` is true for a register, `textOf` returns the text that is
+   * mapped to the register's point. The other registers get the point `otherwise`.
+   */
   private points(
     places: Uint32Array,
     hasText: (place: number) => boolean,

@@ -1,11 +1,11 @@
-/** Splits rows into parts that can be corrected separately, because their periods or their groups do not overlap. */
+/** Splits rows (measured numbers) into parts with disjoint periods or groups, which can be corrected separately. */
 import type { Period } from '../definition/calendar.ts';
 import { type Group, groupId, periodId } from '../needs/need.ts';
 import type { Row } from './answers.ts';
 
-/** Returns lists of rows. Rows in different lists have disjoint periods or disjoint groups. */
+/** Splits the rows into parts. Rows in different parts have disjoint periods or disjoint groups. */
 export function componentsOf(rows: readonly Row[]): Row[][] {
-  // Rows with the same period and group always belong together.
+  // Rows with the same period and group are always in the same part.
   const blocks = [...Map.groupBy(rows, blockId).values()];
   const isRelated = ([a]: readonly Row[], [b]: readonly Row[]) =>
     overlaps(a!.planned.need.period, b!.planned.need.period) &&
@@ -14,8 +14,8 @@ export function componentsOf(rows: readonly Row[]): Row[][] {
 }
 
 /**
- * Returns lists of parts. Parts with overlapping periods are in the same list. Their groups are disjoint, so the sum of
- * the people in these parts must not exceed the population.
+ * Returns lists of parts. Parts with overlapping periods are in the same list. If the parts of a list have
+ * more people in total than the population, `correct` corrects these parts together.
  */
 export function neighborsOf<T extends { rows: Row[] }>(parts: readonly T[]): T[][] {
   const periods = new Map(

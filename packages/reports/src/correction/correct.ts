@@ -53,10 +53,10 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
   return { needs: new Map(needs), components };
 }
 
-/** Corrects disjoint groups together if the sum of their people exceeds the population. */
+/** Corrects components with overlapping periods and disjoint groups together if their people exceed the population. */
 function withinPopulation(plan: Plan, parts: readonly Component[], population: number): Component[] {
   return neighborsOf(parts).flatMap((near) => {
-    // Add rounded numbers, because the result is rounded, too. Their sum can exceed the sum of the exact numbers.
+    // Add rounded numbers of people, because the report contains rounded numbers, whose sum can exceed the exact sum.
     const total = near.reduce((sum, { rows, solution }) => {
       const counts = rows.flatMap((row, i) => (isCount(row) ? [i] : []));
       return sum + Math.round(peopleIn(solution, { counts }));
@@ -95,7 +95,7 @@ function correctComponent(plan: Plan, rows: Row[]): Component {
   return { rows, covariance, solution, fit: fitOf(rows, covariance, solution, solveWithout) };
 }
 
-/** Returns how many people two rows have in common, according to a solution. */
+/** Returns a function that looks up how many people two rows have in common, according to a solution. */
 function overlapOf({ columns, people, fitted }: Solution): (i: number, j: number) => number {
   const common = Array.from(fitted, () => new Float64Array(fitted.length));
   for (const [c, column] of columns.entries()) {

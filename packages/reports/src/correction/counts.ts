@@ -1,15 +1,15 @@
 /**
  * Bounds that connect counts of events with reaches. Each person reached has at least one impression. Each data
- * provider counts at most the cap for one person.
+ * provider limits the count of each person's events to a maximum, the cap.
  */
 import type { Cell } from '../needs/need.ts';
 import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns bounds on n counts of events that together cover a union. The sum of these counts is at most n · cap · reach.
- * For impressions, the sum is also at least Σ k · (people at frequency k), unless the cap is below the highest
- * frequency.
+ * Returns bounds on n counts of events that together cover a union. The sum of these counts is at most n · cap · (reach
+ * of the union). For impressions, the sum is also at least Σ k · (people at frequency k), unless the cap is below the
+ * highest frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
   const deviations = covariance.map((row, i) => Math.sqrt(row[i]!));
@@ -33,8 +33,8 @@ export function countConstraints(rows: readonly Row[], covariance: readonly Floa
 }
 
 /**
- * Scales a constraint so that its error is as large as the median error of the rows. With too much weight, the solver
- * could not tell kinds of people apart. With too little weight, the constraint would not hold.
+ * Scales a constraint so that its standard deviation equals the median standard deviation of the answers. With too much
+ * weight, the solver could not distinguish groups of people. With too little weight, the constraint would not hold.
  */
 function scaled(constraint: Constraint, deviations: readonly number[]): Constraint {
   const usual = deviations.toSorted((a, b) => a - b)[deviations.length >> 1]!;

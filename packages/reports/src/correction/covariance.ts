@@ -9,7 +9,9 @@ import type { PlannedNeed } from '../plan/types.ts';
 import { isCount, type Methodology, type Row, sharesOf } from './answers.ts';
 import { noiseCovariance, noiseOf, ROUNDING } from './noiseCovariance.ts';
 
-/** Returns how many people two rows have in common. If both are the same row, this is the number of people in the row. */
+/**
+ * Returns how many people both row a and row b count. If both are the same row, this is the number of people it counts.
+ */
 export type Overlap = (a: number, b: number) => number;
 
 export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Array[] {
@@ -22,7 +24,8 @@ export function covarianceOf(rows: readonly Row[], overlap: Overlap): Float64Arr
       matrix[i]![j] = value;
       matrix[j]![i] = value;
     }
-    // Values that are scaled up from a sample are also rounded down. The two small terms keep the matrix safely invertible.
+    // A value that is scaled up from a sample is also rounded down, which adds the variance ROUNDING. Two small numbers
+    // (1e-9 times the variance, and 1e-6) keep the matrix invertible in spite of rounding errors.
     const { width } = rows[i]!.answer.methodology;
     matrix[i]![i]! += (width < 1 ? ROUNDING : 0) + 1e-9 * matrix[i]![i]! + 1e-6;
   }
@@ -115,8 +118,8 @@ function sketchCovariance(
 }
 
 /**
- * Returns how many people two unions have in common. Adds up the rows of all frequencies, because a solution does not
- * determine which frequency each of these people has.
+ * Returns how many people two unions have in common. Adds up the overlaps of all their frequencies, because the
+ * solver's solution does not determine which frequency each of these people has.
  */
 function peopleInBoth(a: PlannedNeed, b: PlannedNeed, { rows }: KnownSketches, overlap: Overlap): number {
   let sum = 0;

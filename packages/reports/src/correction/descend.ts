@@ -15,7 +15,7 @@ const MOST_ROUNDS = 40;
 /** The rounds end if a round decreases χ² by less than this amount. */
 const CLOSE = 1e-3;
 
-/** Returns people of several kinds who fit the answers almost optimally. Returns nobody if there is only one group. */
+/** Returns how many people of each kind fit the answers almost optimally. Returns NOBODY if there is only one group. */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
   // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only one

@@ -25,7 +25,7 @@ export class LeastSquares<T extends Sparse> {
   readonly used: T[] = [];
   /** The coefficient of each used vector. */
   coefficients: number[] = [];
-  /** The precision times the residual of the fit. It tells how much one more unit in each row would improve the fit. */
+  /** The precision times the residual. Element i tells how fast the fit improves if fitted value i grows. */
   rewards: Float64Array = new Float64Array();
   chiSquared = 0;
   /** The dot product of each used vector and the target. */
@@ -76,7 +76,7 @@ export class LeastSquares<T extends Sparse> {
     return this.used.some((vector) => added.has(vector));
   }
 
-  /** Removes the rounding errors that accumulated in the factor while vectors were added and dropped. */
+  /** Corrects the coefficients for rounding errors that the factor accumulated while vectors were added and dropped. */
   refine(): void {
     for (let i = 0; i < REFINEMENTS; i++) {
       const change = this.solve(this.used.map((vector) => dotSparse(vector, this.rewards)));
@@ -92,7 +92,7 @@ export class LeastSquares<T extends Sparse> {
     return rest;
   }
 
-  /** Computes the residual of the fit, and the rewards. */
+  /** Computes `rewards` and `chiSquared` from the residual of the fit. */
   private update(): void {
     const rest = this.restOf(this.target);
     this.rewards = this.precision.timesDense(rest);

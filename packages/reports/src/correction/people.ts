@@ -1,27 +1,30 @@
 /**
- * The kinds of people that explain the rows. A kind consists of a group, a history (see timeline.ts), and a frequency
- * in each distribution.
+ * Finds the kinds of people whose numbers are fitted to the rows (the measured numbers). All people of a kind have the
+ * same attributes, the same history (see timeline.ts), and the same frequency in each distribution.
  */
 import type { Period } from '../definition/calendar.ts';
 import { type Group, periodId } from '../needs/need.ts';
 import { isCount, type Row } from './answers.ts';
 import { type History, Timeline } from './timeline.ts';
 
-/** The indexes of the rows that include a kind of people. Each person of this kind counts once in each of these rows. */
+/**
+ * The indexes of the rows that count the people of one kind. Each person of this kind counts once in each of these
+ * rows.
+ */
 export type Column = readonly number[];
 
-/** A kind of people, and the sum of the rewards of its rows. */
+/** A kind of people, and its reward: how much one more person of this kind would improve the fit of the rows. */
 export interface Kind {
-  /** Identifies the column. */
+  /** The indexes in `column`, joined with commas. */
   id: string;
   column: Column;
   reward: number;
 }
 
 export interface PeopleGroup {
-  /** Finds kinds of people in this group with a reward above `least`. `rewards` has the reward of each row. */
+  /** Finds kinds of people in this group whose reward, the sum of the `rewards` of their rows, exceeds `least`. */
   best(rewards: ArrayLike<number>, least: number): Kind[];
-  /** Estimates how many of the people in each row are in this group. `values` has the number of people in each row. */
+  /** Estimates how many of the people that each row counts are in this group. `values` has the number for each row. */
   partOf(values: readonly number[]): number[];
 }
 
@@ -41,7 +44,8 @@ export class People {
   private readonly atoms: number;
 
   /**
-   * `segments` is the number of segments. `atoms` lists the combinations of segments that people can have, as bit masks.
+   * `segments` is the number of segments. `atoms` lists the combinations of segments that can reach a person, as bit
+   * masks.
    */
   constructor(rows: readonly Row[], segments: number, atoms: readonly number[]) {
     const periods = new Map<string, { index: number; period: Period }>();
@@ -137,9 +141,9 @@ function idOf({ union, period, rows }: NeedRows): string {
 }
 
 /**
- * Returns the columns for a history. The first column has the best frequency in each distribution. Each other column
- * replaces one of these frequencies with another one. `best` lists the best row of each need. Rows are sorted by need,
- * so columns are sorted.
+ * Returns the columns of kinds of people with this history. `best` lists the row with the highest reward of each need.
+ * The first column has the best row of each distribution. Each other column replaces one of these rows with the row of
+ * another frequency. Rows are sorted by need, so columns are sorted.
  */
 function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonly number[]): Column[] {
   const column: number[] = [];

@@ -22,7 +22,8 @@ export class Precision {
   private readonly places: { block: Block; at: number }[] = [];
 
   /**
-   * Adds `exact` rows after the rows of the matrix. Each added row is independent and has the precision `tightness`.
+   * `exact` is the number of rows to add after the rows of the matrix. Each added row is independent and has the
+   * precision `tightness`.
    */
   constructor(covariance: readonly Float64Array[], exact: number, tightness: number) {
     this.size = covariance.length + exact;

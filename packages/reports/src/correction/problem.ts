@@ -1,21 +1,21 @@
-/** A least-squares problem over numbers of people, and its solution. */
+/** The least-squares problem that corrects a report's answers, and its solution. A row is one measured number. */
 import type { Column, Kind, PeopleGroup } from './people.ts';
 
-/** Maps row indexes to weights. The weighted sum of these rows must be at least 0. */
+/** Maps row indexes to weights. The weighted sum of the corrected values of these rows must be at least 0. */
 export type Constraint = ReadonlyMap<number, number>;
 
 export interface Problem {
   values: readonly number[];
   covariance: readonly Float64Array[];
-  /** The groups of people. Nobody is in two of them. */
+  /** The groups of people. Nobody belongs to two groups. */
   groups: readonly PeopleGroup[];
-  /** The indexes of the rows that count events instead of people. Each of these rows is an unknown by itself. */
+  /** The indexes of the rows that count events instead of people. Each of these counts is a separate unknown. */
   counts: readonly number[];
   constraints: readonly Constraint[];
   population: number | undefined;
 }
 
-/** Kinds of people, and how many people there are of each kind. */
+/** Kinds of people (see people.ts): `people[i]` is the number of people who are counted in the rows `columns[i]`. */
 export interface KindsOfPeople {
   columns: Column[];
   people: number[];
@@ -24,7 +24,7 @@ export interface KindsOfPeople {
 export const NOBODY: KindsOfPeople = { columns: [], people: [] };
 
 export interface Solution extends KindsOfPeople {
-  /** The row indexes of each unknown. The list is empty for the slack of a constraint. */
+  /** For each unknown, the indexes of the rows that include it. The list is empty for the slack of a constraint. */
   columns: Column[];
   /** The fitted value for each column: a number of people, a count of events, or slack. */
   people: number[];
@@ -37,7 +37,10 @@ export interface Solution extends KindsOfPeople {
   residual: number;
 }
 
-/** Returns the kinds of people of all groups whose reward exceeds `least`, with the highest reward first. */
+/**
+ * Returns the kinds of people whose reward exceeds `least`, from all groups, with the highest reward first. `rewards`
+ * has a number for each row. The reward of a kind is the sum of the numbers of the rows that count it.
+ */
 export function bestOf({ groups }: Problem, rewards: ArrayLike<number>, least: number): Kind[] {
   return groups.flatMap(({ best }) => best(rewards, least)).sort((a, b) => b.reward - a.reward);
 }

@@ -1,4 +1,4 @@
-/** Adds kinds of people to a fit until no kind improves it. */
+/** Adds kinds of people (see people.ts) to a least-squares fit until no further kind would improve the fit. */
 import { dotSparse, LeastSquares } from './leastSquares.ts';
 import type { PeopleGroup } from './people.ts';
 import { type KindsOfPeople, NOBODY } from './problem.ts';
@@ -7,7 +7,7 @@ import type { System, Unknown } from './system.ts';
 
 /**
  * A decrease in χ² counts as an improvement only if it exceeds both TOLERANCE and RELATIVE_TOLERANCE · χ². With higher
- * tolerances, kinds that gain little would be left out, and the fit would have more degrees of freedom than it should.
+ * tolerances, the fit would leave out kinds that lower χ² only a little, and would have too many degrees of freedom.
  */
 const TOLERANCE = 1e-9;
 const RELATIVE_TOLERANCE = 1e-12;
@@ -23,8 +23,8 @@ export class Search {
   private readonly known: Set<string>;
 
   /**
-   * `best` finds kinds of people. `always` contains the unknowns that are available from the start. The search starts
-   * with the people in `start`.
+   * `best` finds kinds of people that may improve the fit. `always` contains unknowns that the fit may always use. The
+   * search starts from the kinds and numbers of people in `start`.
    */
   constructor(
     system: System,
@@ -82,7 +82,7 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   const before = squares.chiSquared;
   const batch = gains.slice(0, BATCH).filter(({ gain }) => gain >= gains[0]!.gain * BATCH_GAIN);
   squares.add(batch.map(({ one }) => one));
-  // Accept any decrease, even a small one. A kind may gain little until the slack of its constraint is added, too.
+  // Accept even a small decrease. A kind of people may lower χ² little until the slack of its constraint is added, too.
   if (squares.chiSquared < before) return true;
   // An unknown that is a linear combination of used ones cannot be added. Then try the one with the next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));

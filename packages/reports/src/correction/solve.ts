@@ -1,7 +1,7 @@
 /**
- * Weighted least squares over non-negative numbers of people. There are too many kinds of people to list, so kinds are
- * added until no kind improves the fit. Then the Karush-Kuhn-Tucker conditions hold for all kinds, even for those that were
- * never added.
+ * Weighted least squares over non-negative numbers of people, one number for each kind of people (see people.ts). There
+ * are too many kinds to list, so kinds are added until no other kind improves the fit. Then the Karush-Kuhn-Tucker
+ * conditions hold for all kinds, even for those that were never added.
  */
 import { descend } from './descend.ts';
 import { dotSparse, type LeastSquares } from './leastSquares.ts';
@@ -68,9 +68,9 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
 }
 
 /**
- * Checks the Karush-Kuhn-Tucker conditions, using only the answers and the fitted numbers. An unknown above 0 must have a
- * reward of 0, and no kind of people may have a reward above `price` (see `System.rewards`). Returns the largest
- * decrease in χ² that a change of one unknown could still cause.
+ * Returns the largest decrease in χ² that a change of one unknown, or one more kind of people, could still cause. The
+ * result is 0 if the Karush-Kuhn-Tucker conditions hold: no unknown above 0 has a reward other than 0, and no kind of
+ * people has a reward above `price` (see `System.rewards`). Uses only the measured and the fitted numbers.
  */
 function residualOf(problem: Problem, system: System, squares: LeastSquares<Unknown>): number {
   const all = system.precision.timesDense(squares.restOf(system.target));

@@ -1,4 +1,4 @@
-/** Thrown if no solution is found, or if a solution is not optimal. Uncorrected figures are never shown as corrected. */
+/** Thrown if no optimal solution is found, so that uncorrected figures are never shown as corrected. */
 export class SolveError extends Error {
   override readonly name = 'SolveError';
 }

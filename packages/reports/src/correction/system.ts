@@ -1,4 +1,4 @@
-/** The equations of a problem: one row per answer, one per constraint, and one for the population if it is a limit. */
+/** The equations of a problem: one per measured number, one per constraint, and one if the population is a limit. */
 import type { Column } from './people.ts';
 import { Precision, type Sparse } from './precision.ts';
 import type { Problem } from './problem.ts';
@@ -58,8 +58,9 @@ export class System {
   }
 
   /**
-   * Returns the reward for one more person in each row. `all` contains the rewards of all equations. A kind of people
-   * is worth adding only if its reward exceeds `price`, which is above 0 if the population is used up.
+   * Returns each row's reward: half the rate at which χ² falls if the row's fitted number grows. `all` has this half
+   * rate for each equation alone. Adding people of a kind improves the fit only if the sum of the rewards of the kind's
+   * rows is above `price`, which is above 0 if the population is used up.
    */
   rewards(all: Float64Array): { rewards: Float64Array; price: number } {
     const { values, population } = this.problem;

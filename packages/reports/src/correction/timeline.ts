@@ -1,7 +1,8 @@
 /**
- * Finds the most rewarding histories of a person with dynamic programming. The bounds of all periods divide time into
- * intervals, and a history states which segments reached the person in each interval. A person's atom in a period is
- * the union of these segments over the period's intervals.
+ * Finds the histories of a person with the largest total reward, by dynamic programming. The bounds of all periods
+ * divide time into intervals, and a history states which segments reached the person in each interval. A person's atom
+ * in a period is the union of these segments over the period's intervals. The caller sets the reward of each atom in
+ * each period.
  */
 import type { Period } from '../definition/calendar.ts';
 
@@ -17,12 +18,15 @@ interface Step {
   own: number | undefined;
   /**
    * One entry for each distinct start of the longer periods that include this interval. The value is the position of
-   * that start in the state before this step, or undefined if the periods start with this interval.
+   * that start's bit mask in the state before this step, or undefined if the periods start with this interval.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
-  /** The indexes in `before` of the starts of periods that continue after this interval. */
+  /**
+   * The indexes in `before` of the starts of periods that continue after this interval. The state after this step has
+   * one bit mask for each of these starts: the segments that have reached the person since then.
+   */
   open: number[];
 }
 

@@ -29,7 +29,7 @@ export interface DocumentEstimate extends DocumentValue {
   noiseDominated: boolean;
 }
 
-/** The set, period, and group that a number is about. The group is empty if it is everybody. */
+/** The set, period, and group that a number is about. An empty group stands for everybody. */
 export interface DocumentPlace {
   of: string;
   period: Period;
@@ -78,7 +78,7 @@ export interface ReportDocument {
   population?: number;
   figures: DocumentFigure[];
   derived: DerivedFigure[];
-  /** The fit of each part of the report that was corrected separately, with the worst fit first. */
+  /** One fit for each set of answers that was corrected separately, with the worst fit first. */
   fits: Fit[];
 }
 
@@ -159,7 +159,7 @@ function derivedReaches(report: Report, block: Required<Block>): DerivedFigure[]
   ];
 }
 
-/** Returns the average frequency, gross rating points, and percentage of the population for each place. */
+/** For each set, period, and group, returns average frequency, gross rating points, and percent of the population. */
 function ratios(report: Report): DerivedFigure[] {
   const { population } = report.plan;
   const measured = report.figures.filter(isMeasured);

@@ -24,7 +24,10 @@ export interface Estimate {
  */
 const HALF = 0.5;
 
-/** One term of the sum that makes up a figure: a need's value times a weight. Frequencies can have extra factors. */
+/**
+ * One term of the sum that makes up a figure: a need's value times a weight. Each frequency of a distribution can have
+ * an extra factor.
+ */
 export interface Term {
   key: string;
   weight: number;

@@ -53,7 +53,7 @@ export function reachTerms(
 interface AnsweredBlock {
   group: Group;
   reaches: Map<number, PlannedNeed>;
-  /** Finds the weights of unions if some atoms cannot have people. Several sums of unions may then be equal. */
+  /** Set only if some atoms cannot have people. Finds the weights with which the answered unions add up to a set. */
   span?: Span;
 }
 

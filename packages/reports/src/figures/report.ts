@@ -20,7 +20,7 @@ export interface Report {
   figures: ReportedFigure[];
   /** INCOMPLETE if an answer is missing; INCONSISTENT if answers contradict each other. */
   state: 'COMPLETE' | 'INCOMPLETE' | 'INCONSISTENT';
-  /** The fit of each part of the report that was corrected separately, with the worst fit first. */
+  /** The fit of each set of answers that was corrected separately, with the worst fit first. */
   fits: Fit[];
 }
 

@@ -5,9 +5,9 @@
 import type { Segment } from '../definition/definition.ts';
 
 /**
- * Returns a bit mask of segments for each kind of event. Events that match a filter also belong to segments that select
- * the whole event group. The list omits events that match several filters, because their masks are unions of
- * listed masks.
+ * Returns the sets of segments that an event can belong to, as bit masks. An event that matches a filter also belongs
+ * to the segments that select its whole event group. The list omits the sets of events that match several filters,
+ * because these sets are unions of listed sets.
  */
 export function cellClasses(segments: readonly Segment[]): number[] {
   const whole = new Map<string, number>();

@@ -14,8 +14,8 @@ export interface Space {
   atoms: readonly number[];
   surroundings: Surroundings;
   /**
-   * Caches the chosen unions, because most blocks ask for the same sets. The key consists of the wanted sets, the
-   * unions with frequencies, and the answered unions.
+   * Caches the unions that were chosen for a block (a period and a group), because most blocks need the same sets. The
+   * key consists of the wanted sets, the unions with frequencies, and the answered unions.
    */
   choices: Map<string, Chosen>;
   /** Caches the cells of each union. */
@@ -171,7 +171,7 @@ function weightsFor(
     .filter(({ weight }) => weight !== 0);
 }
 
-/** Returns one term for each data provider. Their counts can be added, because no event belongs to two providers. */
+/** Returns one term for each data provider. The counts can be added, because no event belongs to two providers. */
 function countTerms(
   space: Space,
   { request }: WantedFigure,

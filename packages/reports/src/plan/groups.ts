@@ -21,8 +21,8 @@ export function hasPeople(group: Group, { subpopulations }: Surroundings): boole
 }
 
 /**
- * Returns a function that finds the slice of people whom a data provider charges for a group. The provider resolves the
- * group in its own population, which must have the same groups.
+ * Returns a function that finds a group's slice: the people whose budgets a data provider charges for the group. The
+ * provider finds these people in its own population, which must have the same groups.
  */
 export function sliceFinder({ subpopulations }: Surroundings): (group: Group) => string {
   const known = new Map<string, string>();

@@ -40,7 +40,7 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 
 /**
  * Returns each need's share of the budget. The share is 1 / n, where n is the largest number of needs for which one
- * person in the need's slice is charged at one place.
+ * person in the need's slice is charged at one place (a data provider, an event group reference, and a day).
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();
@@ -70,9 +70,9 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 
 /**
- * Returns the variance allowed for each need of a figure with a stated precision. The cost of a need is proportional to
- * places / variance, so variances proportional to √places / |weight| are the cheapest. A need that several figures use
- * gets the smallest of its variances.
+ * Returns the variance allowed for each need of a figure with a stated precision. The cost of a need with p places is
+ * proportional to p / variance, so variances proportional to √p / |weight of the need in the figure| are the cheapest.
+ * A need that several figures use gets the smallest of its variances.
  */
 function wantedVariances(
   plan: Unpriced,
@@ -118,7 +118,7 @@ function paramsForShare(
   surroundings: Surroundings,
 ): PrivacyParams {
   const { epsilon, rho, delta = 0 } = definition.budget;
-  // A distribution uses three parts: one for its reach, and two because a person can change two frequency counts.
+  // Split a frequency need into three parts: one for reach, and two because a person can change two frequency counts.
   const parts = planned.need.type === 'REACH_AND_FREQUENCY' ? 3 : 1;
   if (epsilon !== undefined) return { epsilon: (epsilon * share) / parts, delta: (delta * share) / parts };
   const charged = (params: PrivacyParams) =>

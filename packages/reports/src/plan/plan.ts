@@ -1,6 +1,6 @@
 /**
- * Plans a report. A plan has a small number of needs from which all figures can be computed, and the noise of each
- * need.
+ * Plans a report. A plan lists a small number of needs, which are the numbers to measure, and the noise of each need.
+ * All figures can be computed from these needs.
  */
 import type { ReportDefinition } from '../definition/definition.ts';
 import { cellClasses } from '../needs/cellClasses.ts';

@@ -14,7 +14,7 @@ import { costAt } from './spec.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Place, Plan, PlannedFigure } from './types.ts';
 
-/** A place with charges, and the largest total that one person is charged at this place. */
+/** The charge for one data provider, reference, and day: the largest total that any one person is charged there. */
 export interface RehearsedCharge extends Place {
   units: Units;
   amount: PrivacyAmount;

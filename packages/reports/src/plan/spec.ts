@@ -33,7 +33,8 @@ function typeOf({ type, maximumFrequency, maximumPerPerson }: Need, privacyParam
 }
 
 /**
- * Returns a function that lists the places to which a need is charged. It caches places, because needs share most of them.
+ * Returns a function that lists the places to which a need is charged. A place is one day of one event group reference
+ * of a data provider. The function caches the places, because needs share most of them.
  */
 export function placeLister({ referenceOf }: Surroundings): (need: Need) => Place[] {
   const known = new Map<string, Place[]>();
@@ -55,7 +56,9 @@ export function placeLister({ referenceOf }: Surroundings): (need: Need) => Plac
   };
 }
 
-/** Returns the cost of a need at each place of a data provider. The provider's ledger charges exactly this cost. */
+/**
+ * Returns the cost of a need for each reference and day of a data provider. The provider's ledger charges this cost.
+ */
 export function costAt(
   { need, computed, dataProviders }: UnpricedNeed,
   params: PrivacyParams,

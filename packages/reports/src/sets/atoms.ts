@@ -41,8 +41,8 @@ export function unionWeights(set: AtomSet): Map<number, number> {
 }
 
 /**
- * Returns the atoms that can have people, which are all unions of the masks in `cells`. Each mask lists the segments that
- * contain one kind of event.
+ * Returns the atoms that can have people, which are all unions of the masks in `cells`. Each mask lists the segments
+ * that include the same events: those of an event group, or those that match a filter in it.
  */
 export function possibleAtoms(segments: number, cells: readonly number[]): number[] {
   const isPossible = new Uint8Array(1 << segments);

@@ -4,7 +4,7 @@ import { Span } from './span.ts';
 
 export interface Choice {
   segments: number;
-  /** The atoms that can have people. */
+  /** The atoms that people can belong to. */
   atoms: readonly number[];
   wanted: readonly AtomSet[];
   /** Returns the cost of measuring a union. The cost is 0 if the union has been answered or is measured anyway. */

@@ -116,7 +116,7 @@ class Watch {
     }
   }
 
-  /** Reads one stream until it ends. Takes and returns the number of consecutive broken streams. */
+  /** Reads one stream until it ends. `broken` is the number of consecutive broken streams. Returns the new number. */
   private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
     // After a failure, read a page first, because the exchange serves pages even when it has too many streams.
     if (this.failures > 0) yield* this.page(0);
@@ -166,8 +166,8 @@ class Watch {
   }
 
   /**
-   * Waits for a page with changes (long polling). If the request fails, for example because a proxy times out, the next
-   * wait is shorter.
+   * Waits for a page with changes (long polling). If the request fails after a second or more, for example because a
+   * proxy times out, the next wait is half as long.
    */
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;

@@ -31,7 +31,7 @@ export interface OwnMeasurement {
   isBound: boolean;
 }
 
-/** This consumer did not create the measurement, or someone changed it. */
+/** Thrown if this consumer did not create the measurement, or if someone changed it. */
 export class OwnershipFault extends Fault<
   'SPEC_MALFORMED' | 'SPEC_FOREIGN' | 'NONCES_MISMATCH' | 'REQUEST_MISMATCH'
 > {

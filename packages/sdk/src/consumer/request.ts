@@ -69,8 +69,8 @@ export interface MeasurementRequest {
 }
 
 /**
- * The request from which a measurement was created, as stored for the consumer. Times are RFC 3339 strings. Event
- * groups have the names that their data providers use.
+ * The request from which a measurement was created, as stored for the consumer. Times are RFC 3339 strings. The name of
+ * an event group is always `dataProviders/x/eventGroups/y`.
  */
 export type Question = Omit<MeasurementRequest, 'requestId'>;
 

@@ -1,4 +1,4 @@
-/** Describes a certificate, especially its fingerprint, so that people can compare it. */
+/** Describes a certificate. The description includes the fingerprint, which people can compare. */
 import { parseCertificate, parseCertificatePem } from '@measurement-exchange/consent';
 
 export interface CertificateFacts {

@@ -69,8 +69,8 @@ export interface Events {
    */
   verify(watch?: Watch): Promise<void>;
   /**
-   * Checks a query without reading events, and returns the people whose events it can depend on. Throws a RefusalError,
-   * such as FilterError or QueryStopped, if the query can never be computed.
+   * Checks a query without reading events, and returns the people whose events can affect the query's result. Throws a
+   * RefusalError, such as FilterError or QueryStopped, if the query can never be computed.
    */
   check(query: EventQuery): Promise<SelectedPeople>;
   /**

@@ -30,7 +30,7 @@ export interface Subpopulation {
   readonly values: Readonly<Record<string, AttributeValue>>;
 }
 
-/** A population that can be counted. */
+/** A validated population, whose VIDs can be counted. */
 export interface Population {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;

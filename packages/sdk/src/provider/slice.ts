@@ -7,7 +7,7 @@ import type { VerifiedRequisition } from './verify.ts';
 
 /**
  * Returns a function that takes the indexes of some of the selected event groups, and returns the slice to charge for
- * them.
+ * these event groups.
  */
 export function slicesOf(
   verified: VerifiedRequisition,

@@ -1,6 +1,6 @@
 /**
- * Runs verification steps, and reports the outcome of each step as soon as it is known. After a failure, the remaining
- * steps still run.
+ * Runs verification steps, and reports the outcome of each step as soon as it is known. After a failure, only the steps
+ * that need the failed step's value are skipped.
  */
 import { ConsentError } from '@measurement-exchange/consent';
 

@@ -73,7 +73,7 @@ class RoundTrip extends DriverQuery {
   private readonly known: (Described | undefined)[] = [];
   private described!: Map<string, Described>;
   private reader: RowReader | undefined;
-  /** Which columns of the next rows arrive in binary. The client's parser reads this. */
+  /** For each column of the next rows, whether it arrives in binary. The client's parser reads this array. */
   isBinary: boolean[] | undefined;
   private readRows: unknown[] = [];
 

@@ -7,7 +7,7 @@ import type { Caller, World } from './world.ts';
 export const bindingOf = ({ method, path, verb }: Route) =>
   `${method} ${path.replace(/\{\w+\}/g, '*')}${verb === undefined ? '' : `:${verb}`}`;
 
-/** The two owners in each collection that have resources. */
+/** For each top-level collection, the IDs of the two members that own the resources in the tests. */
 const OWNERS: Record<string, [string, string]> = {
   measurementConsumers: ['acme', 'globex'],
   dataProviders: ['streamly', 'chirper'],

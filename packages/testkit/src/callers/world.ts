@@ -27,7 +27,7 @@ export interface Caller {
   error?: string;
 }
 
-/** The resources of one owner: IDs for paths, and bodies for the owner's own calls. */
+/** The resources of one owner: their IDs for request paths, and request bodies for the owner's own calls. */
 export interface Holdings {
   ids: Record<string, string>;
   bodies: Record<string, object>;

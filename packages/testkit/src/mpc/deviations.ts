@@ -15,7 +15,7 @@ const SHAPES = {
 /**
  * Expects that the deviations are unbiased, that outliers beyond five standard deviations are no more frequent than the
  * noise allows, and that the variance is within 5 % of the stated variance. With few deviations, the variance may be
- * off by up to 3.5 standard errors instead. Stress runs print the figures.
+ * off by up to 3.5 standard errors instead. Stress runs print the measured values.
  */
 export function expectStated(deviations: number[], noise: keyof typeof SHAPES): void {
   const { squareVariance, tail } = SHAPES[noise];

@@ -87,13 +87,15 @@ export function unionOf(
   return { registers, frequencies };
 }
 
-/** The number of random worlds to test, and the maximum number of registers of their sketches. */
+/**
+ * The number of random worlds (see `randomWorld`) to test, and the approximate maximum number of registers of a sketch.
+ */
 export const WORLDS = rounds(300, 1);
 const MOST_REGISTERS = WORLDS > 1 ? 2000 : 60;
 
 /**
- * Returns a world with one to five providers that share some people. A provider may have no people. Small sketches are
- * more frequent than large ones.
+ * Returns a random world: the size of sketches, and the events of one to five providers that share some people. A
+ * provider may have no people. Small sketches are more frequent than large ones.
  */
 export function randomWorld(dice: Dice): { maxSize: number; events: Events[] } {
   const maxSize = 2 + Math.round(MOST_REGISTERS ** ((dice.between(0, 1000) / 1000) ** 2));
@@ -125,7 +127,7 @@ export function ringOfThree(name: string) {
   return { dice, ring, first, second, aggregator, pool: new InProcess() };
 }
 
-/** Splits bytes into blocks of `size`, in hexadecimal. */
+/** Splits bytes into blocks of `size` bytes, and returns the blocks in hexadecimal. */
 export function hexBlocks(bytes: Uint8Array, size: number): string[] {
   return Array.from({ length: bytes.length / size }, (_, i) =>
     Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),

@@ -1,6 +1,6 @@
 /**
  * Defines small worlds of providers and people, and runs the whole share shuffle protocol on them. truth.ts computes
- * their true figures.
+ * the true figures of a world.
  */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';
@@ -55,7 +55,7 @@ export class Dice {
   }
 }
 
-/** Applies `Omit` to each member of a union. `World` omits numbers of the spec that its other fields determine. */
+/** Applies `Omit` to each member of a union. `World` omits the spec fields that its own fields determine. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export interface World {
   ranges: VidRange[];

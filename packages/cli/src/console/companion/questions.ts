@@ -1,4 +1,4 @@
-/** Decrypts the questions and the metadata that a consumer asks for by name, a few at a time. */
+/** Decrypts the questions of measurements and the metadata of event groups. Reads a few of them at a time. */
 import type { OpenedMetadata, OpenedQuestion } from '@measurement-exchange/console/companion';
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import {

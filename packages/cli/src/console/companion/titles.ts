@@ -5,7 +5,7 @@ import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Questions } from './questions.ts';
 
 const MAX_TITLES = 2_000;
-/** The maximum time for one search. If the time is up, the next search continues with older measurements. */
+/** The time after which a search stops reading older titles. The next search continues where this search stopped. */
 const SEARCH_MS = 1_500;
 const PAGE = { orderBy: 'createTime desc', pageSize: 50 } as const;
 

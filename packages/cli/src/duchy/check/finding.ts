@@ -23,7 +23,7 @@ const STYLES = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
 export function printFindings(findings: readonly Finding[]): void {
   const width = Math.max(...findings.map(({ check }) => check.length));
   for (const { check, state, message } of findings) {
-    // Replace control characters, because the message may quote the exchange or another party.
+    // Replace control characters, because the message may quote text from the exchange or another party.
     const [first, ...more] = message.split('\n').map(visible);
     print(`${paint(STYLES[state], state.padEnd(7))}  ${check.padEnd(width)}  ${first}`);
     for (const line of more) print(`${' '.repeat(width + 11)}${line}`);

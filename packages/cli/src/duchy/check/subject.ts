@@ -22,7 +22,7 @@ export interface Subject {
   /** Connects to the exchange as this duchy. Throws if the address of the exchange is missing. */
   connect(): Promise<ExchangeClient>;
   trust: TrustStore;
-  /** The parties whose root this duchy has. */
+  /** The names of the parties whose root certificates this duchy trusts. */
   rooted: string[];
   /** The duchies that the development exchange on this machine starts. */
   demoDuchies: string[];

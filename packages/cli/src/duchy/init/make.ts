@@ -12,7 +12,7 @@ import { type InitOptions, productionPlan } from './plan.ts';
 
 const DAYS = 365;
 
-/** Creates a new duchy. Creates nothing if an option is wrong or the database cannot be used. */
+/** Creates a new duchy. Throws and creates nothing if an option is wrong or the database cannot be used. */
 export async function makeDuchy(name: string, options: InitOptions): Promise<void> {
   const party = partyName(name);
   if (party.collection !== 'duchies')

@@ -14,7 +14,9 @@ const TYPES: Record<MeasurementType, string> = {
 
 export const typeWords = (type: MeasurementType | undefined) => (type ? TYPES[type] : 'Measurement');
 
-/** Returns the consumer's own title. Without a decrypted question, returns the reference or the ID. */
+/**
+ * Returns the measurement's title. If the question is not decrypted or has no title, returns the reference or the ID.
+ */
 export function titleOf(
   { name, reference }: { name: string; reference?: string | undefined },
   question: Question | undefined,

@@ -57,6 +57,6 @@ function protocolFacts({ protocolConfig }: Computation): [string, string][] {
   ];
 }
 
-/** Returns a list with the fact, or an empty list if it has no value. */
+/** Returns a list with the label and its value, or an empty list if there is no value. */
 const facts = (label: string, value: string | undefined): [string, string][] =>
   value === undefined ? [] : [[label, value]];

@@ -5,7 +5,7 @@ import { stageWords } from '../../parts/stageWords.ts';
 import { useSession } from '../../session/session.ts';
 import { PARTICIPANTS, ROLES } from './computations.ts';
 
-/** Matches the name of a stage in the exchange's text. */
+/** Matches the name of a stage, such as `SETUP_PHASE`, in an explanation from the exchange. */
 const STAGE = /\b[A-Z]+_PHASE(?:_[A-Z]+)?\b/;
 const stageIn = (stage: string) => `“${stageWords(stage).stage}”`;
 

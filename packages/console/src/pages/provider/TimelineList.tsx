@@ -1,4 +1,4 @@
-/** A timeline, oldest entry first. */
+/** Shows the timeline of a resource, oldest entry first. */
 import type { Timeline } from '@measurement-exchange/contract';
 import { day, moment } from '../../format.ts';
 import { partyName } from '../../parts/names.ts';

@@ -1,4 +1,4 @@
-/** Converts the ledger's ranges to days, for a calendar. */
+/** Converts the ledger's ranges of days to single days, for a calendar. */
 
 import type { BudgetReport, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import { percent, privacyText } from '../../format.ts';
@@ -8,7 +8,7 @@ export interface SpentDay {
   date: string;
   /**
    * The spent share of the day's budget, from 0 to 1. It is the largest of the spent shares of epsilon, delta and rho.
-   * Undefined if the ledger has no limit.
+   * Undefined if the ledger has no limit, or no charge for the day.
    */
   share?: number;
 }

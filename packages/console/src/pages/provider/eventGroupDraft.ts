@@ -62,7 +62,10 @@ type ShownField =
   | 'attributes'
   | 'eventGroupMetadata';
 type HiddenField = Exclude<keyof EventGroupInput, ShownField>;
-/** A record, not a list: the code does not compile if a new field of event groups is neither shown nor named here. */
+/**
+ * The fields that the form does not show. This is a record, so that the code does not compile if a new field of event
+ * groups is neither in `ShownField` nor in this record.
+ */
 const HIDDEN: Record<HiddenField, true> = {
   eventTemplates: true,
   vidModelLines: true,

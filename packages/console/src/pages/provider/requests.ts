@@ -12,7 +12,7 @@ import { specWords } from '../../parts/specWords.ts';
 import { type Session, useSession } from '../../session/session.ts';
 import { shareOf } from './budgetDays.ts';
 
-/** A few fields of a request, because a list may be long. */
+/** A row in a list of requests. It has only a few of a request's fields, because a list may be long. */
 export interface RequestRow {
   name: string;
   consumer: string;
@@ -52,7 +52,7 @@ export function useOpenedRequest(name: string) {
   return useQuery(requestQuery(useSession(), name));
 }
 
-/** The polling interval. The change feed does not report the agent's status and charges, which are in its ledger. */
+/** The interval between reads of the agent's ledger. The change feed does not report changes to the ledger. */
 const LEDGER_INTERVAL_MS = 15_000;
 
 export function useAgent() {
@@ -71,7 +71,7 @@ export function useBudget() {
   });
 }
 
-/** Returns the daily cost of each request, as a share of the daily limit. */
+/** Returns the privacy cost of each request per event group reference and day, as a share of the budget's limit. */
 export function useCosts(): ReadonlyMap<string, number> {
   const { data } = useBudget();
   if (data === undefined || 'missing' in data) return NOTHING;

@@ -132,7 +132,7 @@ const WHY = {
   COMPLETE: 'Everything that was asked is answered. The rest can be asked once its days are over.',
 };
 
-/** Starts the report, or continues it after a run that ended early. */
+/** Says why the report has no complete result, and shows a button that starts or continues the report. */
 function Continue({ name, state, again }: { name: string; state: keyof typeof WHY; again: () => void }) {
   const { companion } = useSession();
   const [error, setError] = useState<Error>();

@@ -40,8 +40,8 @@ export function listOf(names: readonly string[]): string {
 }
 
 /**
- * Returns the figure that answers the question. Returns undefined if several publishers counted people alone, because the
- * number of people that they share is unknown.
+ * Returns the figure that answers the question. Returns undefined if each of several publishers counted only its own
+ * people, because nobody knows how many people were reached by more than one publisher.
  */
 export function answerOf(result: MeasurementResult, nameOf: NameOf = idOf): Answer | undefined {
   const { total, dataProviders } = result;

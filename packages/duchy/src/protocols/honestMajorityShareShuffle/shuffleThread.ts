@@ -30,7 +30,8 @@ export async function shuffleInThread(input: ShuffleInput, signal?: AbortSignal)
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  // Limit V8's young generation, so that short-lived objects are freed sooner. The vectors are not part of V8's heap.
+  // Limit V8's young generation, so that short-lived objects are freed sooner. The limit can be small, because the data
+  // of typed arrays is stored outside V8's heap.
   const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
   // Without this listener, an error after an abort would crash the process.
   worker.on('error', () => {});

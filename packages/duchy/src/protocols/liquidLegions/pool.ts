@@ -129,7 +129,7 @@ class Thread {
 
   constructor(options: ThreadOptions) {
     this.options = options;
-    // Limit V8's young generation, so that short-lived objects are freed sooner. The data is not part of V8's heap.
+    // Limit V8's young generation, so that short-lived objects are freed sooner. The data blocks are outside V8's heap.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
     this.worker.on('message', (answer: Answer) => {

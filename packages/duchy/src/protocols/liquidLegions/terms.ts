@@ -15,7 +15,7 @@ export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegi
   return configOf(protocol as LiquidLegionsProtocol, view);
 }
 
-/** Returns a violation if a signed term differs from the config. `wrongKey` checks the combined key. */
+/** Returns a violation if a term signed by the provider differs from the config. `wrongKey` checks the combined key. */
 export function wrongTerm(
   signed: duchyMessages.Fulfillment_LiquidLegions,
   config: LiquidLegionsConfig,

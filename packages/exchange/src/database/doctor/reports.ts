@@ -25,8 +25,8 @@ const CONTENT = names(
 );
 
 export const reportChecks = checks({
-  // Check the state only of reports that wait for no measurement. While a report waits, its state may be outdated until
-  // a job derives it again.
+  // Compare the state with the derived state only if the report waits for no measurement. While a report waits, its
+  // state may be outdated until a job derives it again.
   'report-state': {
     meaning:
       'A report does not wait for a measurement, but its state is not the one that its measurements have led to; or it ' +

@@ -1,4 +1,7 @@
-/** Computes the time at which a pending measurement will end automatically, and problems that may occur before. */
+/**
+ * Computes the time at which a pending measurement will end automatically, and problems that may occur before that
+ * time.
+ */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';
 import { WAITING, type WaitingState } from '../deadlines.ts';

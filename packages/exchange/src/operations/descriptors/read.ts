@@ -23,8 +23,8 @@ export async function readSet(call: Call, input: unknown): Promise<DescriptorSet
 }
 
 /**
- * Finds types that other descriptors also define. If checks are `strict`, a lock keeps the provider's concurrent
- * requests from adding types.
+ * Finds types that other descriptors also define. With the setting `checks: strict`, a lock keeps the provider's
+ * concurrent requests from adding types in the meantime.
  */
 export async function findTypes(
   exchange: Exchange,

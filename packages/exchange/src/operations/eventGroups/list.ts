@@ -42,7 +42,7 @@ type Filters = Pick<
   'parties' | 'mediaTypes' | 'start' | 'end' | 'words' | 'entityTypes'
 >;
 
-/** Returns the filters of a query, or `none` if a filter excludes `party`, whose event groups are listed. */
+/** Returns the filters of a query for the event groups of `party`, or `none` if the query excludes this party. */
 function filtersOf(
   side: Side,
   party: string,

@@ -1,4 +1,4 @@
-/** Loads the rows that event groups refer to, and decodes the event groups' metadata. */
+/** Loads the consumers and descriptors that event groups refer to, and decodes the event groups' metadata. */
 import {
   type EventGroupInput,
   exactJson,
@@ -28,7 +28,7 @@ export interface Part {
   at: string;
   input: EventGroupInput;
 }
-/** The rows that event groups refer to. The descriptors are locked until the transaction ends. */
+/** The consumers and descriptors that event groups refer to. Descriptors are locked until the transaction ends. */
 export interface References {
   consumers: ReadonlyMap<string, unknown>;
   descriptors: ReadonlySet<string>;

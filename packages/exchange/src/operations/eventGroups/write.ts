@@ -103,8 +103,8 @@ export async function createEventGroups(
 }
 
 /**
- * The hash omits values that may differ when a client repeats a JSON request in protobuf, or the reverse. Protobuf
- * does not distinguish empty text or an empty list from an absent field.
+ * Returns a hash for recognizing a repeated request. The hash omits values that may differ when a client repeats a JSON
+ * request in protobuf, or the reverse. Protobuf does not distinguish empty text or an empty list from an absent field.
  */
 function hashOf({ measurementConsumerPublicKey: key, ...rest }: EventGroupInput): Uint8Array {
   const fields = Object.entries({

@@ -23,8 +23,8 @@ type DraftFacts = Pick<
 >;
 
 /**
- * A part with the measurement that an earlier request with the same ID created, or with the facts from which
- * `decideMeasurement` creates a measurement.
+ * A requested measurement, together with the measurement that an earlier request with the same ID created, or with the
+ * facts from which `decideMeasurement` creates a new measurement.
  */
 type LoadedPart = DraftedPart & ({ existing: Measurement } | { facts: DraftFacts });
 
@@ -57,7 +57,7 @@ export async function loadParts(
   return { now, loaded: await Promise.all(loaded) };
 }
 
-/** Loads all rows that the parts refer to, in one round trip. Locks the certificates against revocation. */
+/** Loads all rows that the requested measurements need, in one round trip. Locks certificates against revocation. */
 async function loadRows(tx: Transaction, consumer: string, parts: DraftedPart[]) {
   const drafts = parts.map(({ draft }) => draft);
   const requestIds = parts.flatMap(({ key }) => key?.id ?? []);

@@ -24,7 +24,7 @@ export interface DraftedPart {
   key: RequestKey | undefined;
 }
 
-/** Drafts all parts. Throws one error that lists the invalid fields of all parts. */
+/** Drafts every measurement of the request. Throws one error that lists the invalid fields of all measurements. */
 export async function draftParts(
   consumer: string,
   parts: Part[],

@@ -3,10 +3,10 @@ import type { RequestKey } from '../../database/versions.ts';
 import { contentHash, withoutFormat } from '../idempotency.ts';
 
 /**
- * The hash omits values that may differ when a client repeats a JSON request in protobuf, or the reverse: the
- * algorithm of a signature, the format of a key, and an empty measurementReferenceId. The hash also omits the
- * protocol. A client may read a measurement and send it again, and that measurement names the protocol that the
- * exchange chose.
+ * Returns the ID and a hash of a request. The hash omits values that may differ when a client repeats a JSON request in
+ * protobuf, or the reverse: the algorithm of a signature, the format of a key, and an empty measurementReferenceId. The
+ * hash also omits the protocol, because a client may read the created measurement and send it again, with the protocol
+ * that the exchange chose.
  */
 export function requestKeyOf(input: MeasurementInput, requestId: string | undefined): RequestKey | undefined {
   if (requestId === undefined) return undefined;

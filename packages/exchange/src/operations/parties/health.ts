@@ -7,7 +7,7 @@ import type { WebhookHealth } from '../../domain/webhook.ts';
 import type { Exchange, Handler } from '../context.ts';
 import { countOf, countWebhooks } from '../counts.ts';
 
-/** A page needs up to three counts per party, so it is shorter than other pages. */
+/** The maximum number of parties on a page. It is small, because each party needs up to three counts. */
 const MAX_PARTIES = 100;
 const DAY_MS = 24 * 3600_000;
 

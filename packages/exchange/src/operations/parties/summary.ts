@@ -62,8 +62,8 @@ export const getPartySummary: Handler<'getPartySummary'> = async (exchange, _cal
 };
 
 /**
- * Returns failures and waits. Failures come first, sorted from the latest to the oldest. Waits follow, the oldest
- * first.
+ * Returns the work that needs the party's attention: first the failures, sorted from the latest to the oldest, then the
+ * waiting work, sorted from the oldest to the latest.
  */
 function attentionOf(facts: Facts[], party: string): { shown: Attention[]; isCut: boolean } {
   const isOpen = ({ viewer, aggregate: { measurement, requisitions } }: Facts) =>

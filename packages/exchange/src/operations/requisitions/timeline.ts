@@ -5,7 +5,7 @@ import type { Handler } from '../context.ts';
 import { timelinePage, viewTransition } from '../measurements/timeline.ts';
 import { viewTombstone } from './view.ts';
 
-/** Hides the name of another provider whose refusal withdrew the requisition. */
+/** Returns a requisition's timeline. Hides the name of another provider whose refusal withdrew the requisition. */
 export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   exchange,
   _call,

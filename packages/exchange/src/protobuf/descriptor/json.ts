@@ -105,8 +105,8 @@ export function jsonText(json: unknown, limit: number): string | undefined {
 }
 
 /**
- * Returns whether the strings alone exceed the limit. In that case, the text is not built, because it could use up the
- * memory.
+ * Returns whether the strings alone exceed the limit. In that case, the caller does not build the JSON text, which
+ * could use up the memory.
  */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;

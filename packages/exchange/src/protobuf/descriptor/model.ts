@@ -28,7 +28,7 @@ export type ServiceProto = Plain<ServiceDescriptorProto>;
 /** The features that an element sets itself. The element inherits all other features from the element around it. */
 export type FeaturesProto = Plain<FeatureSet>;
 
-/** `end` is exclusive for messages and inclusive for enums. */
+/** A range of numbers in a message or an enum. `end` is exclusive in messages and inclusive in enums. */
 export interface RangeProto {
   start?: number;
   end?: number;

@@ -63,7 +63,7 @@ export function parametersOf(
   }
 }
 
-/** Computes the parameters. Throws a RangeError that names the field if the protocol cannot fulfill the spec. */
+/** Computes the parameters. If the protocol cannot fulfill the spec, throws a RangeError naming the invalid field. */
 export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
   const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {

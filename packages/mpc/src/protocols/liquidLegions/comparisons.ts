@@ -55,8 +55,8 @@ function compare(
 }
 
 /**
- * Removes a key from comparisons and multiplies each comparison by a random factor. The aggregator then learns only
- * which comparisons are zero.
+ * Removes the encryption under this duchy's key from the comparisons, and multiplies each comparison by a random
+ * factor. The aggregator then learns only which comparisons are zero.
  */
 export function decryptComparisons(
   workspace: Workspace,

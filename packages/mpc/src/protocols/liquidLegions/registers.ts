@@ -107,9 +107,9 @@ export function addCounts(
 }
 
 /**
- * Decrypts a number that is encrypted under this key alone. Returns `expected` if the number is not from 0 to `most`.
- * Does not throw in this case: if a worker replaced the ciphertext with a provider's register, an error would tell the
- * worker something about that register.
+ * Decrypts a number that is encrypted under this key alone. Returns `expected` if the number is not from 0 to the
+ * maximum, `most`. Does not throw in this case: if a worker replaced the ciphertext with a provider's register, an
+ * error would tell the worker something about that register.
  */
 export function decryptCount(
   workspace: Workspace,

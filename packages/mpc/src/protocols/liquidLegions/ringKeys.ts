@@ -1,7 +1,7 @@
 /** The keys that one duchy has for a computation. */
 import { Curve, combineKeys } from '../../sketches.ts';
 
-/** Public keys are compressed points. */
+/** `key` and `restKey` are public keys in the form of compressed points. */
 export interface RingKeys {
   secretKey: Uint8Array;
   /** The combined key of all duchies. */

@@ -44,8 +44,8 @@ export function ringStages<Run extends string>(rounds: readonly Round<Run>[]): S
 }
 
 /**
- * Returns a round's rows. `following` is the next round's stage, or undefined for the last round, which produces the
- * result.
+ * Returns a round's rows of the stage table. `following` is the next round's stage, or undefined for the last round,
+ * which produces the result.
  */
 function roundRows<Run extends string>(
   { stage, worker, aggregator }: Round<Run>,

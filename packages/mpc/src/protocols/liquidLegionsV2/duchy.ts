@@ -6,7 +6,8 @@
  * registers.
  *
  * First round: each worker removes its key from the indexes and multiplies the indexes by a secret number. The
- * aggregator then sees which registers have the same index, combines these registers into one tuple, and adds noise.
+ * aggregator then sees which registers have the same index, combines these registers into one tuple (three flags and a
+ * count, see tuples.ts), and adds noise.
  *
  * Second round: each worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds
  * noise. The aggregator then sees which flags are zero. If a tuple has a frequency, the aggregator compares its count

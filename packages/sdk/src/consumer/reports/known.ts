@@ -48,7 +48,7 @@ export class Known {
     return this.names.size + this.adopted.size === 0;
   }
 
-  /** Adds measurements that no report names. Each one is used for the needs that its stored question asks for. */
+  /** Adds measurements that no report contains. Each of them can answer the needs that its own question asks for. */
   async adopt(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const measurement = await this.measurement(name);
@@ -60,7 +60,10 @@ export class Known {
     }
   }
 
-  /** Returns a need's measurements: the adopted ones, and then the attempts in order. `key` is the need's own key. */
+  /**
+   * Returns a need's measurements: the adopted ones, and then the ones from reports, in the order of the attempts to
+   * answer the need. `key` is the need's own key.
+   */
   async measurements(key: string): Promise<Measurement[]> {
     const names = new Set<string>(this.adopted.get(key));
     for (let attempt = 0; ; attempt++) {

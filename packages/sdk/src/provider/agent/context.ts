@@ -1,4 +1,4 @@
-/** State shared by the parts of an agent. */
+/** Creates the state that the modules of an agent share. */
 import type { EventGroup, Requisition } from '@measurement-exchange/contract';
 import { systemClock } from '../../client/clock.ts';
 import { partyOf } from '../../client/names.ts';

@@ -26,7 +26,7 @@ export interface ColumnNames {
   attributes?: string[] | Record<string, AttributeType | undefined>;
 }
 
-/** The column names. `vids` lists the VID columns if model lines have different ones. */
+/** The names of all columns with a role. `vids` lists the VID columns if each model line has its own VID column. */
 export interface RoleNames extends ColumnNames {
   vids?: readonly string[] | undefined;
 }

@@ -83,7 +83,7 @@ export class Scanner {
     });
   }
 
-  /** Returns the query for the source. Filters that need CEL are evaluated when the source reads the rows in `matching`. */
+  /** Returns the query for the source. CEL filters are evaluated later, when the source reads `matching.rows`. */
   private checked(query: EventQuery, selections: Selection[], reader: EventReader): SourceQuery {
     const { signal } = query;
     const vid = vidColumnOf(query, this.data);

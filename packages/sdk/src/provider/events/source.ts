@@ -93,8 +93,8 @@ export interface VidCounts {
  */
 export interface EventReader {
   /**
-   * Streams the distinct values of the attributes in the selected events, at most `limit` rows. Integers are bigints,
-   * timestamps are bigints in microseconds since 1970, and an absent value is null. VIDs are ignored.
+   * Streams the distinct combinations of attribute values in the selected events, at most `limit` rows. Integers are
+   * bigints, timestamps are bigints in microseconds since 1970, and an absent value is null. Ignores `query.buckets`.
    */
   combinations(
     query: SourceQuery,

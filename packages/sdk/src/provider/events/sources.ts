@@ -1,4 +1,4 @@
-/** The kinds of stores that events can be in. The code of a kind is loaded when it is needed. */
+/** Opens a provider's events in any kind of store. The code for a kind of store is loaded only when it is needed. */
 
 import type { ClickHouseSource } from './clickhouse/source.ts';
 import type { RoleNames } from './columns.ts';

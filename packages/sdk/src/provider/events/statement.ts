@@ -10,7 +10,7 @@ export interface Writer {
   attribute(name: string): string;
   /** SQL expression: the event's VID, a signed 64-bit integer or NULL. */
   readonly vid: string;
-  /** Writes the condition that the event's reference is one of these. */
+  /** Writes the condition that the event's reference is one of `references`. */
   references(references: string[]): string;
   within(interval: SourceSelection['interval']): string;
   /** Writes the condition that the event's values equal one of the rows in `matching`. */

@@ -14,7 +14,7 @@ export interface AgentStatus {
   /** The number of requisitions without a response. */
   open: number;
   oldestOpen?: OpenRequisition;
-  /** The number of requisitions that wait for a retry. `nextRetries` contains the first of them. */
+  /** The number of requisitions that wait for a retry. `nextRetries` contains the earliest of these retries. */
   waiting: number;
   nextRetries: Retry[];
 }

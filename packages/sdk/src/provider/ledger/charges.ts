@@ -12,7 +12,7 @@ export interface Charge {
   /** The people whose events can change the result, as text (see `sliceText`). Default: everybody. */
   slice?: string;
   cost: Units;
-  /** The place in the specification that selects this day, for a refusal's message. */
+  /** The day's position in the requisition spec, such as `events[0], day 31`, which a refusal's message names. */
   at?: RefusalPlace;
 }
 

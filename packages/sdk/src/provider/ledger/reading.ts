@@ -55,7 +55,7 @@ export interface StoredResponse {
   requisition: string;
   time: string;
   response: 'RESULT' | 'UPLOAD' | 'REFUSAL';
-  /** Absent for responses from earlier versions. */
+  /** Absent if an earlier version of the agent stored the response. */
   measurement?: string;
   justification?: string;
   message?: string;

@@ -1,4 +1,4 @@
-/** Reads the amounts that a ledger charged to slices of people. */
+/** Stores a ledger's slices of people, and adds up the amounts that were charged to each slice. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
   addUnits,

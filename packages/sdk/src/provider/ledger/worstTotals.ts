@@ -1,4 +1,4 @@
-/** Computes the largest sum that was spent on one person. */
+/** Computes the largest total charge of any one person, for each event group reference and day of a ledger. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type SlicedAmounts, SliceSums, type Units } from '@measurement-exchange/mpc/charges';
 import { amountsOf, type SliceRow, sliceTexts } from './slices.ts';

@@ -31,7 +31,7 @@ import {
 } from './duchies.ts';
 import { ACCEPTED_LEGIONS_NOISE, type DuchyTrust, type LiquidLegionsSettings } from './duchySettings.ts';
 
-/** The computations that the provider accepts. */
+/** The protocols, noise mechanisms, and duchies that the provider accepts. */
 export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'protocols' | 'noiseMechanisms'> {
   duchies: DuchyTrust;
 }

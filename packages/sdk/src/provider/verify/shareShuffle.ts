@@ -1,7 +1,7 @@
 /**
  * Verifies a computation on shares before the provider makes its share. The provider must accept all duchies. The
- * workers must have made their keys for this computation, under the same terms. The parameters must protect the data
- * well enough.
+ * workers must have made their keys for this computation, under the terms that the provider knows. The parameters must
+ * protect the data well enough.
  */
 import {
   ENCRYPTION_KEY_PURPOSE,
@@ -39,7 +39,7 @@ import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './du
 import { outOfRange } from './limits.ts';
 import { found } from './selection.ts';
 
-/** The computations that the provider accepts, and a function that reads populations. */
+/** The provider's conditions for accepting a computation, and a function that reads populations. */
 export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populations' | 'noiseMechanisms'> {
   duchies: DuchyTrust;
   fetchPopulation(name: string): Promise<Population>;

@@ -70,7 +70,7 @@ function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) =>
   );
 }
 
-/** If the first day would be after the last day, both become the same day. */
+/** If the new first day is after the last day, or the new last day is before the first day, both become the new day. */
 const withFrom = (from: Day, { until }: DayRange) => ({ from, until: from > until ? from : until });
 const withUntil = (until: Day, { from }: DayRange) => ({ from: until < from ? until : from, until });
 

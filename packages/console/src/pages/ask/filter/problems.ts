@@ -13,7 +13,10 @@ export interface Problem {
   line?: number;
   column?: number;
   fix?: Fix;
-  /** The publishers that would refuse the filter. Absent if it is invalid even with all publishers' attributes. */
+  /**
+   * The publishers that would refuse the filter. Absent if the filter is invalid even with the attributes of all
+   * publishers combined.
+   */
   publishers?: readonly string[];
 }
 

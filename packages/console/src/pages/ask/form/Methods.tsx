@@ -55,7 +55,7 @@ export function Methods({ ask }: { ask: Ask }) {
   );
 }
 
-/** Returns the method with the form's plan if the method has no plan yet and both are for the same protocol. */
+/** Adds the form's plan to the method if the method has no plan yet, and if the plan uses the method's protocol. */
 function orPlanned(method: Method, { plan }: Planned): Method {
   return method.plan === undefined && plan?.protocol === method.protocol ? { ...method, plan } : method;
 }

@@ -7,7 +7,7 @@ import { countsPeople } from './form.ts';
 import type { Ask } from './useAsk.ts';
 
 export interface Check {
-  /** `bad` prevents sending. */
+  /** If a check is `bad`, the question cannot be sent. */
   tone: 'ok' | 'warn' | 'bad';
   title: string;
   detail?: string;
@@ -26,7 +26,7 @@ export function checksOf(ask: Ask): Check[] {
   ];
 }
 
-/** Reasons for errors that say nothing about the question, such as an exchange that cannot be reached. */
+/** Values of `error.reason` for errors that say nothing about the question, such as an unreachable exchange. */
 const NOT_CHECKED = ['EXCHANGE_UNREACHABLE', 'UNEXPECTED_RESPONSE', 'COMPANION_FAILED', 'UNKNOWN'];
 
 function errorCheck(error: Error): Check {
@@ -61,7 +61,7 @@ function dayChecks({ form, publishers, days, now }: Ask): Check[] {
   }));
 }
 
-/** Findings about the choice of the protocol. They do not prevent sending. */
+/** The codes of findings about the chosen protocol. These findings do not prevent sending. */
 const ABOUT_CHOICE = ['REACH_NOT_DEDUPLICATED', 'PROTOCOL_NOT_USED'];
 
 function planChecks({ form, publishers, planned: { plan } }: Ask): Check[] {

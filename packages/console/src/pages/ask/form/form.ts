@@ -17,7 +17,7 @@ export interface AskForm {
   /** Undefined means the default range of the picked event groups (see `defaultRange`). */
   days: DayRange | undefined;
   filter: string;
-  /** Undefined means that the exchange chooses. */
+  /** Undefined means that the exchange chooses the protocol. */
   protocol: Protocol | undefined;
   epsilon: number;
   delta: number;
@@ -65,7 +65,7 @@ export function suggestTitle({ type, filter }: AskForm, publishers: readonly str
 
 const MAX_TITLE = 200;
 
-/** Returns whether measurements of this type can count people across publishers. Others have no choice of protocols. */
+/** Returns whether this type can count people across publishers. Only then can the user choose a protocol. */
 export const countsPeople = (type: RequestType) => type === 'reach' || type === 'reachAndFrequency';
 
 export function requestOf(form: AskForm, groups: readonly EventGroup[], days: DayRange): MeasurementRequest {
@@ -108,7 +108,7 @@ function dataProvidersOf(
   );
 }
 
-/** A form that was filled from an earlier question. `notes` lists the parts that the form cannot repeat. */
+/** A form filled from an earlier question. `notes` lists the parts of the question that the form cannot repeat. */
 export interface Cloned {
   form: AskForm;
   /** The publishers of a population measurement, which has no event groups. */

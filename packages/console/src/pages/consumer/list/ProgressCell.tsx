@@ -1,4 +1,7 @@
-/** The progress of a measurement: a bar of at most eight steps, one for each publisher and one for the duchies. */
+/**
+ * The progress of a measurement: a bar with one step for each publisher, and one more if duchies compute the result.
+ * The bar shows at most eight steps.
+ */
 import type { Explanation } from '@measurement-exchange/contract';
 import { useResult } from '../../../live/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';

@@ -30,7 +30,7 @@ export function ResultCell({ row, isSettled }: { row: Row; isSettled: boolean })
   );
 }
 
-/** Shows the range of the possible reach. If each publisher counted its own people, there is no single figure. */
+/** Shows the lowest and the highest possible reach, if the result has only the reach of each publisher. */
 function Bounds({ bounds: [most, sum] }: { bounds: [number, number] }) {
   return (
     <span className="num">

@@ -2,7 +2,7 @@ import { moment } from '../../../format.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
 import type { MeasurementList } from './useMeasurementList.ts';
 
-/** A warning above rows that are out of date, because reading them again failed. */
+/** A warning above a list of measurements that may be out of date, because reading the list again failed. */
 export function Stale({ error, list }: { error: Error; list: MeasurementList }) {
   return (
     <div className="stack tight">

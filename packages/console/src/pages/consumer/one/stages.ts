@@ -12,7 +12,7 @@ import { stageWords } from '../../../parts/stageWords.ts';
 
 export interface StageWork {
   attempt: number;
-  /** From 0 to 1. Undefined if the duchy does not report progress. */
+  /** The completed share of the stage, from 0 to 1. Undefined if the duchy does not report progress. */
   share: number | undefined;
   isDone: boolean;
   sinceMs: number;

@@ -80,8 +80,8 @@ function momentOf(
 }
 
 /**
- * Stages that are left out when they are done. The timeline already shows their end as a transition: the duchy has made
- * its keys, or received all data.
+ * The timeline does not say again that these stages are done, because a transition already says so: the duchy made
+ * keys, or received all data.
  */
 const SAID: ReadonlySet<string> = new Set(['INITIALIZED', 'INITIALIZATION_PHASE', 'CONFIRMATION_PHASE']);
 
@@ -105,8 +105,8 @@ function reportMoment(
 const TOGETHER_MS = 5000;
 
 /**
- * Merges consecutive moments of several parties if their texts are equal and each follows within TOGETHER_MS:
- * `Alpha, Beta and Gamma made keys`.
+ * Merges consecutive moments of several parties if their texts are equal and each moment follows the previous one
+ * within TOGETHER_MS: `Alpha, Beta and Gamma made keys`.
  */
 function together(moments: Moment[]): Moment[] {
   const groups: Moment[][] = [];

@@ -86,7 +86,7 @@ export function isCalm({ code, since }: Wait, now: number): boolean {
 
 type Words = Pick<Why, 'title' | 'text' | 'todo'> & Partial<Pick<Why, 'quote' | 'share'>>;
 
-/** Returns a function that returns the exchange's own text, with display names instead of resource names. */
+/** Returns a function that combines `title` with the exchange's text about a wait, and inserts display names. */
 const told =
   (title: string) =>
   (wait: Wait, _who: string, { nameOf }: Circumstances): Words => ({

@@ -86,7 +86,7 @@ const PLAIN: Record<
   DECLINED: { meaning: 'It chose not to answer.', remedy: 'Talk to it, or ask without it.' },
 };
 
-/** Returns the day that a refusal's message gives as a position in the question, such as `events[0], day 31`. */
+/** Returns the date of the day that a refusal's message names only by number, such as `events[0], day 31`. */
 export function refusedDay(
   message: string,
   question: Question | undefined,

@@ -12,7 +12,7 @@ export function FingerprintField({
   value,
   onChange,
 }: {
-  /** The words for the certificate in the label, such as `its certificate`. */
+  /** The text that stands for the certificate in the field's label, such as `its certificate`. */
   of: string;
   computed: string;
   value: string;

@@ -21,7 +21,7 @@ export default function Audit() {
     (entry) => (who === '' || entry.principal === who) && (what === '' || entry.operation === what),
   );
   const isFiltered = who !== '' || what !== '';
-  // Read more pages until the filtered rows fill a screen, because the exchange does not support these filters.
+  // Read more pages until the filtered rows fill a screen, because the exchange cannot filter by author or operation.
   const readsOn = isFiltered && found.length < 50 && log.hasNextPage && !log.isFetching;
   useEffect(() => {
     if (readsOn) void log.fetchNextPage();
@@ -57,7 +57,7 @@ export default function Audit() {
   );
 }
 
-/** Reads the log page by page. The exchange filters only by name. */
+/** Reads the audit log page by page. The exchange can filter the log only by the resource's name. */
 function useAuditLog(name: string) {
   const { client, principal } = useSession();
   return useInfiniteQuery({

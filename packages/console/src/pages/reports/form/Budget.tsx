@@ -4,7 +4,7 @@ import { percent } from '../../../format.ts';
 import { Step } from '../../ask/form/Step.tsx';
 import type { Defining } from './useReportForm.ts';
 
-/** The positions of the slider, as decimal logarithms of the share. */
+/** The range of the slider, in decimal logarithms of the share of a usual daily budget. */
 const SLIDER = { min: -3, max: 0, step: 0.05 };
 const TARGETS = [1, 2, 5, 10];
 

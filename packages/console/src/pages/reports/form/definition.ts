@@ -121,7 +121,7 @@ function setsOf(form: ReportForm, names: readonly string[]): Pick<ReportDefiniti
   return Object.keys(sets).length > 0 ? { sets } : {};
 }
 
-/** Returns the sets that the user has written, without rows that are completely empty. */
+/** Returns the sets that the user has entered, without sets whose name and expression are both empty. */
 const own = ({ sets }: ReportForm) =>
   sets.filter(({ name, expression }) => name.trim() !== '' || expression.trim() !== '');
 

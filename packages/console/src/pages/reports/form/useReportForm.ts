@@ -12,7 +12,7 @@ export interface Defining extends Picking {
   change: (part: Partial<ReportForm>) => void;
   segments: readonly FormSegment[];
   suggestedTitle: string;
-  /** Undefined while nothing is picked or the filter is invalid. */
+  /** Undefined while no event groups are picked, or while the filter is invalid. */
   definition: ReportDefinition | undefined;
   planned: PlannedReport;
 }

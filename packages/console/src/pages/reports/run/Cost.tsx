@@ -48,7 +48,9 @@ const LOST: ReadonlySet<string> = new Set(['FAILED', 'CANCELLED', 'REJECTED']);
 const costText = (share: number, days: number) =>
   share === 0 ? 'Nothing was charged' : shareText(share, days);
 
-/** Counts measurements instead of needs, because one measurement can answer the impressions of several publishers. */
+/**
+ * Counts measurements instead of needs, because one measurement can answer the impression needs of several publishers.
+ */
 function answeredText(needs: readonly NeedView[]): string {
   const answered = needs.filter(({ state }) => state === 'SUCCEEDED');
   const number = (of: readonly NeedView[]) => new Set(of.map(({ measurement }) => measurement)).size;

@@ -4,8 +4,8 @@ import type { OpenedReport } from '../../../companion/methods.ts';
 import { useSession } from '../../../session/session.ts';
 
 /**
- * Polling intervals. The change feed reports neither the progress of a run on this machine, nor the end of a report's
- * measurement.
+ * The polling intervals while the report runs on this machine or elsewhere. Polling is necessary, because the change
+ * feed reports neither the progress of a run on this machine, nor the end of a report's measurement.
  */
 const RUNNING_MS = 700;
 const ELSEWHERE_MS = 5000;

@@ -119,7 +119,7 @@ function Subject({ change, what, many }: { change: Change; what: string; many: n
 }
 
 /**
- * Returns the words before the resource. Returns no words before a title that explains itself, such as a measurement's.
+ * Returns the text before the resource, such as `Request of`. A title that explains itself needs no text before it.
  */
 function leadOf(
   { kind }: Change,

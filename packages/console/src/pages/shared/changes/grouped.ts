@@ -18,7 +18,7 @@ function keyOf(change: Change): string {
   return `${isOfMeasurement ? parts[3] : change.name} ${changeWords(change).happened}`;
 }
 
-/** Changes words about one request to words about several: `was answered` becomes `were answered`. */
+/** Changes a verb from singular to plural, for text about several requests: `was answered` becomes `were answered`. */
 export const ofSeveral = (happened: string) =>
   happened
     .replace(/^was /, 'were ')

@@ -1,4 +1,4 @@
-/** The deliveries of a webhook, latest first, and the deliveries that are not sent yet. */
+/** Lists the deliveries of a webhook, latest first, including deliveries that are not sent yet. */
 import type { WebhookDelivery } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

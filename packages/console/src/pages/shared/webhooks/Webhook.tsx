@@ -96,8 +96,8 @@ function Actions(head: HeadProps) {
     setBusy(true);
     setError(undefined);
     await work().catch(setError);
-    // Read the webhook and the summary again, because the change feed has no changes of webhooks. The summary lists
-    // paused webhooks.
+    // Read the webhook and the summary again, because the change feed does not report changes to webhooks. The summary
+    // lists paused webhooks.
     void queries.invalidateQueries({ queryKey: [principal, 'summary'] });
     await queries.invalidateQueries({ queryKey: [principal, 'webhooks'] });
     setBusy(false);

@@ -34,7 +34,7 @@ async function requireBuckets(server: Server, watch: Watch): Promise<void> {
 }
 
 /**
- * SQL expressions, by the behavior that they test. If one is not 1, the agent's statements could give wrong results.
+ * SQL expressions, by the behavior that they test. Each must be 1, or the agent's statements could give wrong results.
  */
 const RULES = {
   'NULL in conditions': `isNull(NULL AND 1) AND NOT (NULL AND 0) AND (NULL OR 1) AND isNull(NULL OR 0) AND isNull(NOT NULL)

@@ -46,7 +46,7 @@ export interface Column {
 }
 
 export interface Columns {
-  /** The columns with a role. */
+  /** The columns that have a role, such as the VID or the timestamp. */
   roles: SourceColumn[];
   /** The SQL expression of each VID column, by its name. */
   vids: Map<string, string>;

@@ -1,5 +1,6 @@
 /**
- * A connection to the engine for one piece of work. The work can be canceled. The lease converts the engine's errors.
+ * A connection to DuckDB for one piece of work, which can be canceled. Converts DuckDB's errors to EventsUnavailable or
+ * QueryFailed.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { EventsUnavailable, QueryFailed } from '../errors.ts';

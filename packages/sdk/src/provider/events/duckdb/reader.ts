@@ -46,7 +46,7 @@ export class FileReader implements EventReader {
     this.tables = new MatchingTables(connection, opened.columns);
   }
 
-  /** Streams on a second connection. On the first one, filling a temporary table would end the stream. */
+  /** Uses a second connection, because filling a temporary table on the first connection would end the stream. */
   combinations(
     query: SourceQuery,
     attributes: readonly string[],

@@ -59,7 +59,7 @@ export function requireAllowed(addresses: string[], remote: RemoteFiles | undefi
 
 const hasDots = (address: string) => address.split('/').some((part) => part === '..' || part === '.');
 
-/** Loads the extension and creates the secrets. Call this before the engine is confined. */
+/** Loads the extension, and creates the engine's secrets for the store. Call this before the engine is confined. */
 export async function connectRemote(
   connection: DuckDBConnection,
   remote: RemoteFiles,
@@ -81,7 +81,7 @@ export async function connectRemote(
     ...secretStatements(remote, (await remote.secret?.()) ?? ''),
   ];
   for (const [i, statement] of statements.entries()) {
-    // The error is not passed on, because it may quote the secret.
+    // Do not pass on the engine's error, because its message may quote the secret.
     await connection.run(statement).catch(() => {
       throw new Error(`remote: the engine does not accept the settings of the store (statement ${i + 1}).`);
     });

@@ -1,10 +1,10 @@
-/** Writes SQL table expressions that read files. */
+/** Helpers for SQL table expressions that read files. */
 import { DuckDBListValue, LIST, VARCHAR } from '@duckdb/node-api';
 import type { Column } from './columns.ts';
 import type { Engine } from './engine.ts';
 import { Parameters } from './sql.ts';
 
-/** Writes a table expression for FROM, and binds its values. */
+/** Returns a table expression for a FROM clause, and binds the values in the expression as parameters. */
 export type From = (parameters: Parameters) => string;
 
 export function bindFiles(files: string[], parameters: Parameters): string {

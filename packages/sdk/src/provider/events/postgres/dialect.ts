@@ -1,4 +1,4 @@
-/** Writes filters in PostgreSQL's SQL. CEL does the arithmetic, because an overflow makes a PostgreSQL statement fail. */
+/** Writes filters in PostgreSQL's SQL, but leaves arithmetic to CEL, because an overflow makes a statement fail. */
 import type { Comparison, Dialect } from '../../filter/dialect.ts';
 
 /** PostgreSQL treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false. */

@@ -67,8 +67,8 @@ async function joinSql(
 const textOf = (value: AttributeValue) => (value === null || value === undefined ? null : String(value));
 
 /**
- * Writes a statement with one row for each VID: the VID and the capped sum (`value`). In the row for events without a VID,
- * `value` is negative, and its absolute value is the number of these events.
+ * Writes a statement that returns one row for each VID: the VID and the capped sum (`value`). In the row for events
+ * without a VID, `value` is negative, and its absolute value is the number of these events.
  */
 export async function peopleStatement(
   table: Table,
@@ -86,7 +86,7 @@ export async function peopleStatement(
   return finished(sql, parameters);
 }
 
-/** Writes a statement with the distinct values of the attributes in the selected events. */
+/** Writes a statement that returns the distinct combinations of the attributes' values in the selected events. */
 export async function combinationsStatement(
   table: Table,
   query: SourceQuery,
