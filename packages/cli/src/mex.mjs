@@ -7,7 +7,7 @@ if (Number.parseInt(node, 10) < 24) {
 Install Node 24 (https://nodejs.org). In a clone of the repository npm start and npm run mex -- <command> bring it.`);
   process.exit(1);
 }
-// A clone contains TypeScript, but an installed package contains JavaScript.
+// A clone of the repository contains mex.ts, but an installed package contains mex.js.
 import('node:fs').then(
   ({ existsSync }) => import(existsSync(new URL('mex.ts', import.meta.url)) ? './mex.ts' : './mex.js'),
 );

@@ -2,7 +2,8 @@
 import { isTelemetryOn, startTelemetry } from '@measurement-exchange/server/telemetry';
 
 /**
- * Commands that run until they are stopped. Instead of one span for the whole command, they create a span for each task.
+ * The service names of the commands that run until they are stopped. Instead of one span for the whole command, these
+ * commands create a span for each task.
  */
 const SERVICES: Record<string, string> = {
   serve: 'mex-exchange',

@@ -50,8 +50,8 @@ async function isCurrent(sources: string): Promise<boolean> {
 }
 
 /**
- * Returns the path of the file with the sources' hash. The file is beside the folder, because every file in the folder is
- * served.
+ * Returns the path of the file that stores the hash of a build's sources. The file is beside the build's folder,
+ * because the server serves every file in the folder.
  */
 const stampOf = (folder: string) => `${folder.replace(/\/$/, '')}.sources`;
 

@@ -16,7 +16,7 @@ export function sharedClient(client: ExchangeClient, metrics: Metrics): Exchange
   return withCachedCertificates(Object.fromEntries(methods) as ExchangeClient);
 }
 
-/** Caches certificates. Concurrent calls for the same certificate share one request to the exchange. */
+/** Returns a client that caches certificates. Concurrent calls for one certificate share one request. */
 function withCachedCertificates(client: ExchangeClient): ExchangeClient {
   const cache = new LRUCache<string, Promise<Certificate>>({
     max: MAX_CERTIFICATES,
@@ -42,7 +42,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
 // biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
 type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Counts failed calls. A listing fails only during iteration, so `countedListing` counts its failures. */
+/** Wraps a call to count its failures. A listing fails only while it is iterated, so `countedListing` counts those. */
 function counted(call: Call, count: (error: unknown) => void): Call {
   return (args) => {
     const called = call(args);

@@ -27,7 +27,7 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
   return PROTOCOLS[protocol].upload;
 }
 
-/** The maximum size of a message without its data. */
+/** The maximum size in bytes of everything in a message except its data. */
 const ENVELOPE_BYTES = 64 * 1024;
 /** An upper bound on the ratio of encrypted size to plain size. */
 const ENCRYPTION = 1.02;

@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector on loopback, to which this process exports. */
+/** An OpenTelemetry collector on loopback, to which this process exports its spans and metrics. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -117,7 +117,10 @@ export function readComputation(
   return get(exchange, duchy as DevParty, computationOf(duchy, measurement));
 }
 
-/** Calls a method of the duchy's computation as the duchy. Adds the current etag unless the body contains an etag. */
+/**
+ * Sends the duchy's request to a method of its computation, such as `setParameters`. Adds the current etag unless the
+ * body contains an etag.
+ */
 export async function act(
   exchange: TestExchange,
   duchy: Duchy,

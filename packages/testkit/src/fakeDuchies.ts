@@ -51,7 +51,7 @@ export interface FakeDuchies {
   close(): Promise<void>;
 }
 
-/** Starts the duchies of `SHARE_SHUFFLE`, which must exist, and creates a default population of VIDs 1 to `people`. */
+/** Starts the three duchies, which must be registered, and creates a default population of the VIDs 1 to `people`. */
 export async function startFakeDuchies(exchange: TestExchange, people: number): Promise<FakeDuchies> {
   const population = { vidRanges: [{ start: 1, end: people }], default: true };
   const { fingerprint } = await ok(

@@ -26,7 +26,7 @@ export function encode(value: object | string): string {
   return Buffer.from(bytes).toString('base64url');
 }
 
-/** Signs any claims as a compact JWS. Text and bytes are used unchanged. */
+/** Signs any claims as a compact JWS. Claims that are text or bytes are not converted to JSON. */
 export function jws(key: SigningKey, claims: object | string, header: object = {}): string {
   const input = `${encode({ alg: key.alg, kid: key.kid, typ: 'JWT', ...header })}.${encode(claims)}`;
   const hash = key.alg === 'EdDSA' ? null : 'sha256';

@@ -10,8 +10,8 @@ import type { measurementRequest } from './requests.ts';
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
 
 /**
- * Converts the body of a REST request that creates a measurement to an RPC request. Omits the format of the public
- * keys.
+ * Converts the body of a REST request that creates a measurement to an RPC request. Leaves the field `format` of the
+ * public keys unset.
  */
 export function createRequestOf(
   parent: string,

@@ -144,7 +144,7 @@ export class StockProvider {
     return states;
   }
 
-  /** Verifies every part of a requisition, and returns both specifications. Throws if a part is wrong. */
+  /** Verifies every part of a requisition, or throws. Returns its MeasurementSpec and RequisitionSpec. */
   private async read(requisition: Message) {
     const { stock, client, party } = this;
     if (!requisition.name.startsWith(`${party.name}/requisitions/`)) throw new Error(requisition.name);

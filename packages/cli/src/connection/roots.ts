@@ -50,7 +50,7 @@ async function devRootFolders(): Promise<string[]> {
   return (await isFolder(folder)) ? [folder] : [];
 }
 
-/** A trust store that can also list its roots, so that people can compare their fingerprints. */
+/** A trust store that can also list its roots, so that people can compare the roots' fingerprints. */
 export interface ListedTrustStore extends TrustStore {
   roots(): Promise<readonly TrustedRoot[]>;
 }

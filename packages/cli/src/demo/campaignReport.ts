@@ -7,8 +7,8 @@ import { BUDGET, USUAL } from './privacy.ts';
 import { IMPRESSION_CAP, MAXIMUM_FREQUENCY } from './scenarios.ts';
 
 /**
- * Creates and runs the report. It uses only measurements that the demo has already made. The report is deleted
- * afterwards, because the demo also deletes the event groups that it refers to.
+ * Creates and runs the report, using only measurements that the demo has already made. Deletes the report afterwards,
+ * because the demo also deletes the event groups that the report refers to.
  */
 export async function reportOf(
   { reports }: Consumer,

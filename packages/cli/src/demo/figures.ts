@@ -86,7 +86,7 @@ export function reachesTogether({ measurements }: DemoReport): ReachTogether[] {
 }
 
 export function figureOf(of: string, what: Figure['what'], truth: number, result: Estimate): Figure {
-  // Released counts are rounded down, but shares are not.
+  // Released counts are rounded down. Frequencies are released as shares of the reach, which are not rounded.
   const rounding = what.startsWith('frequency') ? 0 : 1;
   const [low, high] = result.interval;
   const distance = Math.abs(result.value - truth);

@@ -232,8 +232,8 @@ function claimedReach(alone: Figures[]): number {
 }
 
 /**
- * Returns the share of people with frequency `i + 1` (or more, if `andMore`), assuming that no two providers reached the
- * same person.
+ * Returns the share of the reached people who have frequency `i + 1` (or more, if `andMore`), assuming that no two
+ * providers reached the same person.
  */
 function claimedShare(alone: Figures[], i: number, andMore: boolean): number {
   const people = alone.reduce((sum, { reach, frequency }) => {

@@ -16,8 +16,8 @@ export interface Scenario {
   /** The justification for the refusal, if the demo expects a refusal. */
   refusal?: string;
   /**
-   * Set if the measurement covers only one provider's reach and frequency. There is one such measurement per provider.
-   * The demo's report compares the sum of their figures with the figure for all providers together.
+   * Set if the measurement covers the reach and frequency of only one provider. The demo's report compares the
+   * sum of these measurements' figures with the figure for all providers together.
    */
   alone?: true;
 }
@@ -28,7 +28,7 @@ const WATCH_CAP_SECONDS = 120;
 /** The maximum frequency for sketches. A low maximum puts more people into each frequency, and saves time. */
 const SKETCHED_FREQUENCY = 3;
 
-/** Returns the demo's measurements. `eventGroups` maps each provider to the names of its event groups. */
+/** Returns the demo's measurements. `eventGroups` maps each provider to its event groups' resource names. */
 export function scenarios(
   audiences: Audience[],
   eventGroups: Map<string, string[]>,

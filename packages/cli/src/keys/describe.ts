@@ -63,7 +63,7 @@ function describeCertificate(x509: X509) {
     isCa: x509.isCa,
     ...(keyUsages && { keyUsages }),
     key: [publicKey.keyType, publicKey.curve].filter(Boolean).join(' '),
-    /** SHA-256 of the SubjectPublicKeyInfo. A certificate has the same value as its private key. */
+    /** SHA-256 of the SubjectPublicKeyInfo. The value is the same for a certificate and its private key. */
     publicKeyFingerprint: fingerprint(publicKey.spki),
     fingerprint: fingerprint(x509.der),
   };

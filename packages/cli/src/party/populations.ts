@@ -62,7 +62,7 @@ export function describePopulation(population: Population): void {
 /** The maximum number of values to print for an attribute. */
 const SHOWN_VALUES = 12;
 
-/** Writes each attribute that filters can use, with its values. */
+/** Returns text that lists each attribute that filters can use, with its first values. */
 function attributesIn(subpopulations: readonly Subpopulation[]): string {
   const values = Map.groupBy(
     subpopulations.flatMap(({ attributes }) => attributes),

@@ -46,7 +46,7 @@ export function show(): Command {
   return withKeys(command);
 }
 
-/** The provider's part of the question, without the nonce, which is a secret until the requisition is fulfilled. */
+/** The provider's part of the question, or why it is unreadable. Omits the nonce, which is secret until fulfillment. */
 export interface Asked {
   question?: AskedPart[];
   questionError?: { code: string; message: string };

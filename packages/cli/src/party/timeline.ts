@@ -10,7 +10,7 @@ export async function wholeTimeline(listing: Listing<unknown, Timeline>): Promis
   return { transitions: pages.flatMap(({ transitions }) => transitions), ...(progress && { progress }) };
 }
 
-/** Prints the state transitions, then the exchange's findings about them, then the duchies' progress reports. */
+/** Prints the state transitions, then the exchange's findings about requests, then the duchies' progress reports. */
 export function showTimeline(options: CallOptions, timeline: Timeline): void {
   showResource(options, timeline, ({ transitions, progress = [] }) => {
     printTable(

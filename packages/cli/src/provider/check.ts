@@ -14,7 +14,7 @@ import { type Settings, settingsOf } from './settings.ts';
 interface CheckOptions extends LedgerOptions {
   events?: string[];
   population?: string;
-  /** `true` if --confirm was given without names. */
+  /** The event group references to confirm, or `true` if --confirm was given without references. */
   confirm?: true | string[];
 }
 

@@ -97,7 +97,7 @@ const ProviderConfig = s.object(
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
       s.partial({
-        /** `populations` has populations' fingerprints in base64, or in hexadecimal as in `mex populations show`. */
+        /** `populations` lists populations' fingerprints in base64, or in hexadecimal as in `mex populations show`. */
         honestMajorityShareShuffle: s.object({
           ...computation(3),
           populations: s.array(text(), { minItems: 1 }),

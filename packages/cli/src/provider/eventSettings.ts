@@ -31,7 +31,7 @@ const source = {
     passwordFile: text(),
     /** The name of the environment variable that contains the password. */
     passwordVariable: text(),
-    /** The certificate of the authority that signed the server's certificate, in PEM. */
+    /** The file with the certificate of the authority that signed the server's certificate, in PEM. */
     caFile: text(),
     final: s.boolean(),
     memoryLimit: text(),
@@ -58,7 +58,7 @@ export type RemoteSettings = s.Static<s.TObject<typeof remote>>;
 
 export type SourceSettings = s.Static<s.TObject<typeof source>>;
 
-/** The settings that only one kind of source accepts, each with this kind. */
+/** Maps each setting that only one kind of source accepts to that kind. */
 const ONLY = {
   final: 'clickhouse',
   memoryLimit: 'clickhouse',

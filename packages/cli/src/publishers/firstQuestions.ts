@@ -45,7 +45,7 @@ export async function askUnconfirmed(dev: DevFile, publisher: string): Promise<v
   });
 }
 
-/** Creates the measurement, unless it was already created when the exchange was started before. */
+/** Creates the measurement. Does nothing if an earlier start of the exchange already used the same request ID. */
 async function askOnce(consumer: Consumer, question: MeasurementRequest): Promise<void> {
   const requestId = `first-${question.referenceId}`;
   await consumer.create({ ...question, requestId }).catch((error: unknown) => {

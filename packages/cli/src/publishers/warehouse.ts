@@ -22,8 +22,8 @@ const COLUMNS = {
 };
 
 /**
- * Copies a publisher's events to the server. The exchange must be running, because it owns the server and stops it when
- * the exchange ends.
+ * Copies a publisher's events to the server. The exchange must be running, because the server belongs to the exchange
+ * and stops together with it.
  */
 export async function fillWarehouse(
   db: DuckDBConnection,

@@ -1,4 +1,4 @@
-/** `mex report define`: writes a first definition for the caller's event groups. */
+/** `mex report define`: writes a report definition with the caller's event groups, as a start for the user to edit. */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EventGroup } from '@measurement-exchange/contract';

@@ -4,7 +4,7 @@ import { type ReportDefinition, readDefinition } from '@measurement-exchange/rep
 import { Document, isScalar, isSeq, parse, YAMLParseError } from 'yaml';
 import { visible } from '../terminal/output.ts';
 
-/** The name of the JSON schema beside a definition. Editors use it for completion. */
+/** The name of the JSON schema file in the folder of a definition. Editors use this schema for completion. */
 export const SCHEMA_FILE = 'report.schema.json';
 
 /** Resolves a short form, such as `northlight:autumn-video`, to the full names of event groups. */

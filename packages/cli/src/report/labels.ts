@@ -33,7 +33,7 @@ export function periodText({ start, end }: DocumentPlace['period']): string {
   return `${dayText(start)} to ${dayText(end)}`;
 }
 
-/** Returns only the day if the time is midnight in UTC. */
+/** Returns the day if the time is midnight in UTC. Otherwise, returns the time unchanged. */
 export function dayText(time: string): string {
   return time.endsWith('T00:00:00Z') ? time.slice(0, 10) : time;
 }

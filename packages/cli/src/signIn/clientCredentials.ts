@@ -39,7 +39,7 @@ export function clientCredentials(signIn: SignIn): () => Promise<string> {
 }
 
 async function issue(signIn: SignIn): Promise<Issued> {
-  // Send the secret in a header first. Issuers that expect the secret in the body respond with invalid_client.
+  // Send the secret in a header first. If the issuer responds with invalid_client, send the secret in the body instead.
   const response = await request(signIn, 'header').catch((error: unknown) => {
     if (error instanceof IssuerError && error.reason === 'invalid_client') return request(signIn, 'body');
     throw error;

@@ -3,8 +3,8 @@ import { readWire } from '@measurement-exchange/contract';
 import { ConsentError, type ConsentErrorCode } from './errors.ts';
 
 /**
- * Limits for untrusted input. Valid input stays far below these limits: it nests five levels deep, and a keyset has only a
- * few keys.
+ * Limits for untrusted input. Valid input stays below these limits: it nests at most five levels deep, and a keyset has
+ * only a few keys.
  */
 const LIMITS = { maxMessages: 1000, maxDepth: 8 };
 

@@ -11,7 +11,7 @@ export interface AddingUp {
   once: Figure;
   addedUp: number;
   population?: number;
-  /** Set this to false if another chart beside this one shows the interval. */
+  /** Set this to false to omit the close-up of `once`, if a chart beside this one already shows the interval. */
   hasCloseUp?: boolean;
 }
 

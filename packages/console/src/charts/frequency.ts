@@ -3,7 +3,7 @@ import { type Bar, barChart } from './bars.ts';
 import type { Chart, Figure } from './chart.ts';
 import { PEOPLE, SHARE } from './units.ts';
 
-/** Draws the share of people who were reached exactly k times, for each k. The last bar means k or more times. */
+/** Draws the share of the reached people who were reached exactly k times, for each k. The last bar is for k+. */
 export function frequencyChart(
   title: string,
   shares: readonly (Figure & Pick<Bar, 'truth' | 'claimed'>)[],
@@ -16,7 +16,7 @@ export function frequencyChart(
   );
 }
 
-/** Draws the number of people who were reached at least k times, for each k. Bars beyond the cap are striped. */
+/** Draws the number of people who were reached at least k times, for each k. Bars for a k above `cap` are striped. */
 export function kPlusChart(title: string, atLeast: readonly Figure[], cap = Number.POSITIVE_INFINITY): Chart {
   return barChart(
     title,

@@ -13,7 +13,7 @@ import { PEOPLE, type Unit } from './units.ts';
 import { whisker } from './whisker.ts';
 
 export interface Combination extends Figure {
-  /** The indexes of the publishers that reached these people. Empty if the row stands for several combinations. */
+  /** The indexes of the publishers that reached the counted people. Empty if several combinations were merged. */
   members: readonly number[];
 }
 

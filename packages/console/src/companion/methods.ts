@@ -184,7 +184,7 @@ export interface OpenedRequisition {
 export interface OpenedSpec {
   /** The parameters that the consumer signed. Absent if they cannot be read. */
   measurement?: SpecFacts;
-  /** One part for each event group. A population measurement has one part without an event group. */
+  /** The interval and filter of each event group. A population measurement has one entry, without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
   /** The expected charge to each event group reference and day. Absent if the answer costs nothing. */
   charge?: PrivacyAmount;

@@ -1,4 +1,4 @@
-/** Explains why a resource waits or how it ended: advice, risks, the party, the times, and a machine-readable code. */
+/** Explains why a resource waits or how it ended: advice, risks, last call of the awaited party, deadline, code. */
 import type { Ending, Explanation, Wait } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
 import { ago, moment } from '../format.ts';

@@ -1,4 +1,4 @@
-/** The icons of the console, in a square of 16 by 16. */
+/** The icons of the console, as SVG paths in a view box of 16 by 16 units. */
 
 const PATHS = {
   agent: 'M3.5 5.5h9v7h-9zM8 5.5V3M6 8.5v1M10 8.5v1',

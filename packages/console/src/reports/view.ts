@@ -1,4 +1,4 @@
-/** Computes the numbers that pages and files show of a corrected report. The computation costs no privacy budget. */
+/** Computes a corrected report's numbers for pages and exported files. The computation costs no privacy budget. */
 import {
   averageFrequency,
   type Block,
@@ -59,7 +59,7 @@ export function reportView(
   };
 }
 
-/** Returns the set of all atoms (combinations of segments) that contain more than one segment. */
+/** Returns one byte per atom (combination of segments): 1 if the atom contains more than one segment, else 0. */
 function severalOf(segments: number): Uint8Array {
   return Uint8Array.from({ length: 1 << segments }, (_, atom) => ((atom & (atom - 1)) === 0 ? 0 : 1));
 }
@@ -160,7 +160,7 @@ function membersOf(union: number): number[] {
 
 type Corrected = NonNullable<ReturnType<Report['correction']['needs']['get']>>;
 
-/** Returns the measured and the corrected number. For a frequency distribution, both numbers are the reach. */
+/** Returns a need's measured and corrected number. For a frequency distribution, both numbers are the reach. */
 function numbersOf({ value, rows, component }: Corrected): Pick<NeedView, 'measured' | 'corrected' | 'pull'> {
   const sum = (of: (row: number) => number) => rows.reduce((all, row) => all + of(row), 0);
   const measured = sum((row) => component.rows[row]!.value);

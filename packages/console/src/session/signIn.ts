@@ -108,7 +108,7 @@ function answerOf(popup: Window, authorize: URL, state: string, signal: AbortSig
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => {
     const url = new URL(String(data), location.origin);
-    // Ignore other states, because another tab may be signing in at the same time.
+    // Ignore a response with another `state`, because another tab may be signing in at the same time.
     if (url.searchParams.get('state') === state) resolve(url);
   };
   const cancel = () => reject(new SignInCancelled('The sign-in was canceled.'));
@@ -132,7 +132,7 @@ async function answerHere(authorize: URL, signal: AbortSignal): Promise<URL> {
 export function passOn(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(location.href);
-  // Remove the code from this window's address and history.
+  // Remove the authorization code from this window's address and history.
   history.replaceState(null, '', RETURN_PATH);
   channel.close();
   window.close();

@@ -28,8 +28,8 @@ const act = {
 const operator = { operator: 'any' } as const;
 
 /**
- * The routes for certificates. Every party may read the certificates of other kinds of parties, to verify signatures. A
- * consumer or provider may not read its competitors' certificates.
+ * The routes for certificates. Every caller may read certificates, to verify signatures, with two exceptions: a
+ * consumer may not read another consumer's certificates, and a provider may not read another provider's certificates.
  */
 export const CERTIFICATE_ROUTES = [
   {

@@ -11,7 +11,7 @@ export async function peerKey(duchy: Duchy, computation: StoredComputation, peer
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** Returns the stored computation. If a key of one of these duchies is missing, first updates it from the exchange. */
+/** Returns the stored computation. If it lacks a key of one of `duchies`, first updates it from the exchange. */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,

@@ -19,11 +19,11 @@ export interface DuchyProtocol<Stage extends string> {
 export interface UploadRules {
   dataLength(computation: StoredComputation): number;
   /**
-   * Returns the seed that the provider encrypted for another duchy, or an empty array. Throws if the provider and this
-   * duchy have different terms.
+   * Returns the ciphertext of the seed that the provider encrypted for another duchy, or an empty array if the protocol
+   * has no seed. Throws if the provider and this duchy have different terms.
    */
   secretSeed(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): Uint8Array;
-  /** Runs the checks that need the exchange, after the signature has been verified. */
+  /** Throws unless the provider used the duchies' combined key. Runs after the signature has been verified. */
   requireKeys?(
     duchy: Duchy,
     fulfillment: duchyMessages.Fulfillment,

@@ -5,7 +5,7 @@ import { rootsForParties, rootsNamed } from './trustedRoots.ts';
 
 /**
  * Finds the parties for which a root with the key `$1` is trusted, and the parties that have registered the certificate
- * `$3`. Each root's DER is searched for the bytes of the key, its SubjectPublicKeyInfo.
+ * `$3`. The key is a SubjectPublicKeyInfo in DER. A root has this key if the root's DER contains the key's bytes.
  */
 const CLAIMS = sql<{ trusted_for: (string | null)[]; registered_for: string[] }>(
   'client_certificate_claims',

@@ -27,8 +27,8 @@ const REGISTERED = sql(
 );
 
 /**
- * Returns the given types that another descriptor already defines. `own` is the ID of that descriptor, or undefined if
- * the descriptor belongs to another provider.
+ * Returns the given types that another descriptor already defines. For each type, `own` is the ID of the provider's
+ * other descriptor with this type, or undefined if only other providers' descriptors define the type.
  */
 export async function registeredTypes(
   db: Queryable,

@@ -4,7 +4,7 @@ import { cell, object } from '@measurement-exchange/server/database';
 import { inTransaction, read } from './run.ts';
 
 export interface DoctorRun {
-  /** The number of runs requested so far. The audit log uses this number as the version. */
+  /** The number of runs requested so far. The audit log uses this number as the version of `doctor`. */
   requests: number;
   isRunning: boolean;
   startTime: Timestamp | null;
@@ -37,7 +37,7 @@ export const lockDoctorRun = inTransaction.one(
 
 const LEASED = `lease_expiry = now() + $2::int * interval '1 millisecond'`;
 
-/** Stores the start of a run, and the number of runs requested so far. The caller must lock the row. */
+/** Stores the start of a run, and the number of runs requested so far. The caller must call `lockDoctorRun` first. */
 export const startDoctorRun = inTransaction.last(
   (requests: number, now: Timestamp, leaseMs: number) => [now, leaseMs, requests],
   'doctor_run_start',

@@ -219,8 +219,8 @@ const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END
 export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
 /**
- * Loads the content of only one requisition, the row `named` of the statement. A change to this requisition does not
- * need the content of the other requisitions.
+ * Loads the content of only one requisition, which the statement must join as `named`. A change to this requisition
+ * does not need the content of the other requisitions.
  */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,

@@ -1,6 +1,6 @@
 /**
- * Stores reports and their measurements. The stored state can be outdated, so reads also return the states of the
- * measurements.
+ * Stores reports and their measurements. The stored state of a report can be outdated, so reads also return the states
+ * of its measurements.
  */
 import {
   type MeasurementState,

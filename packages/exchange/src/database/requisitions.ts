@@ -1,4 +1,4 @@
-/** Reads individual requisitions, each with its measurement. */
+/** Reads and lists requisitions, each with its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
 import { lookup, type Queryable, sql } from './db.ts';

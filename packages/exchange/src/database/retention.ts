@@ -80,7 +80,7 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-/** Joins a requisition's tombstone with its measurement's, because only the latter has the time of removal. */
+/** Joins a requisition's tombstone with its measurement's tombstone, which has the consumer and the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());

@@ -21,7 +21,7 @@ export const MAX_OPEN = 50;
 /** The number of failures to read. A summary shows one fewer. The extra row tells whether there are more failures. */
 const FAILURES = 11;
 
-/** The table that contains each kind of party's work. Open rows are sorted by the column `opened`. */
+/** For each kind of party, the table that summaries count. `opened` is the column by which open rows are sorted. */
 export const WORK = {
   measurementConsumer: {
     ...{ table: 'measurements', owner: 'consumer', opened: 'create_time' },
@@ -46,8 +46,8 @@ export const WORK = {
 type Viewer = keyof typeof WORK;
 
 /**
- * The counts of a party's rows in one state. For an open state, only the counts by age are set. For a final state, only
- * `all` and `recent` are set.
+ * The counts of a party's measurements, requisitions, or computations in one state. For an open state, only the counts
+ * by age are set. For a final state, only `all` and `recent` are set.
  */
 export interface StateRow {
   state: string;
@@ -126,7 +126,7 @@ export function countStates(
   return db.query(STATEMENTS[viewer].count, [party, recentSince, dayAgo, hourAgo, MAX_COUNT + 1]);
 }
 
-/** Reads the oldest open items (at most MAX_OPEN + 1) and the latest recent failures. */
+/** Reads a party's oldest open rows from its WORK table (at most MAX_OPEN + 1), and the latest recent failures. */
 export async function notableWork(
   db: Queryable,
   viewer: Viewer,

@@ -110,7 +110,7 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/** Generates source to read types that PostgreSQL formats differently in JSON than in a row. Times are in UTC. */
+/** Generates source that reads types that PostgreSQL formats differently in JSON than in a row. Times are in UTC. */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,

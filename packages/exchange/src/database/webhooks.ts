@@ -116,7 +116,7 @@ export const rewindWebhook = inTransaction.last(
     WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/** Counts the changes that a rewind to this position would redeliver. The caller must lock the webhook. */
+/** Counts the changes that a rewind to this position would redeliver, up to `limit`. The webhook must be locked. */
 export const countBehind = inTransaction.number(
   (id: string, { xid, seq }: Position, limit: number) => [id, xid, seq, limit],
   'webhook_count_behind',

@@ -223,7 +223,10 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** Builds a change step by step. Throws if a step is not in EDGES. Each step increments a version and is logged. */
+/**
+ * Builds a change step by step. Throws if a step is not in EDGES. Each step increments the version of the resource that
+ * it changes, and is logged.
+ */
 export class ChangeBuilder<A extends Outline> {
   private measurement: MeasurementOutline;
   requisitions: RequisitionOutline[];

@@ -1,4 +1,4 @@
-/** Finds problems in a well-formed request for a measurement. findings.ts explains findings. */
+/** Finds problems in a well-formed request for a measurement. findings.ts explains what findings are. */
 import { sameHashes } from '@measurement-exchange/consent';
 import {
   type Finding,

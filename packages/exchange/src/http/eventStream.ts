@@ -26,7 +26,7 @@ export class EventStreams {
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
   ): Promise<void> {
-    // Do not use chunked encoding, because it would cost as much per event as the event itself. The end of the connection
+    // Do not use chunked encoding, because it would double the cost of sending an event. The end of the connection
     // marks the end of the stream.
     response.removeHeader('transfer-encoding');
     // Without `x-accel-buffering`, a proxy might delay the events in a buffer.

@@ -10,7 +10,7 @@ import { reportName, settleReport } from '../domain/report.ts';
 import type { Exchange } from '../operations/context.ts';
 
 const BATCH = 50;
-/** The minimum time between two searches of the changed parties' reports. */
+/** The pause after each search for reports to settle. The next search covers the consumers with new changes. */
 const SEARCH_EVERY_MS = 50;
 const AUTHOR = { operation: 'settleReport', principal: 'exchange', requestId: 'settleReport' };
 

@@ -62,7 +62,7 @@ export async function startPostgres(options: StartOptions) {
     connection,
     url: connectionUrl(connection),
     ...server,
-    /** True if the server was already running, because its exchange was killed. */
+    /** True if the server was already running, because the exchange that started it was killed. */
     attached: found !== undefined,
     stop: () => (stopped ??= stopPostmaster(server.pid, cluster)),
   };
@@ -73,7 +73,7 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // The server runs but cannot be reached, for example because its socket was removed. The caller starts it again.
+    // The server runs but cannot be reached, for example because its socket was removed. The caller starts a new one.
     log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }
@@ -125,7 +125,8 @@ async function launch(
 }
 
 /**
- * Waits for the server. Returns undefined if it exits or does not respond in time. Throws if another server listens.
+ * Waits for the server. Returns undefined if it exits or does not respond in time. Throws if the server of another data
+ * directory listens on the socket.
  */
 async function untilReady(
   connection: Connection,

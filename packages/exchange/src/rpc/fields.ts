@@ -21,7 +21,7 @@ function protoPath(field: string): string {
   return renamed.replace(/\[[^\]]*\]|[A-Z]/g, (part) => (part.length > 1 ? part : `_${part.toLowerCase()}`));
 }
 
-/** Returns the error with protobuf names for its fields, including the field name at the start of the message. */
+/** Returns the error with protobuf names for its fields, including the field name at the start of the error's text. */
 export function protoField(error: ExchangeError): ExchangeError {
   if (error.violations.length === 0) return error;
   const violations = error.violations.map(({ field, description }) => ({

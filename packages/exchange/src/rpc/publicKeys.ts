@@ -21,7 +21,7 @@ export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
       const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });
       const signed = toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey);
       const { certificate } = updated;
-      // Add the algorithm's name only if the party has a certificate, because the name follows from the certificate.
+      // Name the signature algorithm only if the party has a certificate, because the certificate determines it.
       if (certificate !== undefined) await nameAlgorithms(call, [[signed, certificate]]);
       return create(PublicKeySchema, { name, publicKey: signed!, certificate });
     }),

@@ -83,8 +83,8 @@ export class Deliverer {
     const { db, clock } = this.options;
     for (let more = true; more && this.working.size < MAX_WORKING && !this.stopping.signal.aborted; ) {
       const { busy, most } = this.load(only);
-      // All claimed webhooks may belong to one party, which may already have `most` rounds. Do not claim more webhooks
-      // than this party may have additional rounds.
+      // All claimed webhooks may belong to one party, which may already have `most` rounds (see `load`). The limit is
+      // therefore the number of rounds that this party may still start.
       const limit = Math.min(MAX_WORKING - this.working.size, MAX_WORKING_OF_PARTY - most);
       const claimed = await claimWebhooks(db, clock(), LEASE_MS, limit, { except: busy, only });
       for (const leased of claimed) this.start(leased);

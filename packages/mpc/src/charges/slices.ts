@@ -1,7 +1,7 @@
 /**
  * A slice is the set of people that a measurement can depend on. If the slices of two measurements have nobody in
- * common, each person is charged for at most one of them. The cost of a place in the ledger (a reference and a day) is
- * the highest total charge of any one person.
+ * common, each person is charged for at most one of them. The cost of a place in the ledger (an event group reference
+ * and a day) is the highest total charge of any one person.
  */
 import { addUnits, largerUnits, NOTHING, type Units } from './amounts.ts';
 import { type Interval, joinIntervals } from './intervals.ts';
@@ -27,8 +27,8 @@ const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 
 /**
- * Returns the slice as text. Equal slices have equal texts. A slice that holds nobody counts as everybody, because a free
- * measurement could be repeated without end.
+ * Returns the slice as text. Equal slices have equal texts. A slice that holds nobody counts as everybody, because a
+ * free measurement could be repeated without end.
  */
 export function sliceText(slice: Slice): string {
   const axes = Object.entries(slice).map(([axis, intervals]) => [axis, joinIntervals(intervals)] as const);

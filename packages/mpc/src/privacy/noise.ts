@@ -18,7 +18,7 @@ export type ReportedNoiseMechanism = Exclude<
   'NOISE_MECHANISM_UNSPECIFIED'
 >;
 
-/** The mechanisms that this SDK can draw from. `GEOMETRIC` is Laplace noise on the integers (two-sided geometric noise). */
+/** The mechanisms that `drawNoise` supports. `GEOMETRIC` is two-sided geometric noise (Laplace on the integers). */
 export type NoiseMechanism = Extract<ReportedNoiseMechanism, 'GEOMETRIC' | 'DISCRETE_GAUSSIAN'>;
 
 /**

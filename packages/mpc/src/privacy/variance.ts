@@ -1,7 +1,7 @@
 /**
  * Computes the error of released figures. The variances include sampling and noise, but not two small biases. First,
- * dividing by a width below 1 and rounding down subtracts half a unit on average. Second, clamping at 0 makes a figure too
- * high on average if the true value is within a few standard deviations of 0.
+ * dividing by a sampling width below 1 and rounding down subtracts half a unit on average. Second, clamping at 0 makes
+ * a figure too high on average if the true value is within a few standard deviations of 0.
  */
 import type { specs } from '@measurement-exchange/contract';
 
@@ -106,9 +106,9 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the confidence interval of a product of two independent figures. For each end, the function takes the
- * distance of each figure from that end of the figure's own interval, and applies the formula for the standard
- * deviation of a product to both distances. The result is asymmetric if the two intervals are asymmetric.
+ * Returns the confidence interval of a product of two independent figures. The distance from the product to its lower
+ * end follows from each figure's distance to its own lower end, by the formula for the standard deviation of a product.
+ * The upper end is computed in the same way. The result is asymmetric if the two intervals are asymmetric.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

@@ -52,8 +52,8 @@ export interface RingValues {
 }
 
 /**
- * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of the modulus, and
- * rejected if it is too large.
+ * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of modulus − 1, and
+ * rejected if the result is not below the modulus.
  * Bytes are drawn in batches, and the size of a batch is the number of bytes expected for the missing values. Unused bytes
  * of the last batch are skipped, so that all parties continue at the same byte.
  */

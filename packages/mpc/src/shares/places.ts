@@ -1,6 +1,7 @@
 /**
- * Draws the positions ("places") that a shuffle swaps. Place i is from + i + (r mod (total − from − i)), where r is a
- * random little-endian uint128. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as
+ * Draws the positions ("places") that a shuffle swaps. For i = 0, 1, 2 …, place i equals
+ * `from` + i + (r mod (`total` − `from` − i)), where r is a random little-endian uint128. `from` and `total` are
+ * parameters of `drawPlaces`. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as
  * fast as JavaScript.
  */
 import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';

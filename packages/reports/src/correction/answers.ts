@@ -36,7 +36,7 @@ export interface Answer {
   methodology: Methodology;
 }
 
-/** One measured number: a reach, a count of events, or the people at a frequency. */
+/** One measured number: a reach, a number of impressions, the seconds watched, or the people at a frequency. */
 export interface Row {
   planned: PlannedNeed;
   answer: Answer;
@@ -45,7 +45,7 @@ export interface Row {
   value: number;
 }
 
-/** Returns a row for each measured number. A distribution has one row per frequency, and these rows add up to its reach. */
+/** Returns a row for each measured number. A distribution has one row per frequency, and the rows sum to the reach. */
 export function rowsOf(planned: PlannedNeed, answer: Answer): Row[] {
   if (planned.need.type !== 'REACH_AND_FREQUENCY') return [{ planned, answer, value: answer.value }];
   return sharesOf(planned, answer).map((share, i) => ({

@@ -53,7 +53,10 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
   return { needs: new Map(needs), components };
 }
 
-/** Corrects components with overlapping periods and disjoint groups together if their people exceed the population. */
+/**
+ * Corrects components with overlapping periods and disjoint groups together if they have more people in total than the
+ * population.
+ */
 function withinPopulation(plan: Plan, parts: readonly Component[], population: number): Component[] {
   return neighborsOf(parts).flatMap((near) => {
     // Add rounded numbers of people, because the report contains rounded numbers, whose sum can exceed the exact sum.

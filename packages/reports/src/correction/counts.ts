@@ -7,9 +7,9 @@ import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns bounds on n counts of events that together cover a union. The sum of these counts is at most n · cap · (reach
- * of the union). For impressions, the sum is also at least Σ k · (people at frequency k), unless the cap is below the
- * highest frequency.
+ * Returns bounds for each union of segments, and the n counts that together contain all its events. The sum of these
+ * counts is at most n · cap · (reach of the union). For impressions, the sum is also at least Σ k · (people at
+ * frequency k), unless the cap is below the highest frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
   const deviations = covariance.map((row, i) => Math.sqrt(row[i]!));

@@ -18,8 +18,8 @@ const CLOSE = 1e-3;
 /** Returns how many people of each kind fit the answers almost optimally. Returns NOBODY if there is only one group. */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
-  // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only one
-  // of them at a time could not improve the fit.
+  // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only the
+  // people or only the event counts could not improve the fit.
   const system = new System({ ...problem, counts: [], constraints: [], population: undefined });
   const searches = problem.groups.map(({ best, partOf }) => {
     const search = new Search(system, best);

@@ -14,11 +14,11 @@ export interface Fit {
   state: 'CONSISTENT' | 'INCONSISTENT';
   /** The answer that most likely causes the contradiction. Set only if `state` is INCONSISTENT. */
   suspect?: {
-    /** The key of the answered need. If a provider is suspected, this is its need with the largest pull. */
+    /** The key of the answered need. If a provider is suspected, it is the provider's need with the largest pull. */
     key: string;
     /** The answer minus its corrected value, in standard deviations. */
     pull: number;
-    /** The data providers whose data the answer measures. If a provider computed the answer, it is the only one. */
+    /** The data providers whose data the answer measures. If a provider computed the answer, only this provider. */
     dataProviders: string[];
     /** The χ² that remains if all of the suspect's answers are left out. */
     chiSquaredWithout: number;
@@ -27,7 +27,7 @@ export interface Fit {
 
 /** Answers count as contradictory if the probability `p` of their fit is below this value. */
 export const INCONSISTENT_BELOW = 0.001;
-/** The number of sources that are tried as suspects. The sources with the largest pulls are tried. */
+/** The number of sources (see `sourceOf`) that are tried as suspects: the sources with the largest pulls. */
 const SUSPECTS = 6;
 
 export function fitOf(

@@ -11,8 +11,8 @@ import type { Precision, Sparse } from './precision.ts';
  */
 const DEPENDENT = 1e-6;
 /**
- * If the computed squared distance is below this fraction of the squared length, cancellation has removed most of its
- * digits, so it is computed again from the distance vector.
+ * If the computed square of this distance is below this fraction of the vector's squared length, cancellation has
+ * removed most of its digits. It is then computed again, from the vector minus the nearest point of the span.
  */
 const INEXACT = 1e-6;
 /**

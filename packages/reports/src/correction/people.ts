@@ -1,6 +1,7 @@
 /**
- * Finds the kinds of people whose numbers are fitted to the rows (the measured numbers). All people of a kind have the
- * same attributes, the same history (see timeline.ts), and the same frequency in each distribution.
+ * Finds kinds of people. All people of a kind have the same attributes, the same history (see timeline.ts), and the
+ * same frequency in each distribution. solve.ts fits the number of people of each kind to the rows (the measured
+ * numbers).
  */
 import type { Period } from '../definition/calendar.ts';
 import { type Group, periodId } from '../needs/need.ts';

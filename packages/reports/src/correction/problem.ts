@@ -38,8 +38,8 @@ export interface Solution extends KindsOfPeople {
 }
 
 /**
- * Returns the kinds of people whose reward exceeds `least`, from all groups, with the highest reward first. `rewards`
- * has a number for each row. The reward of a kind is the sum of the numbers of the rows that count it.
+ * Returns kinds of people, from all groups, whose reward exceeds `least`. The highest reward comes first. The
+ * reward of a kind of people is the sum of `rewards[row]` over all rows that count these people.
  */
 export function bestOf({ groups }: Problem, rewards: ArrayLike<number>, least: number): Kind[] {
   return groups.flatMap(({ best }) => best(rewards, least)).sort((a, b) => b.reward - a.reward);

@@ -1,12 +1,12 @@
-/** The equations of a problem: one per measured number, one per constraint, and one if the population is a limit. */
+/** The equations of a problem: one per measured number, one per constraint, and one if the population size is known. */
 import type { Column } from './people.ts';
 import { Precision, type Sparse } from './precision.ts';
 import type { Problem } from './problem.ts';
 
-/** An unknown of the fit: the number of people of a kind, a count of events, or the slack of a constraint. */
+/** An unknown of the fit: the number of people of one kind (see people.ts), a count of events, or slack. */
 export interface Unknown extends Sparse {
   column: Column;
-  /** The squared length of the vector without its constraint rows, because slack can offset those rows. */
+  /** The squared length of the vector. For people and counts, it omits constraint rows, which slack can offset. */
   square: number;
 }
 
@@ -58,9 +58,10 @@ export class System {
   }
 
   /**
-   * Returns each row's reward: half the rate at which χ² falls if the row's fitted number grows. `all` has this half
-   * rate for each equation alone. Adding people of a kind improves the fit only if the sum of the rewards of the kind's
-   * rows is above `price`, which is above 0 if the population is used up.
+   * Returns each row's reward: half the rate at which χ² falls when the row's fitted number grows, including the effect
+   * on the constraints. `all` has this half rate for each equation alone. Another person improves the fit only if the
+   * rewards of the rows that count the person add up to more than `price`. At the optimum, `price` is 0 unless the
+   * fitted people use up the population.
    */
   rewards(all: Float64Array): { rewards: Float64Array; price: number } {
     const { values, population } = this.problem;

@@ -1,8 +1,8 @@
 /**
- * Finds the histories of a person with the largest total reward, by dynamic programming. The bounds of all periods
- * divide time into intervals, and a history states which segments reached the person in each interval. A person's atom
- * in a period is the union of these segments over the period's intervals. The caller sets the reward of each atom in
- * each period.
+ * Finds a person's best histories by dynamic programming. The bounds of all periods divide time into intervals, and a
+ * history states which segments reached the person in each interval. A person's atom in a period is the union of these
+ * segments over the period's intervals. The caller assigns a number, the reward, to each atom in each period. The best
+ * histories have the largest sum of rewards.
  */
 import type { Period } from '../definition/calendar.ts';
 
@@ -17,8 +17,9 @@ interface Step {
   /** The index of the period with the same start and end as this interval, if there is one. */
   own: number | undefined;
   /**
-   * One entry for each distinct start of the longer periods that include this interval. The value is the position of
-   * that start's bit mask in the state before this step, or undefined if the periods start with this interval.
+   * One entry for each distinct start of the periods that include this interval and are longer than it. The value is
+   * the position of that start's bit mask in the state before this step, or undefined if the periods start with this
+   * interval.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */

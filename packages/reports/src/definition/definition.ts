@@ -1,4 +1,4 @@
-/** The type of a report's definition, and a function that reads it from JSON. Each problem names its JSON path. */
+/** The type of a report's definition, and a function that reads a definition from JSON or lists its problems. */
 import { decode, type JsonValue, type TSchema, type Violation } from '@measurement-exchange/contract';
 import { isTimeZone, type LocalInterval, parseDay } from './calendar.ts';
 import { type Expression, ExpressionError, namesIn, parseExpression } from './expression.ts';

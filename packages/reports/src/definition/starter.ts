@@ -6,7 +6,7 @@ import { MAX_SEGMENTS, WEEKDAYS } from './schema.ts';
 export interface StarterEventGroup {
   /** The name under the data provider: `dataProviders/x/eventGroups/y`. */
   name: string;
-  /** When events start and end, in RFC 3339 format. */
+  /** The time range of the event group's events, in RFC 3339 format. */
   startTime?: string | undefined;
   endTime?: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Converts a report to plain JSON: all figures with their intervals, derived figures, and the reasons for missing ones. */
+/** Converts a report to plain JSON: figures with their intervals, derived figures, and why figures are missing. */
 import type { Fit } from '../correction/fit.ts';
 import type { LocalInterval, Period } from '../definition/calendar.ts';
 import type { Metric } from '../definition/definition.ts';

@@ -53,7 +53,7 @@ export function reachTerms(
 interface AnsweredBlock {
   group: Group;
   reaches: Map<number, PlannedNeed>;
-  /** Set only if some atoms cannot have people. Finds the weights with which the answered unions add up to a set. */
+  /** Set only if some atoms cannot have people. Finds weights with which answered reaches add up to another reach. */
   span?: Span;
 }
 

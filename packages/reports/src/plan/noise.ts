@@ -118,7 +118,8 @@ function paramsForShare(
   surroundings: Surroundings,
 ): PrivacyParams {
   const { epsilon, rho, delta = 0 } = definition.budget;
-  // Split a frequency need into three parts: one for reach, and two because a person can change two frequency counts.
+  // Split the share into three parts for a frequency need: one for reach, and one for each of the two frequency counts
+  // that a person can change.
   const parts = planned.need.type === 'REACH_AND_FREQUENCY' ? 3 : 1;
   if (epsilon !== undefined) return { epsilon: (epsilon * share) / parts, delta: (delta * share) / parts };
   const charged = (params: PrivacyParams) =>

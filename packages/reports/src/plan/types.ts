@@ -51,7 +51,7 @@ export interface Plan {
   definition: ReportDefinition;
   /** The names of the segments. The index of a segment is also its bit in bit masks. */
   segments: string[];
-  /** The combinations of segments that people can have, as bit masks. */
+  /** The combinations of segments to which a person can belong, as bit masks. */
   atoms: number[];
   population?: number;
   needs: PlannedNeed[];

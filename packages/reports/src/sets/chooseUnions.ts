@@ -15,8 +15,8 @@ export interface Choice {
 const EXHAUSTIVE_SEGMENTS = 4;
 
 /**
- * Returns the unions to measure. If every atom can have people, the unions with a nonzero weight are the only minimal
- * choice. Otherwise, tries all selections, or drops replaceable unions if there are too many segments to try all.
+ * Returns the unions to measure. If every atom can have people, these are the unions with a nonzero weight in a wanted
+ * set. Otherwise, tries all selections, or drops replaceable unions if there are too many segments to try all.
  */
 export function chooseUnions(choice: Choice): number[] {
   const { segments, atoms, wanted, costOf } = choice;

@@ -85,7 +85,7 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
     case 'POPULATION': {
       const population = required(result.population, 'population');
       const { value, methodology } = population;
-      // A population is counted without sampling and without noise.
+      // A deterministic count of a population uses no sampling and no noise, so its variance is 0.
       const variance = methodology.case === 'deterministicCount' ? 0 : undefined;
       return { population: estimate(value, variance), noiseMechanism: 'NONE', ...how(population) };
     }
@@ -132,8 +132,9 @@ function reachFigures(reach: Reach, privacy: PrivacyParams | undefined, width: n
 const COUNTED = ['deterministicCountDistinct', 'deterministicCount', 'deterministicSum'];
 
 /**
- * Estimates the error of a single value. `perUser` is the maximum per user, in the unit of the noise. `scale` is the factor
- * from the unit of the value to the unit of the noise, such as 1000 from seconds to milliseconds.
+ * Estimates the error of a single value. `perUser` is the cap on what one user adds to the value, in the unit of the
+ * noise. `scale` is the factor from the unit of the value to the unit of the noise, such as 1000 from seconds to
+ * milliseconds.
  */
 function scalar(
   value: number,

@@ -46,7 +46,7 @@ function noisyFigures({
     );
 }
 
-/** A share with this margin of error or more, such as 30% ± 25%, is of little use. */
+/** A frequency's share of people is of little use if its margin of error is at least this large, as in 30% ± 25%. */
 const SHARE_LIMIT = 0.25;
 
 function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {

@@ -5,5 +5,5 @@ const PERSON = 'person.';
 /** Returns the name by which filters use an attribute of the population. */
 export const personAttribute = (attribute: string) => PERSON + attribute;
 
-/** Returns whether a name stands for an attribute of the population. No column of the events can have such a name. */
+/** Returns whether a name stands for an attribute of the population, and not for a column of the events. */
 export const isPersonAttribute = (name: string) => name.startsWith(PERSON);

@@ -43,8 +43,8 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // If the path names only an owner, the owner itself is the target. The absent targets of the two existing owners are
-  // then impossible, so leave them out.
+  // If the path names only an owner, the owner itself is the target. Then leave out absent targets of the two existing
+  // owners, because these owners are not absent.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
@@ -86,7 +86,7 @@ export function neverSelected(turns: readonly Turn[]): string[] {
   return [...titlesOf(({ targets }) => targets).difference(selected)];
 }
 
-/** The expected response: `200`, or status and reason. */
+/** Returns the expected response: `200`, or an error's status and reason, such as `403 PERMISSION_DENIED`. */
 export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
   if (caller.error !== undefined) return caller.error;
   if (target.malformed) return '400 MALFORMED_NAME';

@@ -64,7 +64,7 @@ async function install(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Runs `work` in one process at a time. If a process is killed, its lock ends with it. */
+/** Runs `work` in only one process at a time. If that process is killed, its lock is released. */
 async function alone<T>(work: () => T | Promise<T>): Promise<T> {
   const lock = new DatabaseSync(join(CACHE, 'lock'));
   try {

@@ -69,7 +69,7 @@ export function vidsOf(ranges: VidRange[]): number[] {
   return ranges.flatMap(({ start, end }) => Array.from({ length: end - start + 1 }, (_, i) => start + i));
 }
 
-/** The uploads of all providers, with their seeds. */
+/** Makes the uploads of all providers, each with its seed. Also returns the number of registers. */
 export function upload(world: World, dice: Dice) {
   const index = new VidIndex(world.ranges, orderVids(world.ranges));
   const cap = world.spec.measurementType === 'REACH' ? 1 : world.spec.maximumFrequency;

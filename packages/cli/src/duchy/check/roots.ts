@@ -16,7 +16,7 @@ import type { Subject } from './subject.ts';
 const WEEK_MS = 7 * 24 * 3600_000;
 /**
  * The maximum number of last week's computations to read, so that the check does not take long. Parties that took part
- * only in further computations are not checked.
+ * only in last week's other computations are not checked.
  */
 const MAX_COMPUTATIONS = 2_000;
 

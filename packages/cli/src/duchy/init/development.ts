@@ -1,4 +1,4 @@
-/** Plans a new duchy for the development exchange in the data directory. */
+/** Plans a new duchy for the development exchange that uses the same data directory. */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { endpointOf } from '@measurement-exchange/exchange/devDuchies';

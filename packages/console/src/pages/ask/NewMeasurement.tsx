@@ -1,4 +1,4 @@
-/** The page of a new measurement. */
+/** The page on which a consumer creates a measurement. */
 import { useLocation } from '@tanstack/react-router';
 import { useQuestion } from '../../live/useOpened.ts';
 import { A } from '../../parts/A.tsx';

@@ -1,4 +1,4 @@
-/** The home page of a consumer without measurements. It lists the finished setup steps, and links to the form. */
+/** The home page of a consumer without measurements. It shows the setup steps, and links to the measurement form. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { counted, day } from '../../format.ts';

@@ -7,7 +7,7 @@ import { Loaded, NeedsKey } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 
-/** Shows the contents of the agent's ledger, or explains why the ledger is missing here. */
+/** Shows the contents of the agent's ledger, or explains why the console cannot read the ledger. */
 export function LedgerPart<T>({
   query,
   children,

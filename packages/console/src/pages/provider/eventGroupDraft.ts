@@ -74,7 +74,7 @@ const HIDDEN: Record<HiddenField, true> = {
   measurementConsumerPublicKey: true,
 };
 
-/** Returns the fields that the form does not show. An update replaces the whole event group, so it must repeat them. */
+/** Returns the fields that the form does not show. An update must include them, or the exchange would remove them. */
 function hiddenOf(current: Partial<EventGroup>): Pick<EventGroupInput, HiddenField> {
   const fields = Object.keys(HIDDEN) as HiddenField[];
   return Object.fromEntries(
@@ -113,7 +113,7 @@ export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventG
   };
 }
 
-/** Returns an interval of whole days. An unchanged day keeps its original time of day. */
+/** Returns the interval from the draft's first to its last day. A day that did not change keeps its time of day. */
 function intervalOf(draft: Draft, before: Draft, { dataAvailabilityInterval: kept }: Partial<EventGroup>) {
   if (draft.from === '') return undefined;
   const startTime = draft.from === before.from ? kept!.startTime : `${draft.from}T00:00:00Z`;

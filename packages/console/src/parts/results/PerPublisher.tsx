@@ -27,7 +27,7 @@ export function PerPublisher({ result, nameOf, file, placeOf }: Props) {
   );
 }
 
-/** Shows the minimum and maximum reach if each publisher counted alone. The maximum adds up the publishers' reach. */
+/** Shows bounds of the total reach if publishers counted separately. The upper bound is the sum of their reaches. */
 export function ReachBounds({ result, nameOf, file, placeOf }: Props) {
   const { bounds } = result.total.reach!;
   const { bars, title } = barsOf(result, nameOf, placeOf);

@@ -23,7 +23,7 @@ export function VerificationList({
 }: {
   steps?: readonly VerificationStep[];
   nameOf?: NameOf;
-  /** The explanation of a failed step. Defaults to an explanation for results. */
+  /** The explanation of a failed step. By default, it says what a failed step means for a result. */
   meaning?: ReactNode;
 }) {
   if (steps === undefined) return <NeedsKey what="Verifying needs your keys and the roots that you trust." />;

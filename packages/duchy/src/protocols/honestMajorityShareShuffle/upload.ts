@@ -47,8 +47,8 @@ async function* openedShare(
 }
 
 /**
- * Returns the encrypted seed. Throws if the seed is missing or too long, or if one of the TERMS that the provider
- * signed, such as the duchies or the modulus, differs from the config.
+ * Returns the encrypted seed. Throws if the seed is missing or too long, or if the provider signed other duchies,
+ * another noise mechanism, or another modulus than the config has.
  */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {
   const config = configOf(PROTOCOL, view);

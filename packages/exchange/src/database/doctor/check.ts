@@ -26,7 +26,7 @@ interface CheckByQuery extends Omit<CheckInfo, 'id' | 'severity' | 'remedy'> {
   severity?: Check['severity'];
   /** `RESTORE` by default. */
   remedy?: string;
-  /** A query that returns the names of the wrong rows in one column, `name`. */
+  /** A query that finds the rows that fail the check, and returns their names in one column, `name`. */
   names: string;
   values?: unknown[];
 }

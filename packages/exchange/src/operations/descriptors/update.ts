@@ -25,7 +25,8 @@ export const updateEventGroupMetadataDescriptor: Handler<'updateEventGroupMetada
   const json = request.query.descriptorSetEncoding === 'BASE64' ? undefined : set.json;
   const diffWith = ({ descriptorSet }: DescriptorRecord) =>
     call.compute('diff', { before: descriptorSet, after: set.bytes });
-  // Compare the sets before locking the row. Compare them again only if the row has changed meanwhile.
+  // Compare the stored and the new descriptor set before locking the row. Compare again only if the row has changed
+  // meanwhile.
   const found = await getDescriptor(exchange.db, provider, id);
   const expected = found && { version: found.version, diff: await diffWith(found) };
   return mutate('updateEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {

@@ -27,7 +27,8 @@ export function viewDescriptor(
 }
 
 /**
- * Returns the views of the descriptors. As JSON, returns only as many views as fit into `maxBytes`, but at least one.
+ * Converts descriptors to API resources. If the encoding is JSON, returns only as many resources as fit into
+ * `maxBytes`, but at least one.
  */
 export async function viewDescriptors(
   call: Call,
@@ -38,8 +39,8 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // An earlier version of the exchange accepted a set that is too costly to convert, so all sets are returned as
-    // base64.
+    // If a set is too costly to convert, return all sets as base64. Only an earlier version of the exchange accepted
+    // such sets.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
   });

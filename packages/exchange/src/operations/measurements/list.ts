@@ -13,7 +13,8 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
   const order = orderOf(query);
   const states = [...(query['filter.states'] ?? MEASUREMENT_STATES)].sort();
   const scope: ListScope = ['listMeasurements', consumer, states, created, updated];
-  // Add these parameters only if they are set, so that page tokens from the previous version of the exchange stay valid.
+  // Add the reference and the order only if the query sets one of them, so that page tokens from the previous version
+  // of the exchange stay valid.
   if (referenceId !== undefined || query.orderBy !== undefined) scope.push(referenceId ?? null, order);
   const page = exchange.pageTokens.page(scope, query);
   const fromEnd = page.after === START && order === 'create_time_desc';

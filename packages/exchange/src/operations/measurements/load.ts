@@ -1,4 +1,4 @@
-/** Loads the rows that new measurements refer to, and verifies their signatures at the same time. */
+/** Loads the rows that new measurements refer to, and meanwhile verifies the signatures of the measurement specs. */
 import { isSignedBy, type X509 } from '@measurement-exchange/consent';
 import type { Measurement, MeasurementInput, Timestamp } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';

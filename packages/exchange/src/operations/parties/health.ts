@@ -7,7 +7,7 @@ import type { WebhookHealth } from '../../domain/webhook.ts';
 import type { Exchange, Handler } from '../context.ts';
 import { countOf, countWebhooks } from '../counts.ts';
 
-/** The maximum number of parties on a page. It is small, because each party needs up to three counts. */
+/** The maximum number of parties on a page. It is small, because the query counts rows three times for each party. */
 const MAX_PARTIES = 100;
 const DAY_MS = 24 * 3600_000;
 

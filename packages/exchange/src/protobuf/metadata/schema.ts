@@ -64,8 +64,8 @@ const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
 /**
- * Links a descriptor set. Returns undefined if its well-known files differ too much from ours, or if its type chains are
- * too long.
+ * Links a descriptor set. Returns undefined if this fails: for example, if its well-known files differ too much from
+ * ours, or if a chain of message types, in which each type has a field of the next type, is too long.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {

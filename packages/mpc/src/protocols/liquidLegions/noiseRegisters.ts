@@ -1,6 +1,6 @@
 /**
- * Draws the noise registers of each kind that a duchy adds, and computes the texts of their indexes. A noise register
- * represents no person.
+ * Draws the noise registers of each kind that a duchy adds, and returns the text from which each register's index is
+ * computed. A noise register represents no person.
  */
 import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from '../../sketches.ts';
 import type { Bytes } from './blocks.ts';

@@ -36,7 +36,7 @@ export function reRandomizeRegisters(
   return registers;
 }
 
-/** Removes a key from the indexes, multiplies the indexes by `blinding`, and re-randomizes all ciphertexts. */
+/** Removes a duchy's encryption from the indexes, multiplies them by `blinding`, and re-randomizes all ciphertexts. */
 export function blindRegisters(
   workspace: Workspace,
   { blocks, size, seed, keys, blinding }: Batch & { size: number; keys: RingKeys; blinding: Uint8Array },
@@ -126,7 +126,7 @@ export function decryptCount(
   return place >= 0 && place < most ? place + 1 : expected;
 }
 
-/** Removes a key from an encrypted number, and re-randomizes the ciphertext under the remaining keys. */
+/** Removes a duchy's encryption from a number, and re-randomizes the ciphertext under the remaining duchies' keys. */
 export function passCount(
   workspace: Workspace,
   { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },

@@ -6,7 +6,7 @@ import { COMPLETE, EXCHANGE, RESULT, type StageRow, type StageTable } from '../s
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** The stages and the one message that both Liquid Legions protocols share. */
+/** Names of stages, and of the message that carries sketches (SKETCHES), in both Liquid Legions protocols. */
 const KEYS = 'WAIT_REQUISITIONS_AND_KEY_SET';
 const CONFIRM = 'CONFIRMATION_PHASE';
 const START = 'WAIT_TO_START';

@@ -107,8 +107,9 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
 }
 
 /**
- * Completes the tuples with the counts and the other two flags. A flag is special key + same − key, where `same` is the
- * first flag. The special key is the key of destroyed registers for the second flag, and of histogram noise for the third.
+ * Adds the second flag, the third flag, and the counts to the tuples. Both flags are special key + same − key, where
+ * `same` is the first flag. The special key is the key of destroyed registers for the second flag, and the key of
+ * histogram noise for the third.
  */
 function finished(
   workspace: Workspace,
@@ -134,7 +135,10 @@ function finished(
   return tuples;
 }
 
-/** Removes a key from the flags, multiplies each flag by a separate random number, and re-randomizes flags and counts. */
+/**
+ * Removes a duchy's encryption from the flags, multiplies each flag by a separate random number, and re-randomizes
+ * flags and counts.
+ */
 export function decryptTupleFlags(
   workspace: Workspace,
   { blocks: tuples, seed, keys }: Batch & { keys: RingKeys },

@@ -37,7 +37,7 @@ function* numbersOf(figure: DocumentFigure): Generator<[string, string]> {
   }
 }
 
-/** Returns a number as text. Rounds the interval to tenths, because a sum's last digits depend on the processor. */
+/** Formats a number and its interval. Rounds the interval to tenths, because its last digits vary by processor. */
 function rounded({ value, low, high }: { value: number; low: number; high: number }): string {
   return `${value} (95 %: ${low.toFixed(1)} to ${high.toFixed(1)})`;
 }

@@ -24,7 +24,7 @@ export type ReportFault =
   /** The definition is invalid, or has a format that this version cannot read. */
   | 'REPORT_MALFORMED';
 
-/** A stored report failed verification and is not returned. */
+/** Thrown instead of returning a stored report that failed verification. */
 export class ReportRejected extends Fault<ReportFault> {
   override readonly name = 'ReportRejected';
   readonly report: string;

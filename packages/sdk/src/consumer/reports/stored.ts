@@ -23,7 +23,7 @@ export interface StoredReport {
   definition: ReportDefinition;
   state: ReportState;
   /**
-   * Maps each key at the exchange (see `exchangeKey`) to its measurement. These keys differ from the needs' own keys.
+   * Maps each exchange key (see `exchangeKey`) to its measurement's name. A need's exchange key is not its own key.
    */
   measurements: ReadonlyMap<string, string>;
   etag: string;
@@ -39,7 +39,7 @@ export interface UnreadableReport {
   error: ReportRejected;
 }
 
-/** The answer as stored with the report. */
+/** The decrypted answer that is stored with a report. */
 export interface StoredAnswer {
   document: ReportDocument;
 }

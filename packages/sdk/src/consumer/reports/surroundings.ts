@@ -1,4 +1,7 @@
-/** Reads the inputs of a plan from the exchange: event groups, the population, and the duchies that compute unions. */
+/**
+ * Reads the inputs of a plan from the exchange: event groups, the population, and the duchies that compute the figures
+ * of several data providers together.
+ */
 import type { EventGroup, Population } from '@measurement-exchange/contract';
 import {
   type NeedType,
@@ -16,7 +19,8 @@ import { inBatches } from './batches.ts';
 import { requestFor } from './requests.ts';
 
 /**
- * Everything that a plan depends on. `eventGroups` maps names such as `dataProviders/x/eventGroups/y` to event groups.
+ * The event groups of a definition, and the known facts about them and the population. The keys of `eventGroups` are
+ * names such as `dataProviders/x/eventGroups/y`.
  */
 export interface World {
   eventGroups: ReadonlyMap<string, EventGroup>;
@@ -61,7 +65,7 @@ async function readEventGroups(
   );
 }
 
-/** Returns the population for the definition's model line, or the default population if there is no model line. */
+/** Returns the population for the definition's model line. Without a model line, returns the default population. */
 async function populationOf(
   { client, signal }: Dependencies,
   { modelLine }: ReportDefinition,
@@ -85,8 +89,9 @@ const AT_ONCE = 4;
 const USUAL_DELTA = 1e-9;
 
 /**
- * Asks the exchange which duchies would compute each union, without creating a measurement. Throws `PlanError` if the
- * consumer does not accept the duchies, and `FilterRejected` if a filter is invalid.
+ * Asks the exchange which duchies would compute the reach of each union of data providers, without creating a
+ * measurement. Throws `PlanError` if the consumer does not accept the duchies, and `FilterRejected` if a filter is
+ * invalid.
  */
 export async function whoComputes(
   deps: Dependencies,

@@ -69,7 +69,8 @@ export interface RequisitionSpan {
 /** Fulfills or refuses a data provider's requisitions. */
 export interface Agent {
   /**
-   * Tries each open requisition once. `handled` is the number of closed requisitions, and `failed` the number of failures.
+   * Tries each open requisition once. `handled` counts the requisitions that were fulfilled or refused, or that were
+   * already closed. `failed` counts the attempts that failed.
    */
   once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
   /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */

@@ -140,7 +140,7 @@ export class Responder {
     return { events: await opened, population, noise, maximumFrequencyPerUser };
   }
 
-  /** Charges the requisition, and refuses it if earlier attempts crashed the agent or its engine too often. */
+  /** Charges the requisition. Throws QueryStopped if earlier attempts crashed the agent or its engine too often. */
   private begin({ name, measurement }: VerifiedRequisition, charges: Charge[]): void {
     const attempts = this.context.ledger.begin(name, charges, measurement);
     if (attempts <= MAX_ATTEMPTS) return;

@@ -26,7 +26,7 @@ export interface Dialect {
   };
   /** Writes an expression that gives `yes` or `no`, or NULL if the condition is NULL. */
   choose(condition: string, yes: string, no: string): string;
-  /** Writes the condition that a value is one of the constants (never NaN). NULL gives NULL. */
+  /** Writes the condition that a value is one of the constants, which are never NaN. NULL if the value is NULL. */
   isOneOf(type: AttributeType, a: string, constants: string[]): string;
   /** Writes an expression that gives false, or NULL if the value is NULL. */
   falseIfPresent(a: string): string;

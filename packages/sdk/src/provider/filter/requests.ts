@@ -41,7 +41,7 @@ export interface CompiledFilter extends Evaluated {
    * compile the filter again for each group of people, with the group's attributes in `values`.
    */
   mixed: Evaluated | undefined;
-  /** The other conditions that the query engine evaluates. CEL evaluates the remaining conditions (`rest`). */
+  /** The conditions outside `people` and `mixed` that the query engine evaluates. CEL evaluates the others (`rest`). */
   sql: SqlTemplate | undefined;
   rest: Evaluated | undefined;
 }

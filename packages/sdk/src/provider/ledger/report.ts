@@ -105,8 +105,8 @@ export function spendingRanges(database: DatabaseSync, limit: PrivacyAmount | un
   const ranges: SpendingRange[] = [];
   for (const total of totals) {
     const { reference, day, units } = total;
-    // Charges without a reference count against every reference and are for everybody, so add them to each reference's
-    // sum.
+    // Charges without a reference count against every reference and every person, so add them to the sum of each
+    // reference.
     const shared = reference === ANY_REFERENCE ? NOTHING : (common.get(day)?.units ?? NOTHING);
     const left = limit && fromUnits(excessUnits(budgetInUnits(limit), addUnits(units, shared)));
     const range = {

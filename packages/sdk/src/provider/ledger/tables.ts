@@ -67,7 +67,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** The rejections of uploads that duchies have not stored yet. A row is deleted together with the upload's file. */
+/** Counts a duchy's rejections of each upload that it has not stored yet. A row is deleted with the upload's file. */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,

@@ -103,8 +103,8 @@ const placeOf = (member: keyof ShareShuffleConfig) =>
 
 /**
  * Requires a suitable ring modulus. For reach and frequency, a sum of frequencies must stay below the largest value of
- * the ring, which marks noise. For reach, the sum is at most the number of providers, and must not wrap around to 0. In
- * that case, the modulus must also be prime, because otherwise multiplying a sum by a random value would not hide it.
+ * the ring, which marks noise. For reach, the sum is at most the number of providers, and must not wrap around to 0.
+ * The modulus for reach must also be prime, because otherwise multiplying a sum by a random value would not hide it.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;

@@ -1,4 +1,4 @@
-/** The filter step of the form. It offers the attributes of the picked event groups. */
+/** The filter step in the forms for measurements and reports. It offers the attributes of the picked event groups. */
 import { useMemo } from 'react';
 import { Term } from '../../../parts/Term.tsx';
 import { Step } from '../form/Step.tsx';

@@ -34,7 +34,8 @@ export function problemOf(
 }
 
 /**
- * Returns a problem if some publishers would refuse the filter, for example because they lack one of its attributes.
+ * Returns a problem if some publishers would refuse the filter, for example because their event groups do not have an
+ * attribute that the filter uses.
  */
 function problemOfSome(
   text: string,

@@ -34,7 +34,7 @@ export function axisFor(margin: number, current: number | undefined): number {
   return [1, 2, 5, 10].map((step) => step * size).find((limit) => limit >= wanted)!;
 }
 
-/** The positions of the slider, as decimal logarithms of epsilon. */
+/** The range and the step of the slider. A position on the slider is the decimal logarithm of epsilon. */
 export const SLIDER = { min: -2, max: 1, step: 0.02 };
 export const toEpsilon = (position: number) => Number((10 ** position).toPrecision(2));
 export const toPosition = (epsilon: number) =>

@@ -20,7 +20,7 @@ export interface Planned {
 
 /** The measurement is planned once the form has not changed for this long. */
 const PLAN_AFTER_MS = 250;
-/** The other protocols are planned after this pause, because their plans are less urgent. */
+/** The other protocols are planned once the form has not changed for this long. Their plans are less urgent. */
 const OTHERS_AFTER_MS = 600;
 /**
  * After a rejection, the form plans again after this pause, because the reason may have disappeared: a publisher may

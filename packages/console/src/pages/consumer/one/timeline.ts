@@ -80,8 +80,8 @@ function momentOf(
 }
 
 /**
- * The timeline does not say again that these stages are done, because a transition already says so: the duchy made
- * keys, or received all data.
+ * The timeline omits duchies' reports that these stages are done, because a transition already says the same: the duchy
+ * made keys, or received all data.
  */
 const SAID: ReadonlySet<string> = new Set(['INITIALIZED', 'INITIALIZATION_PHASE', 'CONFIRMATION_PHASE']);
 

@@ -19,7 +19,7 @@ export interface ReportForm extends Pick<AskForm, 'title' | 'groups' | 'days' | 
   hasWatchTime: boolean;
   /** Attributes of the population by which to break down the reach. */
   groupBy: readonly string[];
-  /** The wanted half-width of the interval of the total reach, in percent. Undefined splits the budget evenly. */
+  /** Wanted half-width of the total reach's interval, in percent of the reach. Undefined splits the budget evenly. */
   precision: number | undefined;
   /** The share of a usual daily budget that the report may use. */
   budgetShare: number;

@@ -119,7 +119,8 @@ function Subject({ change, what, many }: { change: Change; what: string; many: n
 }
 
 /**
- * Returns the text before the resource, such as `Request of`. A title that explains itself needs no text before it.
+ * Returns the text to show before the title or ID of the changed resource, such as `Request of`. The text is empty for
+ * most titles.
  */
 function leadOf(
   { kind }: Change,

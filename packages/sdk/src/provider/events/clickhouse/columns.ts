@@ -10,7 +10,7 @@ export interface Columns {
   roles: SourceColumn[];
   /** SQL expression for each VID column. Its value is a signed 64-bit integer, or NULL. */
   vids: Map<string, string>;
-  /** SQL expression for the reference, as text. */
+  /** SQL expression for the event group reference, as text. */
   eventGroup: string;
   times: Times;
   /** SQL expression for the whole milliseconds watched in one row. Its value is never NULL or negative. */

@@ -68,7 +68,7 @@ export class MatchingRows {
     return read;
   }
 
-  /** Returns the SQL condition that an event has one of the combinations, and binds them. Absent values are equal. */
+  /** Binds the combinations, and returns SQL that is true for events with one of them. Two absent values are equal. */
   condition({ attributes: known }: Columns, parameters: Parameters): string {
     if (this.texts.length === 0) return 'false';
     const attributes = this.attributes.map((name) => known.get(name)!);

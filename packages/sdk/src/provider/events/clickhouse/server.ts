@@ -96,7 +96,7 @@ export class Server {
     if (this.closing.signal.aborted) throw new EventsUnavailable('The events were closed.');
   }
 
-  /** Sends the values in the body, because servers and proxies write URLs to their logs. */
+  /** Sends a statement. The body contains the statement's values, because servers and proxies log URLs. */
   private async send(sql: string, parameters: Parameters, id: string, signal: AbortSignal) {
     const form = new FormData();
     for (const [name, value] of Object.entries(parameters.values)) form.append(`param_${name}`, value);

@@ -224,7 +224,7 @@ function attributesOf(
     }
     if (attribute !== undefined && !attributes.has(name)) attributes.set(name, attribute);
   };
-  // Add plain columns first, so that a column named "person.gender" takes precedence over `gender` in a struct `person`.
+  // Add plain columns first, so that a column named "ad.format" takes precedence over `format` in a struct `ad`.
   const isStruct = ({ type }: Column) => type.typeId === DuckDBTypeId.STRUCT;
   for (const { name, type } of columns.toSorted((a, b) => Number(isStruct(a)) - Number(isStruct(b)))) {
     add(name, quoteName(name), type);

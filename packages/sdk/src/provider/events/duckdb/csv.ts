@@ -44,7 +44,7 @@ export async function csvReader(engine: Engine, files: string[], names: RoleName
 
 const isZoned = ({ type }: Column) => type.typeId === DuckDBTypeId.TIMESTAMP_TZ;
 
-/** Writes a column's name and type for the engine. The type `zoned` replaces TIMESTAMPTZ. */
+/** Returns a column's name and type as SQL text. The type `zoned` replaces TIMESTAMPTZ. */
 function typeText(column: Column, zoned: DuckDBType): string {
   const type = isZoned(column) ? zoned : column.type;
   return `${quoteText(column.name)}: ${quoteText(String(type))}`;

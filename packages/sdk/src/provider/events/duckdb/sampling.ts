@@ -48,7 +48,7 @@ const STEPS = [
   `CAST(((xor(y, y >> 47) & ${BUCKET_MASK}) * ${u(MUL_BUCKET)}) & ${BUCKET_MASK} AS INTEGER) AS bucket`,
 ];
 
-/** Adds a `bucket` column to a table that has a `vid` column, and keeps the `carried` columns. */
+/** Returns a subquery that adds a `bucket` column to `source`. It keeps only the `vid` and `carried` columns. */
 export function withBucket(source: string, carried: string): string {
   return STEPS.reduce((from, columns) => `(SELECT vid, ${carried}, ${columns} FROM ${from})`, source);
 }

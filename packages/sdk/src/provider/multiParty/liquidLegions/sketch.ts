@@ -19,13 +19,13 @@ export type ThreadRequest = { vids: BigInt64Array; frequencies: Uint8Array } | '
 
 interface Options extends Watch {
   file: string;
-  /** Called with the progress of the encryption, which begins after all people have been counted. */
+  /** Called with the progress of the encryption, which begins after everybody's events have been counted. */
   onEncrypted?: (percent: number) => void;
 }
 
 const THREAD = new URL(`./sketchThread${extname(import.meta.url)}`, import.meta.url);
 
-/** Counts people and stores an encrypted sketch of them. The encryption is random, so the bytes differ each time. */
+/** Counts each person's events, and stores an encrypted sketch. Encryption is random, so the bytes differ each time. */
 export async function storeSketch(
   verified: VerifiedRequisition,
   events: Events,
