@@ -18,8 +18,8 @@ export function firstAbove(
     high *= 4;
     atHigh = of(high) - value;
   }
-  // Use the Illinois method (a variant of regula falsi) on a logarithmic scale of people. The function returns numbers
-  // of registers, which grow almost linearly on this scale.
+  // Use the Illinois method (a variant of regula falsi) on the logarithm of the number of people. `of` returns a number
+  // of registers, which grows almost linearly with this logarithm.
   let repeated: 'low' | 'high' | undefined;
   while (high - low > precision * high) {
     const [x0, x1] = [Math.log1p(low), Math.log1p(high)];

@@ -22,7 +22,8 @@ export const setComputationResult: Handler<'setComputationResult'> = async (exch
     (tx) =>
       Promise.all([
         lockCertificatesForShare(tx, [{ party, id }]),
-        // Do not lock these certificates: a revocation that commits after this query counts as later than the result.
+        // This query does not lock the certificates that it checks: a revocation that commits after the query counts as
+        // later than the result.
         revokedOfComputation(tx, params.computation),
         rootsForParties(tx, [party]),
       ]),

@@ -1,4 +1,7 @@
-/** Lists the event group references in the events. The figures are exact, so only the provider's operator may see them. */
+/**
+ * Lists the event group references in the events, with their row counts and days. These numbers are exact, so only the
+ * provider's operator may see them.
+ */
 import type { ReferenceInventory, Watch } from '../source.ts';
 import { rowsOf } from './engine.ts';
 import type { Opened } from './files.ts';
