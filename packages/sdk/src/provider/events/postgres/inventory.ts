@@ -1,4 +1,4 @@
-/** Describes all events. The figures are exact, so only the provider's operator may see them. */
+/** Describes all events. These numbers are exact, so only the provider's operator may see them. */
 import type { ReferenceInventory, SourceOverview, VidCounts, VidRanges } from '../source.ts';
 import { Parameters, quoteName } from './parameters.ts';
 import type { Session } from './session.ts';
