@@ -94,6 +94,20 @@ describe('the time of an event', () => {
     await events.close();
   });
 
+  it('is on its own day where it is a number before 1970', async () => {
+    const rows = [-86_401, -86_400, -1, 0].map(
+      (time) => `SELECT 1 AS vid, 'g' AS event_group, ${time} AS timestamp`,
+    );
+    const events = await openEvents({
+      files: await files.write('1969.parquet', rows.join(' UNION ALL ')),
+      columns: { timestampUnit: 's' },
+    });
+    expect(await events.inventory()).toMatchObject([
+      { days: 3, firstDay: '1969-12-30', lastDay: '1970-01-01' },
+    ]);
+    await events.close();
+  });
+
   it('needs a unit where it is a number', async () => {
     await expect(count(select((time) => epoch(time, 1)))).rejects.toThrow('columns.timestampUnit');
   });

@@ -177,7 +177,10 @@ function daySql(column: Column, unit: ColumnNames['timestampUnit']): string {
   const name = quoteName(column.name);
   if (!isInteger(column)) return cast(cast(name, 'TIMESTAMP'), 'DATE');
   // `timeSql` has already checked that `unit` is set.
-  return `DATE '1970-01-01' + ${cast(`${cast(name, 'BIGINT')} // ${TICKS_PER_DAY[unit!]}`, 'INTEGER')}`;
+  const [ticks, perDay] = [cast(name, 'BIGINT'), TICKS_PER_DAY[unit!]];
+  // `//` rounds toward zero, so subtract one day from a time before 1970 that is not the start of a day.
+  const days = `${ticks} // ${perDay} - CASE WHEN ${ticks} % ${perDay} < 0 THEN 1 ELSE 0 END`;
+  return `DATE '1970-01-01' + ${cast(days, 'INTEGER')}`;
 }
 
 /**
