@@ -37,8 +37,8 @@ export interface FileResponse {
 
 export interface ConsoleFiles {
   /**
-   * Returns index.html instead of a missing file if the request accepts HTML, because each page of the console has
-   * its own address. Returns undefined for any other missing file.
+   * Returns the file at the path. If no such file exists and the request accepts HTML, returns index.html, because the
+   * address of a console page is not the path of a file. Otherwise, returns undefined for a missing file.
    */
   respond(request: FileRequest): FileResponse | undefined;
 }
@@ -128,7 +128,7 @@ export function headersOf(connectTo: readonly string[]): Record<string, string> 
 
 const acceptsHtml = (accept = '') => /\btext\/html\b/i.test(accept);
 
-/** Chooses the best compressed copy that the caller accepts. `q=0` excludes an encoding. */
+/** Returns the best encoding that the caller accepts and that the file is stored in. `q=0` excludes an encoding. */
 function encodingFor({ compressed }: StoredFile, accepted = ''): Encoding | undefined {
   const names = accepted
     .split(',')

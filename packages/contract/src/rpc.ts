@@ -1,6 +1,6 @@
 /**
- * The public API as gRPC services. It is a separate entry point, so that code without gRPC does not load the services
- * and their requests.
+ * The public API as gRPC services. This file is a separate entry point, so that code without gRPC does not load the
+ * services and their requests.
  */
 export * from './gen/google/rpc/error_details_pb.ts';
 export * from './gen/google/rpc/status_pb.ts';

@@ -138,7 +138,7 @@ export async function start(
     const at = { dataDir, baseUrl: url, addresses };
     development = await startDevelopment({ ...at, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
-    // `protocols` may name the demo duchies, which exist only now.
+    // Check `protocols` only now, because it may name the demo duchies, which startDevelopment creates.
     await requireDuchies(db, protocols);
   }
   const devIssuers = development ? [development.issuer.issuerConfig] : [];

@@ -8,7 +8,10 @@ const MAX_PAUSE_MS = 30_000;
 export class Waker {
   private waking = new AbortController();
 
-  /** Aborted at the next wake-up. Read it before looking for work, so that a wake-up in the meantime is not lost. */
+  /**
+   * Returns the signal that the next wake-up aborts. Get the signal before looking for work, so that a wake-up in the
+   * meantime is not lost.
+   */
   get woken(): AbortSignal {
     return this.waking.signal;
   }
@@ -29,8 +32,8 @@ export interface RepeatOptions {
 
 /**
  * Runs a job every `everyMs` until the signal is aborted. If the job returns true, it runs again immediately. Each
- * consecutive failure doubles the pause, up to a maximum. Logs only the first of several consecutive failures, and the
- * success that follows them.
+ * consecutive failure doubles the pause, up to 30 s or `everyMs`, whichever is longer. Logs only the first of several
+ * consecutive failures, and the success that follows them.
  */
 export async function repeat(
   name: string,

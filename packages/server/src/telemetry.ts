@@ -10,7 +10,7 @@ export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
   return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Call this function before creating the servers that it should trace. */
+/** Starts telemetry. Call this function before creating the servers that telemetry should trace. */
 export async function startTelemetry(
   service: string,
   onWarning: (message: string) => void,

@@ -23,7 +23,10 @@ export function ordinaryAccount(): Account | undefined {
   return canRead ? { prefix: [], identity } : undefined;
 }
 
-/** Whether other accounts can run the code of this checkout. They cannot if a parent folder admits only root. */
+/**
+ * Whether other accounts can run the code of this checkout. For that, they must be able to enter this folder and all
+ * its parent folders.
+ */
 export const reachable = othersMayEnter(import.meta.dirname);
 
 function othersMayEnter(path: string): boolean {

@@ -1,5 +1,5 @@
 /** Creates self-signed certificates like those that parties register, for any key and validity. */
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import * as x509 from '@peculiar/x509';
 import type { DevParty, TestExchange } from './exchange.ts';
 import { generateKeys, P256 } from './issuing.ts';

@@ -63,7 +63,8 @@ export async function launchChromium(): Promise<Browser> {
 }
 
 /**
- * Returns the folder that Chromium is in. If several processes start in parallel, one unpacks it and the others wait.
+ * Returns the folder that Chromium is in. If several processes start in parallel, one unpacks Chromium and the others
+ * wait.
  */
 async function unpacked(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
@@ -75,7 +76,7 @@ async function unpacked(): Promise<string> {
     () => true,
     () => false,
   );
-  // Unpacking takes seconds. A lock that stays longer belongs to a killed process, so this process unpacks anyway.
+  // Unpacking takes seconds. A lock that stays for 30 s belongs to a killed process, so this process unpacks anyway.
   for (let i = 0; !isFirst && i < 300; i++) {
     if (existsSync(final)) return final;
     await setTimeout(100);

@@ -59,7 +59,7 @@ export interface ComputationWorld extends ReturnType<typeof castOf> {
    * Creates a measurement whose parameters are set and whose requisitions are fulfilled, so that the duchies compute.
    */
   createComputing(): Promise<Json>;
-  /** Returns the measurement's state and the computation's state. If the duchies' states differ, returns them all. */
+  /** Returns the measurement's state, followed by the state of the computation at each duchy, without duplicates. */
   states(measurement: { name: string }): Promise<string[]>;
 }
 

@@ -26,7 +26,9 @@ export interface PageOptions extends BrowserContextOptions {
   path?: string;
 }
 
-/** A page and the errors that occurred in it: exceptions, console errors, and responses with status 500. */
+/**
+ * A page and the errors that occurred in it: exceptions, console errors, and responses with a status of 500 or above.
+ */
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
@@ -36,7 +38,10 @@ export interface OpenPage {
 export interface TestConsole {
   exchange: TestExchange | ExchangeProcess;
   browser: Browser;
-  /** Opens a page of `mex console --as <party>` in a separate browser profile. The page can show several parties. */
+  /**
+   * Opens a page of `mex console --as <party>` in a separate browser profile. For a list of parties, the page shows all
+   * of them.
+   */
   open(party: string | string[], options?: PageOptions): Promise<OpenPage>;
   /**
    * Opens a page that the exchange serves, signed in as the demo party with this display name, such as `Acme

@@ -85,7 +85,10 @@ const OWN_HEADERS = /^(?:x-request-id|date|ratelimit-.*)$/;
 /** These two headers depend only on whether the whole request body had arrived before the reply was sent. */
 const HOP_BY_HOP = /^(?:connection|keep-alive)$/;
 
-/** Status, headers and body in one text. Two replies have the same text if a caller cannot distinguish them. */
+/**
+ * Returns the status, the headers and the body as one text, without the headers that the patterns above match. If two
+ * replies have the same text, a caller cannot distinguish them.
+ */
 export function fingerprint({ status, headers, text }: Reply): string {
   const telling = [...headers].filter(([name]) => !OWN_HEADERS.test(name) && !HOP_BY_HOP.test(name));
   return JSON.stringify([status, telling, text]);

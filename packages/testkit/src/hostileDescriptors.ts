@@ -34,8 +34,8 @@ const OPTION = 50_000;
 const ENUM = 'E';
 
 /**
- * A custom option in which every byte is an enum value with a long name: `bytes` on the wire become `bytes *
- * nameLength` characters of JSON.
+ * Returns a set with a custom option in which every byte is an enum value with a long name: `bytes` bytes on the wire
+ * become `bytes * nameLength` characters of JSON.
  */
 export function expandingOption(bytes: number, nameLength = 500, name = 'bomb'): Uint8Array {
   return setOf({
@@ -60,7 +60,8 @@ export function expandingOption(bytes: number, nameLength = 500, name = 'bomb'):
 }
 
 /**
- * A field option `targets`, which descriptor.proto itself defines: every byte becomes an enum name of 27 characters.
+ * Returns a set with the field option `targets`, which descriptor.proto itself defines. Each of the option's `bytes`
+ * bytes becomes an enum name of 27 characters.
  */
 export function expandingTargets(bytes: number): Uint8Array {
   const TARGETS = 19;
@@ -70,8 +71,8 @@ export function expandingTargets(bytes: number): Uint8Array {
 }
 
 /**
- * Messages M0, M1, …, each with a field of the next message's type. If `isCycle`, the last has a field of the first
- * message's type.
+ * Returns a set with messages M0, M1, …, each with a field of the next message's type. If `isCycle`, the last message
+ * has a field of the first message's type.
  */
 export function chain(length: number, { name = 'chain', isCycle = false } = {}): Uint8Array {
   const messageType = Array.from({ length }, (_, i): MessageInit => {
@@ -85,7 +86,10 @@ export function chain(length: number, { name = 'chain', isCycle = false } = {}):
   return setOf({ name: `${name}.proto`, package: name, syntax: 'proto3', messageType });
 }
 
-/** A message M with a packed list of an enum whose only value has a name of `nameLength` characters. */
+/**
+ * Returns a set with a message M that has a packed list of an enum. The enum's only value has a name of `nameLength`
+ * characters.
+ */
 export function enumList(nameLength: number, name = 'list'): Uint8Array {
   return setOf({
     name: `${name}.proto`,

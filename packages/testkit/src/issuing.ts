@@ -1,5 +1,5 @@
 /** Certificates of every kind, including invalid ones that no issuer should create. */
-import 'reflect-metadata'; // @peculiar/x509 does not load without it
+import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import * as x509 from '@peculiar/x509';
 
 export const NOW = new Date('2027-01-15T12:00:00Z');
@@ -31,7 +31,7 @@ export interface Options {
   aki?: string | 'absent';
   /** The party that the certificate names. */
   party?: string | undefined;
-  /** The start and end of the validity, in years from now. */
+  /** The start and end of the validity, in years from `NOW`. */
   from?: number;
   until?: number;
   extensions?: x509.Extension[];

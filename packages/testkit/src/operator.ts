@@ -1,4 +1,4 @@
-/** Steps of an exchange's operator, for tests of parties, principals and roots. */
+/** Does what an exchange's operator does, for tests of parties, principals and roots. */
 import { readFile } from 'node:fs/promises';
 import { DEV_AUDIENCE, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { importJWK, type JWK, SignJWT } from 'jose';

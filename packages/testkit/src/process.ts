@@ -46,8 +46,8 @@ export interface MexProcess {
   output: () => string;
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
   /**
-   * Sends the signal and waits for the end of the process; harmless if it has already ended. Resolves to its exit code
-   * or signal.
+   * Sends the signal, and waits until the process has ended. Does no harm if the process has already ended. Resolves to
+   * the exit code of the process, or to the signal that ended it.
    */
   kill: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }

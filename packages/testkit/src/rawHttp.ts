@@ -23,7 +23,10 @@ export interface RawOptions {
   patienceMs?: number;
 }
 
-/** Builds a request as bytes. `body` gets a Content-Length unless the headers already frame it. */
+/**
+ * Builds a request as bytes. Adds a Content-Length for `body`, unless `headers` has a Content-Length or
+ * Transfer-Encoding.
+ */
 export function bytesOf(
   method: string,
   target: string,
@@ -42,8 +45,8 @@ export function bytesOf(
 }
 
 /**
- * Returns the first reply. Status 0 means that no reply arrived before the connection was closed or `patienceMs`
- * passed.
+ * Sends a request, and returns the first reply. Status 0 means that no reply arrived before the connection was closed
+ * or `patienceMs` passed.
  */
 export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawReply> {
   const { hostname, port } = new URL(url);
@@ -76,7 +79,7 @@ export function send(url: string, request: string | Buffer, options: RawOptions 
       // If the reply announces `connection: close`, wait until the server closes the connection.
       if (status > 0 && headers.get('connection') !== 'close') finish(false);
     });
-    socket.on('error', () => {}); // after a reset, 'close' follows
+    socket.on('error', () => {}); // A `close` event follows, and finishes the request.
     socket.on('close', () => finish(true));
     write(request);
     pour();

@@ -1,4 +1,7 @@
-/** Measurements that a ring of duchies computes, on an exchange that enables no other multi-party protocol. */
+/**
+ * Measurements that a ring of duchies computes. The only multi-party protocols of the exchange are the two Liquid
+ * Legions protocols.
+ */
 import { createECDH, sign } from 'node:crypto';
 import { packElGamalPublicKey } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
@@ -33,7 +36,7 @@ export const RING_WITH_FREQUENCIES = { ...RING, samplingIndicatorSize: 10_000_00
 export interface RingWorld extends ComputationWorld {
   /**
    * Creates a measurement whose parameters are set and whose requisitions are fulfilled. The duchies have not confirmed
-   * it yet.
+   * the computation yet.
    */
   createFulfilled(): Promise<{ name: string }>;
 }
@@ -71,7 +74,7 @@ export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol =
   const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
-  // Use an invalid proof, because the exchange does not check it.
+  // An invalid proof is enough, because the exchange does not check proofs.
   const proof = new Uint8Array(65);
   const message = packElGamalPublicKey({ element: ecdh.getPublicKey(null, 'compressed'), proof });
   const elGamalPublicKey = {

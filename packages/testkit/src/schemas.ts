@@ -28,7 +28,10 @@ export const update = (
 ) => exchange.call(provider.token, 'PUT', `/v2alpha/${name}${query}`, { descriptorSet });
 export const DRY_RUN = '?validateOnly=true';
 
-/** Creates one event group for each state, with the descriptor `name`. Deletes it again if the state is `DELETED`. */
+/**
+ * Creates one event group for each state, with the descriptor `name`. If the state is `DELETED`, deletes the event
+ * group again.
+ */
 export async function addEventGroups(
   exchange: TestExchange,
   provider: DevParty,

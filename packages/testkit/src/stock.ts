@@ -75,7 +75,10 @@ const RETRYING = {
 /** The protobufjs options that grpc-js uses. */
 const READ = { longs: String, enums: String, defaults: true, arrays: true, oneofs: true };
 
-/** Reads the descriptor set of the exchange from its reflection service. */
+/**
+ * Reads the exchange's descriptor set from its reflection service. Returns functions that connect clients and convert
+ * messages.
+ */
 export async function openStock(dev: DevJson): Promise<Stock> {
   const { Root } = protobuf as unknown as { Root: { fromDescriptor(set: Uint8Array): protobuf.Root } };
   const root = Root.fromDescriptor(await descriptorSet(dev)).resolveAll();

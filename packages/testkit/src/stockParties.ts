@@ -123,7 +123,10 @@ export class StockProvider {
     this.party = party;
   }
 
-  /** Answers the first page of requisitions, without etags. `compute` returns a Measurement.Result or a refusal. */
+  /**
+   * Answers the first page of requisitions, without etags, and returns the new states. `compute` returns a
+   * Measurement.Result or a refusal.
+   */
   async answer(compute: (spec: Message, requisitionSpec: Message) => Message): Promise<string[]> {
     const { client, party } = this;
     const filter = { states: ['UNFULFILLED'] };

@@ -140,15 +140,15 @@ export async function readRequisition(provider: Party, requisition: Requisition)
 
 /** Changes to the result, for a dishonest or careless provider. */
 export interface ResultOverrides {
-  /** Signs these bytes instead of the serialized result. */
+  /** The bytes to sign instead of the serialized result. */
   bytes?: Uint8Array;
-  /** Signs with this key under the provider's own certificate. */
+  /** The private key to sign with, instead of the key of the provider's certificate. */
   privateKeyPem?: string;
   /** The name of the certificate to send instead of the provider's own. */
   certificate?: string;
   /** Returns the bytes to encrypt instead of the signed message. */
   seal?: (signed: Uint8Array) => Uint8Array;
-  /** Encrypts for this key instead of the consumer's key. */
+  /** The public keyset to encrypt for, instead of the consumer's keyset. */
   keyset?: Uint8Array;
 }
 

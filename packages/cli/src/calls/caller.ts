@@ -97,7 +97,10 @@ export interface ListOptions extends CallOptions {
   limit: number;
 }
 
-/** Creates a command for a list, with the option --limit. The command still needs an action that prints the list. */
+/**
+ * Creates a command that lists resources and has the option --limit. The caller must add an action that prints the
+ * list.
+ */
 export function listCommand(usage: string, description: string): Command {
   return remote(usage, description).option('--limit <count>', 'the maximum number, or `all`', parseLimit, 50);
 }

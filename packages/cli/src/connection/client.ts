@@ -25,7 +25,7 @@ const MAX_ATTEMPTS = 3;
 export interface Access {
   baseUrl: string;
   token: () => Promise<string>;
-  /** True for a program that runs unattended. It can keep retrying for longer than a person would wait. */
+  /** True for a program that runs unattended. Such a program can keep retrying for longer than a person would wait. */
   isProgram: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   });
 }
 
-/** Prints a warning. Control characters are replaced, because the warning may quote other parties. */
+/** Prints a warning. Control characters are replaced, because the warning may quote text from another party. */
 export function warn(message: string): void {
   note(visible(message));
 }

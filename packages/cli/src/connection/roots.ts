@@ -16,7 +16,7 @@ interface RootFile {
 
 export interface RootsFound {
   roots: TrustedRoot[];
-  /** One message for each file or folder that cannot be used. The roots in it are not trusted. */
+  /** One message for each file or folder that cannot be used. Roots in such a file or folder are not trusted. */
   problems: string[];
 }
 

@@ -36,7 +36,7 @@ export class CompanionCalls {
     }
   }
 
-  /** Stops all work that continues after its call has returned, such as runs of reports. */
+  /** Stops all work that outlives the call that started it, such as runs of reports. */
   close(): void {
     this.ended.abort();
   }

@@ -58,8 +58,8 @@ export async function forward(
 }
 
 /**
- * Returns the URL of an API call. Throws unless this URL is in the exchange's API. Parsing resolves each `..` in the
- * path, even if it is percent-encoded.
+ * Returns the URL of an API call. Throws unless this URL is in the exchange's API. The check sees the final path,
+ * because parsing resolves each `..`, even a percent-encoded one.
  */
 export function targetOf(baseUrl: string, path: string): URL {
   const base = new URL(baseUrl);

@@ -13,8 +13,8 @@ export const USUAL = { epsilon: 0.1, delta: 1e-9 };
 export const TOO_CLOSE = { epsilon: 15, delta: 1e-9 };
 
 /**
- * Privacy parameters for measurements with sketches. They add less noise than USUAL, because each register represents
- * many people and so amplifies the noise.
+ * Privacy parameters for measurements with sketches. Each register of a sketch represents many people, which amplifies
+ * the noise. These parameters therefore add less noise than USUAL.
  */
 export const SKETCHED = { epsilon: 2, delta: 1e-7 };
 

@@ -78,7 +78,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const asked = askAll(advertiser, all, options);
   opened.defer(() => asked.end());
   const measurements: DemoMeasurement[] = [];
-  /** The figures of the measurements that are marked as `alone`. Each of them measures one provider. */
+  /** The figures of the measurements that are marked as `alone`. Each such measurement covers one provider. */
   const alone: Figures[] = [];
   for (const [i, scenario] of all.entries()) {
     const { result, ...facts } = await asked.answers[i]!;

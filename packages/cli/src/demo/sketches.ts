@@ -2,8 +2,8 @@
 import { HIDING } from './privacy.ts';
 
 /**
- * A sketch with a low decay rate is more accurate, but fits fewer people. The demo therefore measures only a sample of
- * the population. The sample is small enough to fit into the sketch.
+ * A sketch with a low decay rate is more accurate, but has room for fewer people. The demo therefore measures only a
+ * sample of the population. The sample is small enough to fit into the sketch.
  */
 const SKETCH = { decayRate: 1, maxSize: 300 };
 const PEOPLE_IN_SAMPLE = 600;

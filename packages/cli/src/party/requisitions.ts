@@ -82,7 +82,7 @@ function timeline(): Command {
         showTimeline(options, await wholeTimeline(client.getRequisitionTimeline({ name })));
         return;
       }
-      // For a consumer, read the measurement's timeline, and keep only the transitions of this requisition.
+      // A consumer reads the timeline of the whole measurement. Keep only the transitions of this requisition.
       const measurement = name.split('/').slice(0, 4).join('/');
       const { transitions } = await wholeTimeline(client.getMeasurementTimeline({ name: measurement }));
       showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });

@@ -92,7 +92,10 @@ const ProviderConfig = s.object(
     maximumFrequencyPerUser: count(),
     /** The agent refuses requisitions with a lower epsilon than this. Defaults to 0.0001. */
     minimumEpsilon: amount(),
-    /** The number of hours for which events may still be recorded after the end of their interval. Defaults to 168. */
+    /**
+     * The number of hours that the agent waits, after the end of a requested interval, for events that are not recorded
+     * yet. Defaults to 168.
+     */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(

@@ -58,7 +58,7 @@ export type RemoteSettings = s.Static<s.TObject<typeof remote>>;
 
 export type SourceSettings = s.Static<s.TObject<typeof source>>;
 
-/** Maps each setting that only one kind of source accepts to that kind. */
+/** Maps settings to the only kind of source that accepts them. */
 const ONLY = {
   final: 'clickhouse',
   memoryLimit: 'clickhouse',

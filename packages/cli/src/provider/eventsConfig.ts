@@ -8,8 +8,8 @@ import type { EventSettings, RemoteSettings, SourceSettings } from './eventSetti
 type Described = NonNullable<ProviderConfig['attributes']>;
 
 /**
- * Reads the files that the settings name, and gives each attribute its type from `described`. CSV values are converted
- * to these types, and values in other sources must already have them.
+ * Reads the secrets and the certificate that the settings name, and gives each attribute its type from `described`. CSV
+ * values are converted to these types, and values in other sources must already have them.
  */
 export async function eventsConfig(
   { source, remote, ...events }: EventSettings,

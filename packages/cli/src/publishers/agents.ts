@@ -19,8 +19,8 @@ interface AgentsOptions {
   /** The consumer that may measure the publishers. */
   consumer: string;
   /**
-   * An event group reference of another consumer, which no publisher has confirmed yet. The agents hold all
-   * requisitions for this reference.
+   * An event group reference that belongs to another consumer, and that no publisher has confirmed yet. The agents hold
+   * all requisitions for this reference.
    */
   unconfirmed?: { reference: string; consumer: string };
   audiences: Audience[];

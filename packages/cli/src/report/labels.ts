@@ -23,7 +23,9 @@ export function metricWord(metric: DocumentFigure['metric']): string {
   return METRICS[metric];
 }
 
-/** Returns a figure's label with its set, periods, and group, such as `reach of all, 2026-10-01 to 2026-10-08, sex F`. */
+/**
+ * Returns a figure's label with the metric, period, and group, such as `reach of all, 2026-10-01 to 2026-10-08, sex F`.
+ */
 export function figureLabel({ metric, cumulative, of, period, group }: Labeled): string {
   const what = `${cumulative ? 'cumulative ' : ''}${METRICS[metric]} of ${of}`;
   return visible([what, periodText(period), groupText(group)].filter((part) => part !== '').join(', '));
@@ -39,8 +41,8 @@ export function dayText(time: string): string {
 }
 
 /**
- * Returns the function that formats a derived figure and its interval. Ratios get as many decimals as the interval
- * needs.
+ * Returns the function that formats a derived figure and its interval. Ratios get two decimals, or more if the ends of
+ * a narrow interval would otherwise look the same.
  */
 export function textFor(name: DerivedName, { low, high }: DocumentValue): (value: number) => string {
   const isRatio = ['average frequency', 'gross rating points', 'percent of population'].includes(name);

@@ -76,7 +76,9 @@ function show({ document, stored }: ReportAnswer, { json }: ActingOptions): void
   else printReport(document, stored.name);
 }
 
-/** Throws if a figure is missing although its period is complete, or if the answers contradict each other. */
+/**
+ * Throws if a figure is missing although its period is complete, or if the measurements' results contradict each other.
+ */
 function requireFigures({ document, needs }: ReportAnswer, again: string): void {
   const failed = needs.filter(({ state }) => state !== 'SUCCEEDED' && state !== 'NOT_DUE');
   if (failed.length > 0)

@@ -14,7 +14,10 @@ const Profile = s.object(
     /** The demo party of the development exchange to act as. A demo party needs neither an identity nor a login. */
     as: text(),
     identity: text(),
-    /** Files with trusted roots. With `duchies/one=one.pem`, the user also accepts that duchy in computations. */
+    /**
+     * Files with trusted roots. An entry may begin with a party's name, as in `duchies/one=one.pem`. If the party is a
+     * duchy, the user then also accepts this duchy in computations.
+     */
     roots: s.array(text()),
     /** The OpenID issuer, and the client ID that `mex login` uses there. */
     issuer: text(),
@@ -47,7 +50,7 @@ export function chosenName(): string {
   return requireProfileName(process.env.MEX_PROFILE || DEFAULT_PROFILE);
 }
 
-/** Returns the name of a profile. Throws unless it can also be the name of a file. */
+/** Returns `name`. Throws unless it is a valid profile name, which is also used as a file name. */
 export function requireProfileName(name: string): string {
   if (/^[A-Za-z0-9][\w-]{0,62}$/.test(name)) return name;
   throw new Error(`${name} cannot name a profile: use letters, digits, - and _, 63 at most.`);

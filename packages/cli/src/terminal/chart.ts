@@ -21,7 +21,10 @@ export interface Bar {
 const MAX_BAR = 60;
 const MIN_BAR = 8;
 
-/** Draws each bar on its own line. The longest bar fills its line, but has MIN_BAR to MAX_BAR columns. */
+/**
+ * Draws each bar on its own line. The longest bar fills the space between its label and its text, but has at least
+ * MIN_BAR and at most MAX_BAR columns.
+ */
 export function barChart(bars: Bar[], columns: number): string[] {
   const labels = Math.max(...bars.map(({ label }) => label.length));
   const texts = Math.max(...bars.map(({ text }) => text.length));

@@ -3,8 +3,8 @@ import type { VerificationStep } from '@measurement-exchange/sdk';
 import { Failed, note, paint, print, printJson, visible } from '../terminal/output.ts';
 
 /**
- * Returns a function that prints a step, unless `json` is set. That function prints a heading before the first step
- * about each subject.
+ * Returns a function that prints a step, with a heading before the first step about each subject. If `json` is set, the
+ * function prints nothing.
  */
 export function stepPrinter({ json }: { json?: boolean }): (step: VerificationStep) => void {
   let heading: string | undefined;

@@ -45,7 +45,10 @@ export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Va
   };
 }
 
-/** Evicts a promise that rejects, because the failure may be temporary, and each caller needs its own error. */
+/**
+ * Evicts a promise that rejects, because the failure may be temporary. The next caller then tries again, and gets its
+ * own error.
+ */
 function onRejection(value: unknown, evict: () => void): void {
   if (value instanceof Promise) value.catch(evict);
 }

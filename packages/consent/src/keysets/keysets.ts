@@ -135,8 +135,8 @@ export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<Decryptio
 }
 
 /**
- * Derives the public keyset from a private keyset. If both were created together, the result has the same bytes as the
- * original public keyset.
+ * Derives the public keyset from a private keyset. If the private keyset was created together with a public keyset, the
+ * result has the same bytes as that public keyset.
  */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
   const keyset = readKeyset(privateKeyset);

@@ -24,7 +24,10 @@ export interface TrustedRoot {
 }
 
 export interface TrustStore {
-  /** Returns the certificate if a root trusted for the party issued it, and both are valid at `now`. Throws otherwise. */
+  /**
+   * Returns the parsed certificate. Throws unless a root that is trusted for the party issued it, and the certificate
+   * and the root are valid at `now`.
+   */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
 
@@ -56,8 +59,8 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Throws if the certificate names no party, unless its root is trusted for this party alone. If a shared root had
- * issued a certificate without a party, the exchange could present it as the certificate of any party.
+ * Throws if the certificate names no party, and its root is also trusted for other parties. Without this check, the
+ * exchange could present a certificate that names no party as the certificate of any party.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
@@ -253,7 +256,10 @@ export async function requireRoot(root: X509): Promise<void> {
   }
 }
 
-/** Throws if the certificate breaks a rule for roots. Does not check its signature, because that is asynchronous. */
+/**
+ * Throws if the certificate breaks a rule for roots. Does not check the certificate's signature, because this function
+ * is synchronous.
+ */
 function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
   const { subject, issuer } = certificateParts(root.der);

@@ -11,7 +11,9 @@ export interface AddingUp {
   once: Figure;
   addedUp: number;
   population?: number;
-  /** Set this to false to omit the close-up of `once`, if a chart beside this one already shows the interval. */
+  /**
+   * Set this to false to omit the close-up of a narrow interval, if a chart beside this one already shows the interval.
+   */
   hasCloseUp?: boolean;
 }
 

@@ -84,7 +84,9 @@ function findingOf({ label, points }: Curve, isAlone: boolean, unit: Unit): stri
   return `${isAlone ? ': ' : `. ${label}: `}from ${ends[0]} to ${ends[1]}`;
 }
 
-/** Returns a legend with the last figure of each curve. Figures drawn at the ends of the curves would overlap. */
+/**
+ * Returns a legend with the last figure of each curve, because figures drawn at the ends of the curves would overlap.
+ */
 function legendOf(curves: readonly Curve[], unit: Unit): Node {
   return node(
     'div',

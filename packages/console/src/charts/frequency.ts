@@ -3,7 +3,10 @@ import { type Bar, barChart } from './bars.ts';
 import type { Chart, Figure } from './chart.ts';
 import { PEOPLE, SHARE } from './units.ts';
 
-/** Draws the share of the reached people who were reached exactly k times, for each k. The last bar is for k+. */
+/**
+ * Draws the share of the reached people who were reached exactly k times, for each k. The last bar is for the people
+ * who were reached at least k times.
+ */
 export function frequencyChart(
   title: string,
   shares: readonly (Figure & Pick<Bar, 'truth' | 'claimed'>)[],

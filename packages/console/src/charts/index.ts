@@ -1,4 +1,7 @@
-/** Charts as pure functions, which need no browser. The console renders them as elements, and the demo's report as text. */
+/**
+ * Charts as pure functions, which need no browser. The console renders a chart as elements, and the demo's report
+ * contains the chart as text.
+ */
 export { type AddingUp, addingUpChart } from './addingUp.ts';
 export { bandChart, type Curve, curveChart, type Point } from './band.ts';
 export { type Bar, barChart } from './bars.ts';

@@ -33,7 +33,7 @@ export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** Horizontal positions in a plot are in percent, and vertical positions are in pixels. */
+/** Formats a horizontal position or a width in a plot, in percent. Vertical positions and heights are in pixels. */
 export const across = (percent: number) => `${round(percent)}%`;
 
 export const round = (value: number) => Number(value.toFixed(2));

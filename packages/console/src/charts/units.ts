@@ -7,9 +7,9 @@ export interface Unit {
   text(value: number): string;
   /** Formats a margin, such as `129` in `420,731 ± 129`. */
   margin(value: number): string;
-  /** Formats a number on an axis. `step` is the distance between two numbers. */
+  /** Formats a number on an axis. `step` is the distance between neighboring numbers. */
   tick(value: number, step: number): string;
-  /** The minimum distance between two numbers on the axis. */
+  /** The minimum distance between neighboring numbers on the axis. */
   smallest: number;
 }
 

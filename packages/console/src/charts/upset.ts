@@ -71,7 +71,7 @@ export function upsetChart(
   };
 }
 
-/** Sorts the rows, largest first. Merges the smallest rows into one if there are too many. */
+/** Sorts the rows, largest first. Merges the smallest rows into one if there are more than `MOST_ROWS`. */
 function folded(combinations: readonly Combination[]): Combination[] {
   const sorted = combinations.toSorted((a, b) => b.value - a.value);
   if (sorted.length <= MOST_ROWS) return sorted;

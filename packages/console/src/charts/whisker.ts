@@ -11,7 +11,10 @@ export interface WhiskerStyle {
   /** Half the height of a cap, in pixels. */
   cap?: number;
   radius?: number;
-  /** True if the whisker is drawn on a bar. It then has no halo, which would look like a notch in the bar. */
+  /**
+   * True if the whisker is drawn on a bar. The whisker then has no halo, because a halo would look like a notch in the
+   * bar.
+   */
   isOnBar?: boolean;
 }
 

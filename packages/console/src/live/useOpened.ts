@@ -1,6 +1,6 @@
 /**
  * Decrypts questions and results with the party's keys. The page caches questions, because questions never change. The
- * page opens results again from time to time, because a later verification may fail.
+ * page opens results again every five minutes, because a later verification may fail.
  */
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Companion } from '../companion/client.ts';
@@ -50,9 +50,7 @@ function questionsOf(companion: Companion): Open {
   return open;
 }
 
-/**
- * Returns a function that opens one question. Combines calls within a few milliseconds into one call to the companion.
- */
+/** Returns a function that opens one question. Combines all calls within 10 ms into one call to the companion. */
 export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open {
   let waiting = new Map<string, PromiseWithResolvers<OpenedQuestion>>();
   const flush = async () => {

@@ -47,8 +47,8 @@ const REQUEST: Record<Requisition['state'], Shown> = {
 };
 
 /**
- * The state of a requisition, which the console calls a request. `isHeld` is true while the provider's agent waits for
- * an operator to confirm the request.
+ * The state of a requisition, which the console calls a request. `isHeld` is true while the provider's agent holds the
+ * request until the provider's operator confirms its event group references.
  */
 export function RequestChip({
   state,

@@ -1,4 +1,7 @@
-/** Explains why a resource waits or how it ended: advice, risks, last call of the awaited party, deadline, code. */
+/**
+ * Explains why a resource waits or how it ended. Shows the advice, the risks, the time when the awaited party last
+ * called the exchange, the deadline, and the code.
+ */
 import type { Ending, Explanation, Wait } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
 import { ago, moment } from '../format.ts';

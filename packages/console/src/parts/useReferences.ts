@@ -5,8 +5,8 @@ import { idOf } from '../session/roles.ts';
 type Referenced = Pick<EventGroup, 'eventGroupReferenceId' | 'dataProvider'>;
 
 /**
- * Reads the publisher and the publisher's own reference of each event group, by the event group's ID. Only the first
- * 1,000 event groups are read.
+ * Returns a map from an event group's ID to the event group's publisher and reference. Contains only the first 1,000
+ * event groups.
  */
 export function useReferences({ enabled = true } = {}): ReadonlyMap<string, Referenced> {
   const { data } = useResource(

@@ -92,7 +92,7 @@ export interface ReportView {
   state: Report['state'];
   /** The people that at least one segment reached. */
   everyone?: Estimate;
-  /** The people that each segment reached. Null if the answers do not determine it. */
+  /** The number of people that each segment reached. Null if the answers do not determine the number. */
   alone: (Estimate | null)[];
   /** The people that two or more segments reached. */
   several?: Estimate;

@@ -8,7 +8,10 @@ import { Login, type Tokens } from './login.ts';
 
 export type Issuer = NonNullable<ServedBy['issuers']>[number];
 
-/** The page to which the issuer redirects. It sends its address to the console's page, and closes. */
+/**
+ * The page to which the issuer redirects the sign-in window. This page sends its own address, which contains the
+ * issuer's response, to the page that opened the window. Then the window closes.
+ */
 export const RETURN_PATH = '/signed-in';
 const CHANNEL = 'mex-sign-in';
 

@@ -3,7 +3,7 @@
  * to JSON.
  *
  * Readers also accept native values from APIs without JSON, such as gRPC: a Uint8Array for bytes, and undefined for
- * an absent property. The same readers check both, so each rule is written only once.
+ * an absent property. The same readers check JSON values and native values, so each rule is written only once.
  */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';
@@ -210,7 +210,7 @@ function textReader({ minLength: min = 0, maxLength: max = Number.POSITIVE_INFIN
         min > 0 ? `must have ${min} to ${max} characters` : `must have at most ${max} characters`,
       );
     }
-    // The JSON parser rejects NUL, but a native value can contain it, and PostgreSQL cannot store it.
+    // Reject NUL, because PostgreSQL cannot store it. The JSON parser rejects it too, but native values are not parsed.
     return value.includes('\0') ? report(path, 'must not contain NUL') : value;
   };
 }

@@ -17,7 +17,7 @@ export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 export const MAX_LEGIONS_FREQUENCY = 100;
 /** The maximum number of noise registers per duchy. More would fill the duchy's memory and take hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
-/** The maximum number of registers in a computation, because each duchy keeps all of them in memory. */
+/** The maximum number of registers in a computation. Each duchy keeps all of them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
 /**
  * Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, the noise would hide too
@@ -43,9 +43,10 @@ export function legionsNoiseShapes(
 }
 
 /**
- * Returns the minimum number of copies of each special noise register (publisher noise and padding).
- * For frequencies, there must be more copies than sketches, because the aggregator recognizes these registers by the number
- * of copies. For reach alone, one copy is enough, because the aggregator only subtracts the copies.
+ * Returns the minimum number of copies of each special noise register (publisher noise and padding). For frequencies,
+ * this is one more than the number of sketches. The aggregator recognizes the special registers by their copies,
+ * because no other register has more copies than there are sketches. For reach alone, one copy is enough, because the
+ * aggregator only subtracts the copies.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;

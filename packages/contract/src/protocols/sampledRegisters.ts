@@ -13,9 +13,9 @@ type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
  */
 export interface SampledRegisters {
   first: number;
-  /** The number of indexes from `first` on. */
+  /** The number of the sample's indexes from `first` on. */
   primary: number;
-  /** The number of indexes from 0 on. It is 0 unless the sample wraps around. */
+  /** The number of the sample's indexes from 0 on. It is 0 unless the sample wraps around. */
   wrapped: number;
   /** The length of the frequency vector. */
   count: number;

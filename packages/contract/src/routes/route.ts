@@ -6,18 +6,20 @@ import * as s from '../json/schema.ts';
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
 
 /**
- * The path IDs that each kind of caller may use. `own`: the first ID must be the caller's own. `any`: every ID is allowed.
- * `all`: the wildcard `-` is allowed too. A kind of caller that is not listed is denied.
+ * The first ID in the path that each kind of caller may use. `own`: the caller's own ID. `any`: every ID. `all`: every
+ * ID and the wildcard `-`. A kind of caller that is not listed has no access.
  */
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
   /** A request message. `also` is the property that may repeat the resource name from the URL. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
-  /** The resource itself, or a message with the resource in `member`. In a create, both may contain a requestId. */
+  /**
+   * The resource itself, or a message with the resource in `member`. In a create, either form may contain a requestId.
+   */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
 
-/** An operation's error, with a `code` if it differs from the reason's usual code. */
+/** An error that an operation can return. `code` is set only if it differs from the usual code for `reason`. */
 export type OperationError = Reason | { reason: Reason; code: Code };
 
 export interface Route {

@@ -60,7 +60,9 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
   }
 }
 
-/** Returns the error message without the value that it quotes, because findings must not repeat the caller's input. */
+/**
+ * Returns the error message without the input that it quotes, because our errors must not repeat the caller's input.
+ */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
   return cut(message.replace(/,? (?:got|from JSON:) ".*|\.$/s, ''), 300);

@@ -15,7 +15,7 @@ export const TYPE_URLS = {
    * read it.
    */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',
-  /** The definition and the figures of a report as JSON, encrypted in the same way. */
+  /** A report's definition, and its answer (the computed figures). Both are JSON, encrypted in the same way. */
   ReportDefinition: 'type.googleapis.com/mex.contract.ReportDefinition',
   ReportAnswer: 'type.googleapis.com/mex.contract.ReportAnswer',
 } as const;

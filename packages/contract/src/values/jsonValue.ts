@@ -1,4 +1,4 @@
-/** The values that the JSON parser returns. */
+/** The values that `parseJson` returns. */
 
 /** A number with a fraction or an exponent, kept as text so that `1.0` is not read as the integer 1. */
 export class JsonDecimal {

@@ -62,7 +62,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
     if (isNew) duchy.mills.wake();
-    // Not an error if the computation is stored now, because another process of this duchy then created it first.
+    // If the computation is stored now, another process of this duchy stored it first, which is not an error.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }

@@ -51,7 +51,10 @@ const listen = object(
   }),
 );
 const limits = {
-  /** How many request bodies may be received at the same time, in total and per party. */
+  /**
+   * How many uploads may be received at the same time, in total and per party. Messages have separate limits of the
+   * same size.
+   */
   uploads: integer(1, 1_000),
   uploadsPerParty: integer(1, 1_000),
   /** The time limit for receiving a whole request. */

@@ -74,8 +74,8 @@ const INSERT = sql(
 );
 
 /**
- * Creates a computation with its secrets. Returns false if the computation exists or was removed, because it must never get
- * new secrets.
+ * Creates a computation with its secrets. Returns false if the computation already exists or has been removed, because
+ * a computation must never get new secrets.
  */
 export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;

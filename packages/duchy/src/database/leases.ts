@@ -1,6 +1,6 @@
 /**
- * Leases on stages. A mill may work on a stage only while it holds the stage's lease, and must renew the lease before it
- * expires. Each lease has a token, which shows whether the mill still holds it.
+ * Leases on stages. A mill may work on a stage only while it holds the stage's lease, and must renew the lease before
+ * it expires. Each lease has a token, which shows whether the mill still holds the lease.
  */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';

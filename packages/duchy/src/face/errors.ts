@@ -26,8 +26,8 @@ const MAX_DRAINED_BYTES = 4 * 1024 * 1024;
 const MAX_DRAIN_MS = 2_000;
 
 /**
- * Reads and discards the rest of a short body, because most senders read the response only after they have sent the
- * whole body.
+ * Reads and discards up to 4 MiB of the rest of the body, because most senders read the response only after they have
+ * sent the whole body.
  */
 export function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();

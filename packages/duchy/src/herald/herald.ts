@@ -29,8 +29,8 @@ export interface HeraldOptions {
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
 /**
- * Each poll starts this long before the latest known change, because a slow transaction at the exchange can make an older
- * change visible late.
+ * How far before the latest known change each poll starts to look for changes. A slow transaction at the exchange can
+ * make an older change visible late.
  */
 const OVERLAP_MS = 15_000;
 /** The assumed maximum difference between this duchy's clock and the exchange's clock. */
@@ -39,8 +39,8 @@ const CLOCK_SLACK_MS = 3600_000;
 const REPORT_AFTER_MS = 10_000;
 
 /**
- * Applies changes at the exchange to the database. At startup, it reads all pending computations, because it keeps no state
- * on disk.
+ * Applies changes at the exchange to the database. At startup, the herald reads all pending computations, because it
+ * does not store which changes it has applied.
  */
 export class Herald {
   private readonly duchy: Duchy;

@@ -1,8 +1,11 @@
-/** The minimum time between progress reports. The exchange stores only a few hundred reports per duchy. */
+/**
+ * The minimum time between progress reports. The exchange keeps only the last 200 reports of each duchy per
+ * computation.
+ */
 const REPORT_MS = 5_000;
 
 /**
- * Returns a function that passes on at most one progress report every few seconds. The function drops the value 1,
+ * Returns a function that passes on at most one progress report every 5 seconds. The function drops the value 1,
  * because the end of a stage is reported separately.
  */
 export function throttled(report: (fraction: number) => void): (fraction: number) => void {

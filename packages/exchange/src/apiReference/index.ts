@@ -25,8 +25,8 @@ function makeDocument() {
 }
 
 /**
- * `parties` returns the parties in the examples, or undefined if no demo parties exist. If `isHome` is true, browsers
- * that open `/` are redirected to `/docs`.
+ * Registers the routes. `parties` returns the parties that the examples use, or undefined if no demo parties exist. If
+ * `isHome` is true, browsers that open `/` are redirected to `/docs`.
  */
 export function registerApiReference(
   app: FastifyInstance,

@@ -28,9 +28,9 @@ interface RefreshPolicy {
 }
 
 /**
- * Returns a source of keys from a URL. It refreshes the keys in the background at half their maximum age, so that a
- * slow issuer does not delay callers. jose's createRemoteJWKSet refreshes only on demand, and fetches for every unknown
- * key ID while the issuer is down.
+ * Returns a source of keys from a URL. The source refreshes the keys in the background at half their maximum age, so
+ * that a slow issuer does not delay callers. jose's createRemoteJWKSet refreshes only on demand, and fetches for every
+ * unknown key ID while the issuer is down.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -52,7 +52,8 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
 }
 
 /**
- * Returns a source of keys from a file. It reads the file again at most once per second, so no file watcher is needed.
+ * Returns a source of keys from a file. The source reads the file again at most once per second, so no file watcher is
+ * needed.
  */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;

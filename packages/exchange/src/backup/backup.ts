@@ -57,7 +57,8 @@ async function makePartial(target: string, dataDir: string): Promise<string> {
   const partial = `${target}.partial`;
   await mkdir(partial, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') {
-      // Do not create this directory, because a mistyped or unmounted path would put the backup on another disk.
+      // Do not create the parent directory, because a mistyped or unmounted path would put the backup in the wrong
+      // place.
       throw new Error(
         `${dirname(target)} does not exist: create it, or choose another directory for the backup.`,
       );

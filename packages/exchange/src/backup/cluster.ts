@@ -31,7 +31,7 @@ const CONTROL_FILE = 'global/pg_control';
 /** Copies the cluster into the empty directory `into`, together with the WAL that recovery needs. */
 export async function copyCluster(connection: pg.ClientConfig, into: string, onProgress: OnProgress) {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
-  client.on('error', () => {}); // Ignored, because the running query also rejects.
+  client.on('error', () => {}); // Ignore connection errors, because the running query also rejects.
   await client.connect();
   try {
     const facts = await readFacts(client);

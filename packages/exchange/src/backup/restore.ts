@@ -75,7 +75,7 @@ function requireFree(home: string): void {
 
 /**
  * Copies the backup to a temporary directory, then renames its files into the data directory. The cluster is renamed
- * last, so that a failure leaves no database.
+ * last, so that the data directory has a database only if all files were restored.
  */
 async function place(
   manifest: Manifest,

@@ -124,7 +124,7 @@ export const updateCertificate = saveVersion(
   'certificate_update',
   certificates,
   ['party', 'id'],
-  // Write only these fields, because all other fields of a certificate never change.
+  // Write only these fields, because the other fields of a certificate never change.
   only(certificates, 'revocationState', 'version'),
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );

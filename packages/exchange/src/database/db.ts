@@ -55,7 +55,7 @@ const SESSION: SessionOptions = {
     'plan_cache_mode=force_generic_plan',
     'jit=off',
     // Force index scans and nested loops. PostgreSQL does not know the value of `LIMIT $n` and assumes a tenth of the
-    // table, so it would read whole tables.
+    // table's rows. It would therefore read whole tables.
     'enable_seqscan=off',
     'enable_hashjoin=off',
     'enable_mergejoin=off',

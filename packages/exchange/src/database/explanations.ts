@@ -45,7 +45,10 @@ const STATEMENTS = {
   ),
 };
 
-/** `id` is the ID of a measurement (for a consumer), a computation (for a duchy), or a requisition (for a provider). */
+/**
+ * Reads a measurement to explain it to `party`. `id` is the ID of the measurement (for a consumer), the computation
+ * (for a duchy), or the requisition (for a provider).
+ */
 export async function explainedAggregate(
   db: Queryable,
   viewer: keyof typeof STATEMENTS,

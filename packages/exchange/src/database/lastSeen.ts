@@ -12,7 +12,7 @@ const STORE = sql(
 );
 
 export class LastSeen {
-  /** For each party, the time of its last call that is not stored yet, in epoch milliseconds. */
+  /** The time of each party's last call, in epoch milliseconds. Contains only times that are not stored yet. */
   private noted = new Map<string, number>();
 
   note(party: string): void {

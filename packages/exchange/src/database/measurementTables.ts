@@ -1,6 +1,6 @@
 /**
  * Maps the tables of measurements, requisitions, and participants to records. A statement reads only the long fields
- * that its callers need, and its record type declares only those fields.
+ * that its callers need. Its record type omits the other long fields.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
@@ -188,7 +188,10 @@ export interface Join<M, R> {
 
 type Print = (column: string) => string;
 
-/** The functions in `long` generate the SQL of long columns. By default, long columns are selected unchanged. */
+/**
+ * Returns the SELECT list and the row reader for requisitions joined with their measurement. The functions in `long`
+ * generate the SQL of long columns. By default, long columns are selected unchanged.
+ */
 function join<M, R>(
   ofMeasurement: Table<M>,
   ofRequisition: Table<R>,

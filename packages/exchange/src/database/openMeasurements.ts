@@ -55,8 +55,8 @@ export class OpenMeasurements {
   }
 
   /**
-   * Reserves `wanted` open measurements, or fewer at the limit. Disposing of the result ends all of these
-   * reservations.
+   * Reserves `wanted` open measurements, or as many as the limit still allows. Disposing of the result ends all of
+   * these reservations.
    */
   async takeUpTo(name: string, wanted: number): Promise<Places> {
     using taken = new DisposableStack();

@@ -29,7 +29,10 @@ const UPDATE = sql(
    ) SELECT expect_rows((SELECT count(*) FROM p), cardinality($1::text[]))`,
 );
 
-/** Updates the rows of all participants, because every change to a measurement is also a change to its computation. */
+/**
+ * Updates the rows of all participants. These rows make up the computation, which changes whenever its measurement
+ * changes.
+ */
 export function updateParticipants(
   tx: Transaction,
   all: { before: Outline; change: Change<Outline> }[],

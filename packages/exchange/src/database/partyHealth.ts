@@ -27,7 +27,10 @@ const COLLECTIONS = {
 };
 type Work = (typeof COLLECTIONS)[keyof typeof COLLECTIONS];
 
-/** Generates SQL for a value about party `p`'s measurements, requisitions, or computations. Each has its own table. */
+/**
+ * Generates SQL for a value about party `p`'s measurements, requisitions, or computations, depending on the kind of
+ * party. Each of the three has its own table.
+ */
 function ofWork(value: (work: Work) => string): string {
   const cases = Object.entries(COLLECTIONS).map(
     ([collection, work]) => `WHEN '${collection}' THEN ${value(work)}`,

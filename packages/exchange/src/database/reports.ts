@@ -115,7 +115,7 @@ const LIST = sql(
   pageRow(row),
 );
 
-/** Lists reports by their stored state, the newest first. Leaves out the ciphertext of their answers. */
+/** Lists reports by their stored state, the newest first. Leaves out the encrypted answers. */
 export async function listReports(
   db: Queryable,
   consumer: string,

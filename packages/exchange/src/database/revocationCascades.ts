@@ -73,9 +73,9 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, and then
- * the `$5`th pending measurement, if it exists. With EXISTS in place of bool_or, PostgreSQL would read all requisitions
- * into a hash table.
+ * Searches the next `$5` pending measurements. Returns the first `$6` of them that depend on one of the certificates.
+ * If there are at least `$5` pending measurements, also returns the last one searched. With EXISTS in place of bool_or,
+ * PostgreSQL would read all requisitions into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',

@@ -37,7 +37,8 @@ export const WORK = {
   },
   duchy: {
     ...{ table: 'computations', owner: 'duchy', opened: 'update_time' },
-    // Read more than FAILURES rows for a duchy, because a duchy's summary leaves out failures that follow a refusal.
+    // Read more than FAILURES rows for a duchy, because failures that a refusal caused are later left out of its
+    // summary.
     ...{ states: COMPUTATION_STATES, open: PENDING_COMPUTATION_STATES, failed: 'FAILED', failures: MAX_OPEN },
     rows: `${EXPLAINED.select}, ${CAUSE} FROM notable n JOIN measurements m ON m.id = n.id
       JOIN requisitions r ON r.measurement = m.id ORDER BY n.time, m.id, r.ordinal`,
@@ -83,7 +84,7 @@ function countStatement(viewer: Viewer) {
   );
 }
 
-/** Reads the oldest `$3` open rows, and the latest `$4` rows that failed since `$2`. */
+/** Reads the `$3` oldest open rows, and the `$4` latest rows that failed since `$2`. */
 function notableStatement(viewer: Viewer) {
   const { table, owner, open, opened, failed, rows } = WORK[viewer];
   return sql(

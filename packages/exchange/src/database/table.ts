@@ -20,8 +20,8 @@ const TYPES = {
   double: { sql: 'float8' },
   json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },
   /**
-   * JSON in a text column, for values that SQL does not query. PostgreSQL knows the length of a long text without reading
-   * it, but would have to read a jsonb value.
+   * JSON in a text column, for values that SQL does not query. PostgreSQL can tell the length of a long text without
+   * reading the text. The length of a jsonb value is known only after reading the whole value.
    */
   jsonText: {
     sql: 'text',
@@ -63,7 +63,7 @@ export function optional<T extends {}>(name: string, type: TypeName = 'text'): F
   return { column: name, type, isOptional: true, isLong: false } as Field<T | undefined>;
 }
 
-/** A column for bytes of any length, which some statements do not select. */
+/** A column for bytes of any length. Some statements do not select the column, because its values may be long. */
 export function long(name: string): Field<Uint8Array> {
   return { column: name, type: 'bytes', isOptional: false, isLong: true } as Field<Uint8Array>;
 }
@@ -72,7 +72,7 @@ export function group<T extends object>(fields: NoInfer<Fields<T>>): Field<T> {
   return { fields, present: undefined } as Field<T>;
 }
 
-/** Several columns that form one object. The object is undefined if the column `present` is null. */
+/** Several columns that form one object. `present` names a column. If this column is null, the object is undefined. */
 export function optionalGroup<T extends object>(
   present: string,
   fields: NoInfer<Fields<T>>,
@@ -110,7 +110,10 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/** Generates source that reads types that PostgreSQL formats differently in JSON than in a row. Times are in UTC. */
+/**
+ * For each column type that PostgreSQL formats differently in JSON than in a row, generates source that reads the JSON.
+ * Times are in UTC.
+ */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,

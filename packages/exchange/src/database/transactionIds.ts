@@ -27,8 +27,8 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log restarts
- * at sequence number 0, which no existing token has. The other logs keep their rows, but a row whose transaction ID is
+ * Empties the change log. The log restarts at sequence number 0, which no row ever had, so existing tokens for rows of
+ * the log expire. Webhooks deliver only new changes. The other logs keep their rows, but a row whose transaction ID is
  * too high gets the ID of the current transaction.
  */
 const BEGIN_ANEW = `

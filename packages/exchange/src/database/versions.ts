@@ -71,13 +71,19 @@ export function insertVersion<R>(name: string, of: Table<R>, changesOf: (record:
   };
 }
 
-/** Requests with the same ID create only one resource. The hash shows whether their content is the same. */
+/**
+ * Identifies a request that creates a resource. Requests with the same ID create only one resource. `hash` is a hash of
+ * the request's content, and shows whether two such requests have the same content.
+ */
 export interface RequestKey {
   id: string;
   hash: Uint8Array;
 }
 
-/** Like `insertVersion`, but the returned function also stores the request that created the record. */
+/**
+ * Like `insertVersion`, but the returned function also stores the ID and the hash of the request that creates the
+ * record.
+ */
 export function insertRequested<R>(name: string, of: Table<R>, changesOf: (record: R) => ChangeRecord[]) {
   const statement = insertStatement(name, of, ['request_id', 'request_hash']);
   return (tx: Transaction, record: R, request: RequestKey | undefined): void => {

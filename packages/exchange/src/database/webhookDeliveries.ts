@@ -1,6 +1,6 @@
 /**
- * Stores webhook deliveries, which are created in the order of the change log. A webhook's owner can still read
- * deliveries that have succeeded or failed.
+ * Stores webhook deliveries, which are created in the order of the change log. The latest completed deliveries are
+ * kept, so that the webhook's owner can read them.
  */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';

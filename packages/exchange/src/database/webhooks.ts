@@ -127,8 +127,8 @@ export const countBehind = inTransaction.number(
 );
 
 /**
- * Adds `count` to the number of changes redelivered to a party in the current hour, and returns the sum. A new hour
- * begins if the current hour began at or before `hourAgo`.
+ * Adds `count` to the number of changes redelivered to a party in the current hour. Returns the start of the hour and
+ * the sum. A new hour begins if the current hour began at or before `hourAgo`.
  */
 export const addRedeliveries = inTransaction.one(
   (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],

@@ -144,7 +144,8 @@ function updateStatement() {
 /**
  * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
  * statement fails if a row does not have the expected version. Records that were read without their long fields can be
- * saved, because the statement writes a result or a fulfillment only if it is new, and a new one has all fields.
+ * saved: a row never changes again once it has a result or a fulfillment, so a result or fulfillment that is written is
+ * always new and complete.
  */
 export function saveMeasurements(
   tx: Transaction,

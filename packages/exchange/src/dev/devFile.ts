@@ -36,7 +36,7 @@ const RENEWAL_MS = 6 * 3600_000;
 export function createDevFile(options: {
   dataDir: string;
   baseUrl: string;
-  /** The addresses of all servers except the HTTP server, by their names in the file. */
+  /** The addresses of all servers except the HTTP server. The keys are the servers' names in the file. */
   addresses: Record<string, string>;
   issuer: DevIssuer;
   parties: DemoParties;
@@ -70,7 +70,7 @@ export function createDevFile(options: {
   };
 }
 
-/** Any member may be missing from the result or have a wrong type, because people edit the file. */
+/** Reads the file. Any member may be missing from the result or have a wrong type, because people edit the file. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

@@ -94,8 +94,8 @@ type StoredParty = Omit<DemoParty, keyof ClientIdentity> & Partial<ClientIdentit
 type ClientIdentity = Pick<DemoParty, 'clientCertificatePem' | 'clientPrivateKeyPem'>;
 
 /**
- * Returns the parties of an earlier run by name. Returns an empty map if the root certificate is new, because the old root
- * issued the parties' certificates.
+ * Returns the parties of an earlier run by name. Returns an empty map if the root certificate has changed, because the
+ * exchange no longer trusts certificates that the old root issued.
  */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, StoredParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
@@ -155,7 +155,7 @@ async function ensure(
 
 /**
  * Returns the stored key and certificate of the party's client, or creates both. The client has its own key, so that
- * its machine does not need the party's signing key.
+ * the client's machine does not need the party's signing key.
  */
 async function ensureClient(
   { name, displayName }: DescribedParty,

@@ -126,7 +126,7 @@ export interface ParticipantRecord {
   updateTime: Timestamp;
 }
 
-/** The keys that each duchy must set before requisitions can be fulfilled. */
+/** The keys of a duchy. Requisitions can be fulfilled only after every duchy has set its keys. */
 export interface DuchyParameters {
   /** The ID of the certificate whose private key signed both public keys. */
   certificate: string;
@@ -297,8 +297,8 @@ export class ChangeBuilder<A extends Outline> {
 
   done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    // The cast is safe, because each step keeps all fields that `A` loaded, and a new result or fulfillment has all of
-    // its fields.
+    // The cast to `A` is safe, because each step keeps all fields that were loaded, and a new result or fulfillment has
+    // all of its fields.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
 }

@@ -57,7 +57,10 @@ function nameOf(facts: Facts, party: string): string {
     : measurementName(aggregate.measurement);
 }
 
-/** `certificate` is the party's preferred certificate, or undefined if the party has no certificate. */
+/**
+ * Returns a certificate's problem, or undefined if there is no problem. `certificate` is the party's preferred
+ * certificate, or undefined if the party has no certificate.
+ */
 export function certificateAttention(
   party: string,
   certificate: Certificate | undefined,

@@ -78,8 +78,8 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // Wait until all measurements created before the hold have failed. After the release, the exchange could not tell
-    // these measurements apart from later ones.
+    // Let the caller retry until all measurements created before the hold have failed. After the release, the exchange
+    // could not tell these measurements apart from later ones.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that depend on the certificate are still being failed: retry.',

@@ -40,7 +40,10 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
   return findings;
 }
 
-/** `field` is the request field that has the certificate or its name. `why` is undefined if the certificate is trusted. */
+/**
+ * Returns a finding if a certificate is not trusted. `field` is the request field that has the certificate or its name.
+ * `why` is undefined if the certificate is trusted.
+ */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }

@@ -94,7 +94,7 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // Pass the protocol's last step, which sets the result. It is still open, because there is no result yet.
+      // Pass the protocol's last step, which sets the result. This step is unfinished, because there is no result yet.
       steps.at(-1)!,
     ),
   }));
@@ -102,8 +102,8 @@ export function openSteps(
 }
 
 /**
- * Returns the number of a duchy's first unfinished step, or infinity if all of its `own` steps are finished. The
- * protocol's `last` step counts as unfinished.
+ * Returns the number of the first unfinished step in `own`, the steps of a duchy. Returns infinity if all of them are
+ * finished. The protocol's `last` step always counts as unfinished.
  */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);

@@ -34,7 +34,10 @@ export interface Draft {
   needsPopulation: boolean;
 }
 
-/** `wrongNonces` are the data providers whose disclosed nonce does not match the nonce hash. */
+/**
+ * Checks a request and drafts its measurement. `wrongNonces` are the data providers whose disclosed nonce does not
+ * match the nonce hash.
+ */
 export function draftMeasurement(
   consumer: string,
   input: MeasurementInput,

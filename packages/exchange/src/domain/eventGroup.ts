@@ -113,7 +113,10 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   return violations;
 }
 
-/** `at` is the prefix of the event group's field paths in the request. */
+/**
+ * Returns a finding if the public key has an unexpected type URL. `at` is the prefix of the event group's field paths
+ * in the request.
+ */
 export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
   const type = input.measurementConsumerPublicKey?.['@type'];
   if (type === undefined) return [];

@@ -42,7 +42,7 @@ export function fulfillingDuchyOf(
   return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
-/** Requisitions can be fulfilled only when all duchies have set their parameters. */
+/** Returns whether all duchies have set their parameters. Requisitions can be fulfilled only then. */
 export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }
@@ -59,7 +59,7 @@ export function computationName(duchy: string, id: string): string {
   return `${duchy}/computations/${id}`;
 }
 
-/** The sum of the versions of all records, which grows with every change. */
+/** Returns the sum of the versions of all records of the computation. The sum grows with every change. */
 export function computationVersion({ measurement, requisitions, participants }: Outline): number {
   return [measurement, ...requisitions, ...participants].reduce((sum, { version }) => sum + version, 0);
 }

@@ -34,7 +34,7 @@ export interface PartyRecord {
   /** The protocols that the party supports. For a data provider, also its other capabilities. */
   protocols: Capability[];
   availability: Interval | undefined;
-  /** The intervals of model lines whose data is available at other times than `availability`. */
+  /** The availability of individual model lines, if it differs from `availability`. */
   modelLineAvailability: ModelLineAvailability[] | undefined;
   /** The URL at which data providers and other duchies reach the duchy. */
   endpoint: string | undefined;
@@ -44,8 +44,8 @@ export interface PartyRecord {
 }
 
 /**
- * `anywhere` is for development. In production, a duchy's endpoint must use https, and its host must be public or in
- * `privateHosts`.
+ * The rules for a duchy's endpoint. `anywhere` is for development. In production, the endpoint must use https, and its
+ * host must be public or in `privateHosts`.
  */
 export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
 const PUBLIC: EndpointRules = { privateHosts: [] };

@@ -118,7 +118,7 @@ function isSame(stored: string | Uint8Array | undefined, given: string | Uint8Ar
   return stored !== undefined && equalBytes(stored, given);
 }
 
-/** `entries` are all measurements of the report after the update. */
+/** Returns the updated report. `entries` are all measurements of the report after the update. */
 export function updateReport(
   before: ReportRecord,
   { title = before.title, sealedAnswer = before.sealedAnswer }: ReportUpdate,
@@ -133,7 +133,7 @@ export function updateReport(
   };
 }
 
-/** Derives the state again. Creates a new version only if the state changes. */
+/** Derives the report's state again. Creates a new version only if the state changes. */
 export function settleReport({ report, entries }: ReportWithEntries): ReportRecord {
   const progress = progressOf(entries);
   const version = progress.state === report.state ? report.version : report.version + 1;

@@ -6,8 +6,8 @@ import { ascending, rangeViolations } from './vidRanges.ts';
 const MAX_RANGES = 1000;
 
 /**
- * Reports ranges that overlap or that are outside the population's ranges, and repeated attribute names. `population`
- * must be in ascending order.
+ * Reports ranges that overlap or that are outside the population's ranges, and repeated attribute names. The ranges in
+ * `population` must be in ascending order.
  */
 export function subpopulationViolations(
   subpopulations: readonly Subpopulation[],

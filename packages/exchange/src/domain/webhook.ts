@@ -46,7 +46,7 @@ export const MAX_WEBHOOKS = 10;
  */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
-/** The maximum number of changes redelivered per hour, for all webhooks of a party. */
+/** The maximum number of changes redelivered per hour to all webhooks of a party together. */
 export const MAX_REDELIVERED = 1_000;
 const MAX_TESTS = 10;
 const OWNER_PAUSED = 'The owner paused it.';
@@ -242,7 +242,10 @@ export function retryAfterSeconds(header: string | undefined, now: Timestamp): n
 
 export function endRound(
   round: {
-    /** The number of consecutive rounds before this one that had no successful delivery. */
+    /**
+     * The number of consecutive rounds before this one in which deliveries failed and none succeeded. A round sends the
+     * due deliveries of a webhook.
+     */
     failures: number;
     settled: { state: string; status: number | undefined }[];
     /** For each failed delivery, the time of its first failure. */

@@ -55,8 +55,8 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // Tell the client when to reconnect. When the exchange stops, all clients reconnect, so their delays must be
-      // spread over a wider range.
+      // Tell the client when to reconnect. When the exchange stops, all clients reconnect at the same time, so their
+      // delays are longer and vary more.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);
@@ -88,7 +88,10 @@ export class EventStreams {
   }
 }
 
-/** Saves memory: V8 keeps the response head as a tree of strings (1.5 KB), and a search flattens the tree. */
+/**
+ * Saves memory. V8 stores the response head as a tree of short strings (1.5 KB). A search makes V8 replace the tree
+ * with one flat string.
+ */
 function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }

@@ -22,7 +22,7 @@ const LIMITS = {
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
   // The idle timeout must be longer than MAX_WAIT_SECONDS, because a request for changes may wait that long.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // This length leaves room for 50 names. Requests with more names send them in the body.
+  // The maximum URL length leaves room for 50 names. Requests with more names send the names in the body.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,

@@ -1,5 +1,5 @@
 /**
- * Keeps the stored states of reports up to date, and announces their changes. When a measurement ends, the reports that
+ * Settles reports: updates their stored states, and announces the changes. When a measurement ends, the reports that
  * contain it are not updated in the same transaction. Instead, this job finds the reports that waited for the
  * measurement.
  */
@@ -10,7 +10,10 @@ import { reportName, settleReport } from '../domain/report.ts';
 import type { Exchange } from '../operations/context.ts';
 
 const BATCH = 50;
-/** The pause after each search for reports to settle. The next search covers the consumers with new changes. */
+/**
+ * The pause after each search for reports to settle. The next search covers only consumers with changes since this
+ * search began.
+ */
 const SEARCH_EVERY_MS = 50;
 const AUTHOR = { operation: 'settleReport', principal: 'exchange', requestId: 'settleReport' };
 

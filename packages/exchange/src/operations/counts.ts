@@ -2,8 +2,8 @@ import { type Count, MAX_COUNT, type WebhookCounts } from '@measurement-exchange
 import type { WebhookHealth } from '../domain/webhook.ts';
 
 /**
- * Converts the result of a count that stops at MAX_COUNT + 1. This number means that there are more than MAX_COUNT
- * rows.
+ * Converts the result of a count that stops at MAX_COUNT + 1. A result of MAX_COUNT + 1 means that there are more than
+ * MAX_COUNT rows.
  */
 export function countOf(counted: number): Count {
   return counted > MAX_COUNT ? { count: MAX_COUNT, more: true } : { count: counted };

@@ -19,8 +19,9 @@ export function withoutFormat({ format: _format, ...key }: EncryptionPublicKey):
 }
 
 /**
- * Runs `attempt` again if a concurrent request with the same requestId was faster. The next attempt finds the resource
- * of the other request. `index` is the unique index on the requestId, and `races` is the maximum number of repetitions.
+ * Runs `attempt`. Runs it again if a concurrent request with the same requestId created the resource first. The next
+ * attempt finds the resource of the other request. `index` is the unique index on the requestId, and `races` is the
+ * maximum number of repetitions.
  */
 export async function idempotently<T>(index: string, races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {

@@ -10,7 +10,10 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import type { CertificateRecord } from '../database/certificates.ts';
 import type { TrustedRootRecord } from '../database/trustedRoots.ts';
 
-/** Returns undefined if an earlier version of the exchange accepted the certificate, but this version cannot parse it. */
+/**
+ * Parses a stored certificate. Returns undefined if an earlier version of the exchange accepted the certificate, but
+ * this version cannot parse it.
+ */
 export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
   try {
     return cachedCertificate(x509Der);

@@ -16,9 +16,10 @@ export type Account = {
 type Ids = { uid: number; gid: number };
 
 /**
- * Returns the first account that can run the server, usually our own account. PostgreSQL refuses to run as root. So root
- * uses the owner of the cluster or of the data directory. If root is that owner, the server runs in a user namespace or
- * as `nobody`. A user namespace also helps an account without a name, because initdb rejects such an account.
+ * Returns the first account that can run the server, usually our own account. PostgreSQL refuses to run as root. So if
+ * we are root, the server runs as the owner of the cluster or of the data directory. If root is that owner, the server
+ * runs in a user namespace or as `nobody`. A user namespace also helps an account without a name, because initdb
+ * rejects such an account.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -57,7 +58,10 @@ export function spawnAs(account: Account, program: string[], options: SpawnOptio
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
 }
 
-/** Removes variables that initdb and postgres read, such as PGDATA and PGPORT. */
+/**
+ * Returns our environment variables, except those that initdb and postgres read, such as PGDATA and PGPORT. Sets LC_ALL
+ * to C.
+ */
 function environment(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(variables), LC_ALL: 'C' };

@@ -39,7 +39,7 @@ async function facts(connection: Connection): Promise<ServerFacts> {
 async function query(connection: Connection, sql: string) {
   // PGSSLMODE may request TLS, which does not work over a Unix socket.
   const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // Ignored, because the running query also rejects.
+  client.on('error', () => {}); // Ignore the event, because the running query also rejects.
   try {
     await client.connect();
     return (await client.query(sql)).rows;

@@ -35,8 +35,8 @@ const silenceMs = 20_000;
 
 /**
  * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The server runs in a separate
- * session, so neither Ctrl-C nor the end of this process stops the server. Only stop() does, and only a caller that
- * holds the lock on the data directory may call stop().
+ * session, so neither Ctrl-C nor the end of this process stops the server. Only stop() stops the server. The caller of
+ * stop() must hold the lock on the data directory.
  */
 export async function startPostgres(options: StartOptions) {
   const { dataDir, log = () => {}, namespaces = true } = options;

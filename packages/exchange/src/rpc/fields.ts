@@ -15,7 +15,10 @@ const RENAMED: [contract: RegExp, proto: string][] = [
   [/^(dataAvailabilityIntervals\[\d+\])\.interval\b/, '$1.value'],
 ];
 
-/** Returns `measurement.measurement_spec` for `measurement.measurementSpec`. Keys in brackets stay as they are. */
+/**
+ * Converts a field path, for example `measurement.measurementSpec` to `measurement.measurement_spec`. Keys in brackets
+ * stay as they are.
+ */
 function protoPath(field: string): string {
   const renamed = RENAMED.reduce((path, [contract, proto]) => path.replace(contract, proto), field);
   return renamed.replace(/\[[^\]]*\]|[A-Z]/g, (part) => (part.length > 1 ? part : `_${part.toLowerCase()}`));

@@ -45,8 +45,8 @@ export class Incoming {
   }
 
   /**
-   * This signal is aborted when the client disconnects or cancels. It is created on first use, because few RPCs need
-   * it, and an abort takes as much time as reading a small message.
+   * A signal that is aborted when the stream closes, for example because the client disconnected or canceled. The
+   * signal is created on first use: few RPCs need it, and each abort takes as much time as reading a small message.
    */
   get signal(): AbortSignal {
     if (this.gone === undefined) {

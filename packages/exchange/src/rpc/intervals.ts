@@ -13,7 +13,7 @@ export function fromInterval(interval: ProtoInterval | undefined): NativeObject 
   return { startTime: fromTimestamp(interval.startTime), endTime: fromTimestamp(interval.endTime) };
 }
 
-/** Translates an interval. Without an end, the interval is open-ended. */
+/** Translates an interval. If `endTime` is undefined, the result has no end either. */
 export function toInterval(interval: Interval | undefined): ProtoInterval | undefined {
   if (interval === undefined) return undefined;
   return { startTime: toTimestamp(interval.startTime), endTime: toTimestamp(interval.endTime) };

@@ -103,7 +103,8 @@ export function measurements(api: Api, direct: DirectProtocol): Partial<ServiceI
 
     cancelMeasurement: api.unary(async ({ name }, call) => {
       const cancelled = await call.run('cancelMeasurement', idsIn('measurement', name));
-      // Omit a JSON spec, because `write` would throw an error for it although the measurement is already cancelled.
+      // Omit a JSON spec. `write` would reject the spec, and the client would get an error although the measurement is
+      // now cancelled.
       return write(
         call,
         isJsonSpec(cancelled.measurementSpec) ? { ...cancelled, measurementSpec: undefined } : cancelled,

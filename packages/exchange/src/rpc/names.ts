@@ -1,4 +1,7 @@
-/** Parses resource names that have one pattern for each kind of party. */
+/**
+ * Parses resource names that can match several patterns. For example, each kind of party has its own pattern for
+ * certificates.
+ */
 import { type PatternName, parseName } from '@measurement-exchange/contract';
 import { malformedName } from './api.ts';
 

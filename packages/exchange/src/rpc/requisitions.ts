@@ -63,7 +63,8 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
         },
       };
       const refused = await call.run('refuseRequisition', idsIn('requisition', name), withEtag(body, etag));
-      // Omit a JSON spec, because `write` would throw an error for it although the requisition is already refused.
+      // Omit a JSON spec. `write` would reject the spec, and the client would get an error although the requisition is
+      // now refused.
       return write(
         call,
         isJsonSpec(refused.measurementSpec) ? { ...refused, measurementSpec: undefined } : refused,
@@ -82,7 +83,8 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
 
 /**
  * Returns the body with the etag. gRPC clients send an empty etag to match any version of the requisition. The REST
- * schema rejects an empty etag, so the body then has a placeholder, and `unchecked` has the empty etag.
+ * schema rejects an empty etag, so the body then has a placeholder. After the schema check, the empty etag in
+ * `unchecked` replaces the placeholder.
  */
 function withEtag<Body extends object>(body: Body, etag: string) {
   if (etag !== '') return { body: { ...body, etag } };
@@ -187,8 +189,8 @@ interface DuchyKeys {
 }
 
 /**
- * Returns the requisition's name that starts with the data provider. All gRPC clients use this name, even consumers.
- * The tombstone of a deleted requisition has no data provider, so its name is returned unchanged.
+ * Returns the form of the requisition's name that starts with the data provider's name. All gRPC clients use this form,
+ * even consumers. The tombstone of a deleted requisition has no data provider, so its name is returned unchanged.
  */
 function canonicalName({ name, dataProvider }: Requisition): string {
   return dataProvider === undefined ? name! : `${dataProvider}/requisitions/${name!.split('/').at(-1)}`;

@@ -48,8 +48,8 @@ export function algorithmOf(x509Der: Uint8Array): string {
 }
 
 /**
- * Returns the certificate's public key, or undefined if OpenSSL rejects the certificate. The exchange may have accepted
- * this certificate long ago, and callers must still be able to read the signed message.
+ * Returns the certificate's public key. If OpenSSL rejects the certificate, returns undefined instead of throwing. The
+ * exchange may have accepted the certificate long ago, and callers must still be able to read the signed message.
  */
 function keyOf(x509Der: Uint8Array) {
   try {

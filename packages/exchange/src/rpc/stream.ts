@@ -102,8 +102,8 @@ async function* streamed({ stream, progress }: Incoming): AsyncGenerator<Uint8Ar
 async function respond(stream: ServerHttp2Stream, response: UniversalServerResponse): Promise<void> {
   const { status, header, body, trailer } = response;
   const parts = body?.[Symbol.asyncIterator]();
-  // Wait for the first part before sending the headers. Connect may change the headers until the first part exists, and
-  // the trailers until the last part exists.
+  // Wait for the first part of the body before sending the headers. Connect may change the headers until the first part
+  // exists, and the trailers until the last part exists.
   let part = await parts?.next();
   if (stream.destroyed) return void (await parts?.return?.());
   const head: OutgoingHttpHeaders = { ...nodeHeaders(header), [HTTP2_HEADER_STATUS]: status };

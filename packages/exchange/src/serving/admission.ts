@@ -31,7 +31,7 @@ interface Flow {
   queue: WaitingQueue;
   slots: number;
   seenAt: number;
-  /** The credit at `creditAt`, in milliseconds of slot time. */
+  /** The credit at the time `creditAt`, in milliseconds of slot time. */
   credit: number;
   creditAt: number;
   pause?: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export class Admission {
   private readonly backlog = new Set<Flow>();
   private readonly slots: number;
   private readonly clock: () => number;
-  /** The moving average of the slots in use, at `loadAt`. */
+  /** The moving average of the number of slots in use, at the time `loadAt`. */
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;

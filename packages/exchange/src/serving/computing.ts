@@ -22,7 +22,7 @@ export class Computing {
   private readonly rates: RateLimiter;
   private readonly slots: Admission;
 
-  /** While a request's job waits for the thread or runs in the thread, the request releases its slot in `slots`. */
+  /** While a request's job waits for the thread or runs in the thread, the request holds no slot in `slots`. */
   constructor(rates: RateLimiter, slots: Admission) {
     this.rates = rates;
     this.slots = slots;

@@ -7,7 +7,7 @@ export type Credentials =
   /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };
 
-/** Credentials outside the Authorization header, which not every server accepts. */
+/** Credentials outside the Authorization header. Some servers do not accept such credentials. */
 interface Others {
   apiKey?: string | undefined;
   /** The client certificate of the TLS connection. */

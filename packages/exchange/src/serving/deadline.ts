@@ -13,8 +13,8 @@ export class Deadline {
   }
 
   /**
-   * Returns the result of `work`, or rejects at the deadline. After the deadline, `work` continues and keeps its slot
-   * until it ends.
+   * Returns the result of `work`, or rejects at the deadline. `work` continues after the deadline, and keeps its slot
+   * until `work` ends.
    */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -152,7 +152,10 @@ export class Pipeline {
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** Opens a stream. The pipeline ends the stream after a few minutes, or when the caller is no longer authorized. */
+  /**
+   * Opens a stream. The pipeline ends the stream after four to five minutes, or when the caller is no longer
+   * authorized.
+   */
   async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
     const { caller, match } = authorized;
     const deadline = new Deadline(caller.leftMs);

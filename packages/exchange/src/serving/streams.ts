@@ -2,7 +2,9 @@
 import { randomInt } from 'node:crypto';
 import type { Found, Watch } from '../operations/index.ts';
 
-/** Authorization is checked every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
+/**
+ * Authorization is checked every `checkMs`. A stream ends after 80% to 100% of `maxAgeMs`, and its caller reconnects.
+ */
 const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Delivers changes to webhooks in the background. A webhook is leased for one round, so that several processes share the
- * work and a slow endpoint delays only its own webhook.
+ * Delivers changes to webhooks in the background. A process leases each webhook for one round, so several processes
+ * can share the work. A slow endpoint delays only its own webhook.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../database/webhooks.ts';
@@ -84,7 +84,7 @@ export class Deliverer {
     for (let more = true; more && this.working.size < MAX_WORKING && !this.stopping.signal.aborted; ) {
       const { busy, most } = this.load(only);
       // All claimed webhooks may belong to one party, which may already have `most` rounds (see `load`). The limit is
-      // therefore the number of rounds that this party may still start.
+      // therefore at most the number of rounds that this party may still start.
       const limit = Math.min(MAX_WORKING - this.working.size, MAX_WORKING_OF_PARTY - most);
       const claimed = await claimWebhooks(db, clock(), LEASE_MS, limit, { except: busy, only });
       for (const leased of claimed) this.start(leased);

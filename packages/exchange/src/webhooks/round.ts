@@ -32,7 +32,10 @@ import { type Outcome, send } from './send.ts';
 export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint. Each connection sends deliveries of a different resource. */
 const MAX_CONNECTIONS = 8;
-/** An idle round waits this long for committed changes that cannot be read yet, because an older transaction is running. */
+/**
+ * An idle round, which has nothing to send yet, waits at most this long for committed changes that cannot be read yet,
+ * because an older transaction is running.
+ */
 const UNREADABLE_MS = 500;
 const MAX_SKIPPED_PAGES = 10;
 

@@ -7,9 +7,9 @@ import { addUnits, largerUnits, NOTHING, type Units } from './amounts.ts';
 import { type Interval, joinIntervals } from './intervals.ts';
 
 /**
- * A slice as a list of intervals for each axis. A person has one place on each axis, such as a VID or a sampling
- * bucket. The slice holds the people whose places are in its intervals on every axis. A slice without axes holds
- * everybody.
+ * A slice as a list of intervals for each axis. A person has one position on each axis, such as a VID or a sampling
+ * bucket. The slice holds the people whose position is in one of its intervals on every axis. A slice without axes
+ * holds everybody.
  */
 export type Slice = Readonly<Record<string, readonly Interval[]>>;
 
@@ -17,8 +17,8 @@ export type Slice = Readonly<Record<string, readonly Interval[]>>;
 export const EVERYBODY = '{}';
 
 /**
- * The limits for one place of the ledger: the number of slices, and the number of combinations of slices that one
- * person can be in. Beyond either limit, a new slice is charged to everybody.
+ * The limits for one place in the ledger: the number of slices, and the number of different combinations of slices that
+ * people can be in. Beyond either limit, the cost of a measurement with a new slice is charged to everybody.
  */
 const MAX_SLICES = 128;
 const MAX_COVERS = 1024;
@@ -66,8 +66,8 @@ export class SliceSums {
   }
 
   /**
-   * Returns the largest total charge of any one person. Epsilon, delta, and rho each have their own maximum. If
-   * `within` is given, considers only the people in that slice.
+   * Returns the largest total charge of any one person. The largest epsilon, delta, and rho may belong to different
+   * people. If `within` is given, considers only the people in that slice.
    */
   worst(charged: SlicedAmounts, within: string = EVERYBODY): Units {
     const common = charged.get(EVERYBODY) ?? NOTHING;
@@ -85,8 +85,8 @@ export class SliceSums {
   }
 
   /**
-   * Returns the largest combinations of slices that have a person in common, as indexes. Returns undefined if there are
-   * too many slices or combinations.
+   * Returns the largest combinations of slices that have a person in common. A combination is a list of indexes of
+   * `texts`. Returns undefined if there are too many slices or combinations.
    */
   private coversOf(texts: readonly string[]): number[][] | undefined {
     if (texts.length > MAX_SLICES) return undefined;
@@ -118,8 +118,8 @@ function partsIn(charged: SlicedAmounts): string[] {
 }
 
 /**
- * Finds the largest combinations of slices that one person can be in. A person's place on one axis is independent of
- * the places on the other axes, so the combinations of all axes are intersected.
+ * Finds the largest combinations of slices that one person can be in. A person's position on one axis is independent of
+ * the positions on the other axes, so the combinations of all axes are intersected.
  */
 function findCovers(slices: readonly Slice[]): number[][] | undefined {
   const axes = new Set(slices.flatMap((slice) => Object.keys(slice)));
@@ -138,8 +138,8 @@ function findCovers(slices: readonly Slice[]): number[][] | undefined {
 }
 
 /**
- * Looks up, for every place on an axis, the slices that include the place. Returns the different sets of slices, as bit
- * masks with one bit per slice.
+ * Finds, for every position on an axis, the slices that include the position. Returns the different sets of slices, as
+ * bit masks with one bit per slice.
  */
 function masksAlong(axis: string, slices: readonly Slice[]): Set<bigint> {
   const changes: { at: bigint; bit: bigint }[] = [];

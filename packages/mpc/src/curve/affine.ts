@@ -139,8 +139,8 @@ export class AffineBatches {
   }
 
   /**
-   * Replaces the slope with the tangent's slope where both points have the same x. For opposite points the slope does not
-   * matter, because their sum is the point at infinity.
+   * Replaces the slope with the tangent's slope where both points have the same x. Adds the indexes of opposite points
+   * to `infinite`. The slope of opposite points does not matter, because their sum is the point at infinity.
    */
   private useTangents(a: Points, infinite: number[]): void {
     const { field, slope, divisor } = this;

@@ -48,7 +48,7 @@ type Digits = (place: number) => Term;
 
 /** Each thread needs its own curve, because all batches of a curve share memory. */
 export class Curve extends AffineBatches {
-  /** Scratch batches for callers. Any other caller may overwrite them. */
+  /** Scratch batches that all callers share. Any caller may overwrite them. */
   readonly spare: readonly [Points, Points];
   private readonly sum: Points;
   private readonly chosen: Points;
@@ -68,7 +68,10 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /** Multiplies all points by one scalar. Only the choice of table entries and signs depends on the scalar. */
+  /**
+   * Multiplies all points by one scalar. The sequence of additions and doublings is the same for every scalar. The
+   * scalar only determines which table entries are added, and their signs.
+   */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));

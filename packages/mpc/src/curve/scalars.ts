@@ -46,7 +46,7 @@ export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8
   return products;
 }
 
-/** A digit of a scalar. All digits are odd, so every scalar takes the same number of additions. */
+/** A digit of a scalar. All digits are odd and therefore not 0, so every scalar takes the same number of additions. */
 export interface Digit {
   /** The index of a table entry. Entry i of the table is (2 i + 1) times the point. */
   entry: number;

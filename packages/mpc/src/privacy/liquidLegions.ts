@@ -189,9 +189,11 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 /**
  * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). `buckets` is
  * the number of frequencies that each share covers, 1 by default.
- * The people who are alone in their register are a sample of all people, drawn without replacement. Several people with the
- * same register and sampling indicator are counted as one person. The fraction of registers with such people bounds the
- * bias of a share, so the square of this fraction is added to the variance.
+ *
+ * Shares are computed from the people who are alone in their register. They are a sample of all people, drawn without
+ * replacement. However, several people in one register who have the same sampling indicator look like one person who is
+ * alone. The fraction of counted registers where this happens bounds the bias of a share, so the square of this fraction
+ * is added to the variance.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -266,10 +268,13 @@ const BLOCKS = 2048;
 
 /**
  * The number of blocks for covariances. This number is lower than for estimates, because covariances need fewer digits
- * and are computed for every pair of sketches. From one block to the next, p falls by about a twelfth. Sums have an
+ * and are computed for every pair of sketches. From one block to the next, p falls by less than a twelfth. Sums have an
  * error below 10⁻⁷.
  */
 const covarianceBlocks = ({ decayRate }: LiquidLegionsSize) => Math.max(64, Math.ceil(12 * decayRate));
 
-/** Replaces an infinite rate, for a register that everybody hits. 745 is the largest integer x for which e^−x is not 0. */
+/**
+ * Replaces an infinite rate, for a register that everybody hits. 745 is the largest integer x for which e^−x is not
+ * rounded to 0.
+ */
 const MAX_RATE = 745;

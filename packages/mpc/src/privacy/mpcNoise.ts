@@ -108,8 +108,8 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 
 /**
  * Draws the aggregator's part, an exact draw centered at 0. This part alone must provide the privacy that the charge
- * assumes, because a worker that colludes with the consumer can remove the noise of both workers. The part needs no
- * bound, because it is not a number of registers.
+ * assumes, because a dishonest worker that colludes with the consumer can leave out its own noise and cancel the other
+ * worker's noise. The part needs no bound, because it is not a number of registers.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

@@ -76,8 +76,8 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
     while (!enough(sigma * (1 + step))) step *= 2;
     sigma = leastEnough(sigma, sigma * (1 + step), enough);
   }
-  // The margin of 4e-9 covers the computation error of δ. Check the rounded variance again, because a slightly larger σ may
-  // have a slightly larger δ.
+  // The margin of 4e-9 covers the computation error of δ. Check the rounded variance again, because for discrete noise,
+  // a slightly larger σ may have a slightly larger δ.
   for (let variance = sigma * sigma * (1 + 4e-9); ; variance *= 1 + 1e-9) {
     const rational = roundedUp(exactRational(variance));
     if (enough(Math.sqrt(toNumber(rational)))) return rational;

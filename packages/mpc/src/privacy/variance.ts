@@ -89,8 +89,8 @@ export function relativeFrequencyVariance(params: RelativeFrequencyParams): numb
 }
 
 /**
- * The reach, the fraction of the reached people who are at a frequency, and the variances of both. The two errors are
- * independent.
+ * The reach, the fraction of the reached people who are at a frequency, and the variances of both. The errors of the
+ * reach and the fraction are independent.
  */
 export interface CountAtFrequencyParams {
   ratio: number;
@@ -106,9 +106,10 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the confidence interval of a product of two independent figures. The distance from the product to its lower
- * end follows from each figure's distance to its own lower end, by the formula for the standard deviation of a product.
- * The upper end is computed in the same way. The result is asymmetric if the two intervals are asymmetric.
+ * Returns the confidence interval of a product of two independent figures. The distance from the product to the lower
+ * end of the result follows from each figure's distance to the lower end of its interval, by the formula for the
+ * standard deviation of a product. The upper end is computed in the same way. The result is asymmetric if the two
+ * intervals are asymmetric.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

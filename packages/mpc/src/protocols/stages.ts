@@ -14,8 +14,8 @@ export interface StageRow<Run extends string = string> {
   stage: string;
   role: DuchyRole;
   /**
-   * The condition that ends a waiting stage: the computation reaches this state, or all these messages arrive. Mills do not
-   * run waiting stages.
+   * The condition that ends a waiting stage: the computation reaches `state`, or `message` has arrived from every duchy
+   * in `from`. Mills do not run waiting stages.
    */
   waitsFor?: { state: ComputationState } | { message: string; from: readonly Place[] };
   run?: Run;

@@ -53,9 +53,9 @@ export interface RingValues {
 
 /**
  * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of modulus − 1, and
- * rejected if the result is not below the modulus.
- * Bytes are drawn in batches, and the size of a batch is the number of bytes expected for the missing values. Unused bytes
- * of the last batch are skipped, so that all parties continue at the same byte.
+ * rejected if the result is not below the modulus. Bytes are drawn in batches. The size of a batch is the number of
+ * bytes that the missing values are expected to need. Unused bytes of the last batch are skipped, so that all parties
+ * continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;

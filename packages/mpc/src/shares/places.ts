@@ -37,10 +37,10 @@ const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
 /**
- * Returns code for rest = number − quotient · divisor. The quotient is estimated from the divisor's inverse. The low 32
- * bits are enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a
- * double rounds large quotients. After each of the next two 32-bit words, the rest differs from number mod divisor by
- * at most one divisor.
+ * Returns code for rest = number − quotient · divisor. The quotient is estimated from the divisor's inverse. The code
+ * computes only the low 32 bits of the rest, because the rest fits into them. After the first 64 bits, the magnitude of
+ * the rest is below divisor + 2^13, because a double rounds large quotients. After each of the next two 32-bit words,
+ * the rest differs from number mod divisor by at most one divisor.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));

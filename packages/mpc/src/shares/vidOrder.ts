@@ -40,7 +40,10 @@ export class VidPositions {
 
 /** The target size of a bucket: the number of VIDs that can be sorted in the processor's caches. */
 const BUCKET_SIZE = 2048;
-/** The number of hash bits that divide a bucket into smaller buckets. The bits follow those that choose the bucket. */
+/**
+ * The number of hash bits that divide a bucket into smaller buckets. They come right after the bits that choose the
+ * bucket.
+ */
 const INNER_BITS = 10;
 
 /**

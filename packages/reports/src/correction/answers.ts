@@ -36,7 +36,9 @@ export interface Answer {
   methodology: Methodology;
 }
 
-/** One measured number: a reach, a number of impressions, the seconds watched, or the people at a frequency. */
+/**
+ * One measured number: a reach, a number of impressions, the seconds watched, or the number of people at a frequency.
+ */
 export interface Row {
   planned: PlannedNeed;
   answer: Answer;

@@ -30,7 +30,10 @@ export function chiSquaredTail(chiSquared: number, degrees: number): number {
   return scale * fraction;
 }
 
-/** Returns ln Γ(value) by Stirling's series. Raises `value` to at least 10, where the series is exact to 15 digits. */
+/**
+ * Returns ln Γ(value) by Stirling's series. First shifts the argument to at least 10, where the series is exact to 15
+ * digits.
+ */
 function logGamma(value: number): number {
   let x = value;
   let shift = 0;

@@ -7,8 +7,8 @@ import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns bounds for each union of segments, and the n counts that together contain all its events. The sum of these
- * counts is at most n · cap · (reach of the union). For impressions, the sum is also at least Σ k · (people at
+ * Returns bounds for the counts of events. If n counts together contain all events of a union of segments, the sum of
+ * these counts is at most n · cap · (reach of the union). For impressions, the sum is also at least Σ k · (people at
  * frequency k), unless the cap is below the highest frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
@@ -71,7 +71,10 @@ function bounds(reach: readonly Row[], counts: readonly Row[], indexOf: (row: Ro
   ];
 }
 
-/** Adjusts counts by a few events, so that the bounds still hold after the numbers of people were rounded. */
+/**
+ * Restores the bounds that rounding has broken. Changes the largest count of each of these bounds by as little as
+ * necessary.
+ */
 export function settleCounts(
   values: Float64Array,
   constraints: readonly Constraint[],

@@ -10,7 +10,7 @@ import { isCount, type Methodology, type Row, sharesOf } from './answers.ts';
 import { noiseCovariance, noiseOf, ROUNDING } from './noiseCovariance.ts';
 
 /**
- * Returns how many people both row a and row b count. If both are the same row, this is the number of people it counts.
+ * Returns how many people are counted in both row a and row b. If a equals b, this is the number of people in row a.
  */
 export type Overlap = (a: number, b: number) => number;
 
@@ -101,7 +101,7 @@ function sketchCovariance(
   const { methodology } = a.answer;
   if (!('maxSize' in methodology)) return 0;
   const [p, q] = [shareOf(a), shareOf(b)];
-  // A row for one frequency has only a share of its union's people. Use the reach of the whole union instead.
+  // A row for one frequency contains only a part of its union's people, so use the reach of the whole union.
   const reaches = [reachOf(a, overlap(i, i)), reachOf(b, overlap(j, j))] as const;
   if (a.planned !== b.planned) {
     const common = Math.min(peopleInBoth(a.planned, b.planned, known, overlap), ...reaches);
@@ -118,8 +118,8 @@ function sketchCovariance(
 }
 
 /**
- * Returns how many people two unions have in common. Adds up the overlaps of all their frequencies, because the
- * solver's solution does not determine which frequency each of these people has.
+ * Returns how many people two unions have in common. Adds up the overlaps of all pairs of frequencies. The overlap of a
+ * single pair is arbitrary, because the answers do not determine it.
  */
 function peopleInBoth(a: PlannedNeed, b: PlannedNeed, { rows }: KnownSketches, overlap: Overlap): number {
   let sum = 0;

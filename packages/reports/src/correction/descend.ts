@@ -1,7 +1,7 @@
 /**
  * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of the number of
- * unknowns, so fitting all groups together takes much longer than fitting one after the other. Each round fits every
- * group in turn to the answers minus the people of the other groups. The rounds end when χ² hardly decreases.
+ * unknowns, so fitting all groups together takes much longer than fitting one group after the other. Each round fits
+ * every group in turn to the answers minus the people of the other groups. The rounds end when χ² hardly decreases.
  */
 import { type KindsOfPeople, NOBODY, type Problem } from './problem.ts';
 import { Search } from './search.ts';
@@ -15,7 +15,10 @@ const MOST_ROUNDS = 40;
 /** The rounds end if a round decreases χ² by less than this amount. */
 const CLOSE = 1e-3;
 
-/** Returns how many people of each kind fit the answers almost optimally. Returns NOBODY if there is only one group. */
+/**
+ * Returns kinds of people, with numbers that fit the answers almost optimally. Returns NOBODY if there is only one
+ * group.
+ */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
   // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only the

@@ -25,7 +25,10 @@ export interface Kind {
 export interface PeopleGroup {
   /** Finds kinds of people in this group whose reward, the sum of the `rewards` of their rows, exceeds `least`. */
   best(rewards: ArrayLike<number>, least: number): Kind[];
-  /** Estimates how many of the people that each row counts are in this group. `values` has the number for each row. */
+  /**
+   * For each row, estimates how many of the counted people are in this group. `values` contains the measured values of
+   * the rows.
+   */
   partOf(values: readonly number[]): number[];
 }
 
@@ -101,8 +104,8 @@ export class People {
   }
 
   /**
-   * If a need covers several groups, uses the value of the same need for this group alone. If there is no such need,
-   * divides the value evenly among the groups.
+   * Estimates this group's part of each value. If a need covers several groups, the part is the value of the same need
+   * for this group alone. If there is no such need, the value is divided evenly among the groups.
    */
   private partOf(needs: readonly NeedRows[], values: readonly number[]): number[] {
     const part = values.map(() => 0);
@@ -142,9 +145,9 @@ function idOf({ union, period, rows }: NeedRows): string {
 }
 
 /**
- * Returns the columns of kinds of people with this history. `best` lists the row with the highest reward of each need.
- * The first column has the best row of each distribution. Each other column replaces one of these rows with the row of
- * another frequency. Rows are sorted by need, so columns are sorted.
+ * Returns the columns of kinds of people with this history. `best` lists, for each need, the row with the highest
+ * reward. The first column has the best row of each distribution. Each other column replaces one of these rows with the
+ * row of another frequency. Rows are sorted by need, so columns are sorted.
  */
 function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonly number[]): Column[] {
   const column: number[] = [];

@@ -84,13 +84,14 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   squares.add(batch.map(({ one }) => one));
   // Accept even a small decrease. A kind of people may lower χ² little until the slack of its constraint is added, too.
   if (squares.chiSquared < before) return true;
-  // An unknown that is a linear combination of used ones cannot be added. Then try the one with the next-largest gain.
+  // An unknown that is a linear combination of used unknowns cannot be added. Then try the unknown with the
+  // next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
 }
 
 export const toleranceAt = (chiSquared: number) => Math.max(TOLERANCE, RELATIVE_TOLERANCE * chiSquared);
 
-/** Returns how much χ² falls if this unknown takes its best value and all other unknowns keep theirs. */
+/** Returns how much χ² falls if this unknown takes its best value and all other unknowns keep their values. */
 export function gainOf(one: Unknown, rewards: Float64Array): number {
   const reward = dotSparse(one, rewards);
   return reward <= 0 ? 0 : reward ** 2 / one.square;

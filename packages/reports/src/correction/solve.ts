@@ -61,7 +61,7 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
       `The correction of ${problem.values.length} answers is not optimal (by ${residual}).`,
     );
   }
-  // Each bound removes one dimension, unless it has slack: its slack then counts as one of the unknowns in `columns`.
+  // Each bound removes one dimension. If a bound has slack, this slack is also in `columns`, so the two cancel out.
   const bounds = system.target.length - problem.values.length;
   const dimension = Math.max(0, columns.length - bounds);
   return { columns, people: squares.coefficients, fitted, chiSquared, dimension, residual };

@@ -59,9 +59,9 @@ export class System {
 
   /**
    * Returns each row's reward: half the rate at which χ² falls when the row's fitted number grows, including the effect
-   * on the constraints. `all` has this half rate for each equation alone. Another person improves the fit only if the
-   * rewards of the rows that count the person add up to more than `price`. At the optimum, `price` is 0 unless the
-   * fitted people use up the population.
+   * on the constraints. `all` contains the half rate of each equation by itself. An additional person improves the fit
+   * only if the rewards of the rows that count the person add up to more than `price`. At the optimum, `price` is 0
+   * unless the fitted people use up the population.
    */
   rewards(all: Float64Array): { rewards: Float64Array; price: number } {
     const { values, population } = this.problem;

@@ -54,9 +54,9 @@ export interface DocumentFigure extends DocumentPlace {
 }
 
 export type DerivedName =
-  /** The people that all segments in `of` reached, and no other segment. */
+  /** The people reached by all segments in `of`, but by no other segment. */
   | 'overlap'
-  /** The people that this segment reached, but no earlier segment of the definition. */
+  /** The people reached by this segment, but by no earlier segment of the definition. */
   | 'incremental reach'
   /** The people that only this segment reached. */
   | 'exclusive reach'

@@ -24,7 +24,7 @@ export function overlapOf(report: Report, block: Block): Overlap[] {
     .sort((a, b) => b.people.value - a.people.value);
 }
 
-/** Returns, for each segment in `order`, the number of people that this segment reached, but no earlier segment. */
+/** Returns, for each segment in `order`, the number of people reached by this segment, but by no earlier segment. */
 export function incrementalReach(
   report: Report,
   order: readonly string[],
@@ -102,7 +102,8 @@ export function impressionsBeyond(
       `cap must be from 1 to ${frequencies.length}, the highest frequency of the distribution`,
     );
   }
-  // The people with 1 or more, 2 or more, and so on up to `cap` impressions add up to the impressions within the cap.
+  // The impressions within the cap are the sum of the numbers of people with at least 1, 2, and so on up to `cap`
+  // impressions.
   const upTo = (which: (estimate: Estimate) => number) =>
     frequencies.slice(0, cap).reduce((sum, { orMore }) => sum + which(orMore), 0);
   const least = (value: number) => Math.max(0, value);

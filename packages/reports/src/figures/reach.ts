@@ -103,8 +103,8 @@ function isPartOf(group: Group, larger: Group): boolean {
 }
 
 /**
- * Returns the names of a group's attributes. Groups with the same attributes are disjoint, and together they cover any
- * larger group, because a plan has all combinations of values.
+ * Returns the names of a group's attributes. Groups with the same attribute names are disjoint. Together they cover any
+ * larger group, because a plan has a group for each combination of values.
  */
 function attributesOf({ group }: AnsweredBlock): string {
   return Object.keys(group).sort().join();

@@ -1,4 +1,4 @@
-/** A report with all corrected figures. It also states how well the answers agree, and which ones are missing. */
+/** A report with all corrected figures. It also states how well the answers agree, and which answers are missing. */
 
 import type { Answer } from '../correction/answers.ts';
 import { type Correction, correct } from '../correction/correct.ts';

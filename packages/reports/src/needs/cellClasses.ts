@@ -6,8 +6,8 @@ import type { Segment } from '../definition/definition.ts';
 
 /**
  * Returns the sets of segments that an event can belong to, as bit masks. An event that matches a filter also belongs
- * to the segments that select its whole event group. The list omits the sets of events that match several filters,
- * because these sets are unions of listed sets.
+ * to the segments that select its whole event group. An event that matches several filters belongs to a union of listed
+ * sets. Such a union is not listed.
  */
 export function cellClasses(segments: readonly Segment[]): number[] {
   const whole = new Map<string, number>();

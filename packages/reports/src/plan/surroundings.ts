@@ -7,11 +7,12 @@ export interface Surroundings {
   computedBy(type: 'REACH' | 'REACH_AND_FREQUENCY', dataProviders: readonly string[]): ComputedBy | undefined;
   /** The number of people in the population. */
   population?: number;
-  /** The values of each attribute of the population. Default: those of `subpopulations`. */
+  /** The values of each attribute of the population. Default: the values in `subpopulations`. */
   attributes?: Readonly<Record<string, readonly string[]>>;
   /**
-   * The attributes of the population's people. If they are present, several disjoint groups cost only as much as
-   * the most expensive one. If they are absent, a plan assumes that one person may be in all groups.
+   * The attributes of the population's people. If they are present, several disjoint groups cost only as much as the
+   * most expensive one. If they are absent, a plan assumes that one person may be in all groups, so the costs of the
+   * groups add up.
    */
   subpopulations?: readonly Subpopulation[];
   /**

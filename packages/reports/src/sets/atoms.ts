@@ -42,7 +42,7 @@ export function unionWeights(set: AtomSet): Map<number, number> {
 
 /**
  * Returns the atoms that can have people, which are all unions of the masks in `cells`. Each mask lists the segments
- * that include the same events: those of an event group, or those that match a filter in it.
+ * that include the same events: all events of an event group, or the events of the group that match a filter.
  */
 export function possibleAtoms(segments: number, cells: readonly number[]): number[] {
   const isPossible = new Uint8Array(1 << segments);

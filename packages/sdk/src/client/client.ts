@@ -71,8 +71,8 @@ export function createClient(options: ClientOptions): ExchangeClient {
 function methodOf(sender: Sender, routes: readonly Route[]) {
   const call = async (args: CallArguments) => send(sender, prepareCall(routes, args), args.signal);
   const { properties = {}, required = [] } = routes[0]!.response as Keywords;
-  // If `nextPageToken` is optional, the list ends, and the method returns a listing of its items. If the token is
-  // required, as in the list of changes, every page has a next page, so callers read page by page.
+  // If `nextPageToken` is optional, the list has a last page, and the method returns a listing of its items. If the
+  // token is required, as in the list of changes, every page has a next page, so callers read page by page.
   const isList = Object.hasOwn(properties, 'nextPageToken') && !required.includes('nextPageToken');
   if (!isList) return (args: CallArguments = {}) => call(args);
   return (args: CallArguments = {}) =>

@@ -9,7 +9,7 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** Thrown if the response did not come from an exchange: a proxy's page, a redirect, or a truncated body. */
+/** Thrown if a response is not a valid exchange response, such as a proxy's page, a redirect, or a truncated body. */
 export class UnexpectedResponse extends Error {
   /** The HTTP status; 0 if the browser hides it. */
   readonly status: number;

@@ -44,10 +44,7 @@ export interface Follower {
   close(): void;
 }
 
-/**
- * The minimum polling interval while changes are being followed. During that time, polls only find changes that were
- * missed.
- */
+/** The minimum polling interval while the watch works. Polls are then needed only to find changes that were missed. */
 const NET_MS = 30_000;
 /** The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource. */
 const MAX_CHANGES = 50;

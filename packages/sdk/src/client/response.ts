@@ -58,7 +58,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Decodes the response. Throws the exchange's error, or UnexpectedResponse if it is not a valid exchange response. */
+/** Decodes the response. Throws the error that it contains, or UnexpectedResponse if the response is not valid. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {

@@ -116,7 +116,10 @@ class Watch {
     }
   }
 
-  /** Reads one stream until it ends. `broken` is the number of consecutive broken streams. Returns the new number. */
+  /**
+   * Reads one stream until it ends. `broken` is the number of consecutive broken streams so far. Returns this number
+   * including the new stream, or 0 if the new stream worked.
+   */
   private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
     // After a failure, read a page first, because the exchange serves pages even when it has too many streams.
     if (this.failures > 0) yield* this.page(0);
@@ -126,8 +129,8 @@ class Watch {
       await this.sleep(ending.retryMs ?? backoffMs(1));
       return 0;
     }
-    // Read a page to find out what is broken. If the exchange is unreachable, this throws; otherwise, only streams are
-    // broken.
+    // Read a page to find out what is broken. If the exchange is unreachable, reading the page throws. Otherwise, only
+    // streams are broken.
     yield* this.page(0);
     if (broken + 1 < MAX_BROKEN) await this.sleep(backoffMs(broken + 1));
     else this.giveUpStreams(ending.broken);

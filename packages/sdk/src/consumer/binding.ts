@@ -115,7 +115,10 @@ function askedOf({ parameters, dataProviders, referenceId }: Visible): string {
   return JSON.stringify([toBase64(parameters), [...dataProviders].sort(), referenceId ?? null]);
 }
 
-/** Returns a keyed hash of the request. Without the consumer's private key, nobody can forge it or recover the request. */
+/**
+ * Returns a keyed hash of the request. Without the consumer's private key, nobody can forge the hash or recover the
+ * request.
+ */
 function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest): Promise<Uint8Array> {
   const { parameters, referenceId } = visibleIn(request);
   const selections = request.dataProviders

@@ -59,12 +59,13 @@ export interface Consumer {
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
-   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` if a check fails.
+   * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` if a check
+   * fails.
    *
-   * This consumer must have signed the spec, and the spec must contain exactly the nonce hashes of the data providers. If
-   * duchies compute the measurement, there must be one result, signed by their aggregator, and the consumer must accept
-   * all of the duchies. Otherwise, there must be one result signed by each data provider. Each result must have the
-   * requested type and be encrypted for this measurement alone.
+   * This consumer must have signed the spec, and the spec must contain exactly the nonce hashes of the data providers.
+   * If duchies compute the measurement, there must be one result, signed by their aggregator, and the consumer must
+   * accept all of the duchies. Otherwise, there must be one result signed by each data provider. Each result must have
+   * the requested type and be encrypted for the public key in the spec.
    *
    * Pass `request` too, because otherwise the exchange could return another of this consumer's measurements under this
    * name.

@@ -65,8 +65,8 @@ function filtersOf(dataProviders: ReadRequest['dataProviders']): Placed[] {
 }
 
 /**
- * Returns the event group, or undefined if it does not exist. Without an event group's attributes, only the syntax and
- * the function names of a filter are checked.
+ * Returns the event group, or undefined if it does not exist. If it does not exist, its filter is checked only for
+ * syntax and function names.
  */
 async function read({ client, credentials, signal }: Dependencies, id: string) {
   try {

@@ -40,7 +40,7 @@ export interface OpenedResults {
   /** The protocol and duchies. Undefined if each data provider computed its own result. */
   computed: DuchyProtocol | undefined;
   dataProviders: string[];
-  /** Reads each result. Throws `ResultRejected` if a result does not have the requested figures. */
+  /** Decrypts, verifies, and reads each result. Throws `ResultRejected` if a check fails. */
   read<T>(read: (result: specs.Measurement_Result, signer: string) => T): Promise<T[]>;
 }
 
@@ -66,7 +66,10 @@ export async function openMeasurement(
   return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
 }
 
-/** Verifies a measurement and its results. Throws `ResultRejected` if a check fails. */
+/**
+ * Verifies a measurement, and that each expected party has one result. The returned `read` verifies the results
+ * themselves. Throws `ResultRejected` if a check fails.
+ */
 export async function openResults(
   deps: Dependencies,
   measurement: Measurement,
@@ -103,7 +106,7 @@ export async function openResults(
 
 /**
  * Verifies that this consumer created the measurement. If duchies compute it, also verifies that the consumer accepts
- * them.
+ * the duchies and that the measurement has its own result key.
  */
 async function readOwn(
   deps: Dependencies,

@@ -41,7 +41,7 @@ export class OwnershipFault extends Fault<
 /**
  * Returns the measurement's spec and result key. Throws `OwnershipFault`, `CertificateFault`, or `ConsentError` unless
  * this consumer created the measurement and nobody changed it. If `request` is given, the measurement must have been
- * created from it.
+ * created from this request.
  */
 export async function requireOwn(
   deps: Dependencies,
@@ -148,8 +148,8 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
 }
 
 /**
- * Throws unless the spec contains each data provider's nonce hash and no others. With a binding, each hash must also match
- * the nonce that the binding has for the provider.
+ * Throws unless the spec's nonce hashes are exactly the nonce hashes of the data providers. With a binding, each hash
+ * must also match the nonce that the binding has for the provider.
  */
 async function requireNonces(
   { nonceHashes }: PlainSpec,

@@ -67,8 +67,8 @@ function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
 }
 
 /**
- * Warns about intervals that end before an event group's first recorded event, after its last one, or in the future.
- * `known` contains event groups as read from the exchange.
+ * Returns warnings about intervals that end before an event group's first recorded event, after its last recorded
+ * event, or in the future. `known` contains event groups as read from the exchange.
  */
 export function unrecorded(
   dataProviders: ReadRequest['dataProviders'],

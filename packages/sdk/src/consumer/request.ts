@@ -59,7 +59,7 @@ export interface MeasurementRequest {
   modelLine?: string;
   /**
    * The protocol to use. If it is not set or cannot compute the request, the exchange chooses a protocol. The
-   * measurement's `protocolConfig` contains the chosen protocol, and its timeline contains the reason.
+   * measurement's `protocolConfig` contains the chosen protocol, and the measurement's timeline explains the choice.
    */
   protocol?: Protocol;
   /** The caller's own reference, which is stored with the measurement. */
@@ -87,7 +87,7 @@ export interface Interval {
 
 /** A validated request, with defaults filled in. */
 export interface ReadRequest {
-  /** The MeasurementSpec without its key and nonce hashes. */
+  /** The MeasurementSpec without the nonce hashes and the public key for encrypting results. */
   spec: PlainSpec;
   dataProviders: { name: string; selection: Selection }[];
   title: string | undefined;

@@ -43,7 +43,10 @@ export function encodeRequisitionSpec(
   return toBinary(specs.RequisitionSpecSchema, message);
 }
 
-/** Packs the result key for a spec. Both specs must contain the same bytes, because providers compare them. */
+/**
+ * Packs the public key for encrypting results. Both specs must contain this key with the same bytes, because providers
+ * compare the key in one spec with the key in the other.
+ */
 function measurementPublicKey(keyset: Uint8Array): Any {
   return create(AnySchema, {
     typeUrl: TYPE_URLS.EncryptionPublicKey,

@@ -114,7 +114,7 @@ async function concluded(waited: Waited, measurement: Measurement): Promise<Meas
   throw await failureOf(waited, measurement);
 }
 
-/** Returns the reason that a measurement ended without a result. */
+/** Returns the error to throw for a measurement that ended without a result. */
 export async function failureOf(
   waited: Omit<Waited, 'name'>,
   measurement: Measurement,

@@ -6,8 +6,8 @@ export type Expr = Parsed['expr'];
 export type Kind<C extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: C }>['value'];
 
 /**
- * The prefixes of identifiers that stand for attributes. No identifier that a filter contains can start with these
- * prefixes, so an attribute is never confused with a macro's variable.
+ * The prefixes of identifiers that stand for attributes. An identifier in the text of a filter cannot start with one of
+ * these prefixes, so an attribute is never confused with a macro's variable.
  */
 const VALUE = '@value:';
 const PRESENT = '@present:';
@@ -15,8 +15,8 @@ export const valueKey = (attribute: string) => VALUE + attribute;
 export const presentKey = (attribute: string) => PRESENT + attribute;
 
 /**
- * Returns the attribute that a resolved identifier refers to. If `present` is true, the identifier tests whether the
- * attribute is present. Otherwise, the identifier is the attribute's value.
+ * Returns the attribute that a resolved identifier refers to, or undefined for any other expression. If `present` is
+ * true, the identifier tests whether the attribute is present. Otherwise, the identifier is the attribute's value.
  */
 export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
   return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;
@@ -80,7 +80,7 @@ export function pathOf({ operand, field }: Kind<'selectExpr'>): string[] | undef
   return at?.exprKind.case === 'identExpr' ? [at.exprKind.value.name, ...path] : undefined;
 }
 
-/** Returns the expression that a path such as `a.b.c` begins with. */
+/** Returns the leftmost operand of a path, such as `a` for `a.b.c`. */
 export function rootOf(expr: Expr): Expr {
   let at = expr;
   while (at.exprKind.case === 'selectExpr' && at.exprKind.value.operand) at = at.exprKind.value.operand;

@@ -325,7 +325,8 @@ class Checker {
       variables: new Map([...scope.variables, ...variables]),
     });
     const items = itemsOf(range);
-    // The accumulated value has size 0 here, because `total` below includes its size.
+    // Set the accumulated value's size to 0 here, so that `step.size` is only the size that one step adds. `total` is
+    // the size after all steps.
     const inner = within([
       [fold.accuVar, { type: accumulated, size: 0 }],
       [fold.iterVar, { type: item, size: items.size }],

@@ -102,7 +102,7 @@ export const environment: CelEnv = celEnv({
     ),
     // The library wrongly reports an overflow for quotients above 2^63.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
-    // Replaces the library's function, which takes milliseconds and allows any year.
+    // Replaces the library's function, which takes milliseconds instead of seconds and allows any year.
     celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>
       create(TimestampSchema, { seconds: requireYear(seconds) }),
     ),

@@ -47,7 +47,7 @@ export async function onboard(
   const before = await client.getParty({ name: file.name }).catch(unless(/_NOT_FOUND$/));
   const key = before?.publicKey && publicKeyJson(before.publicKey);
   const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
-  // Stop before anything is written if the key differs, so that an outdated file cannot restore an old key.
+  // Stop before anything is written if another key is registered, so that an outdated file cannot restore an old key.
   if (key !== undefined && !sameKey) {
     throw new Error(
       `${file.name} is on board with another public key. To replace the key: ` +

@@ -17,7 +17,7 @@ export class PartyFileError extends Error {
   override readonly name = 'PartyFileError';
 }
 
-/** Returns the party file in this JSON object. Throws PartyFileError if its contents are inconsistent. */
+/** Reads a party file from a parsed JSON object. Throws PartyFileError if the file is incomplete or inconsistent. */
 export async function parsePartyFile(json: object): Promise<PartyFile> {
   const file = json as PartyFile;
   const problem = await problemOf(file);

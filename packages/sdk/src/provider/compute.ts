@@ -223,8 +223,8 @@ function sharesOf(counts: bigint[]): Record<string, number> {
 }
 
 /**
- * Divides by the width as a 32-bit float, and rounds down. The division is exact before the rounding, because a float
- * is a ratio of two integers.
+ * Divides by the width as a 32-bit float, and rounds down. A float is a ratio of two integers, so the quotient is exact
+ * until it is rounded down.
  */
 function divideByWidth(value: bigint, width: number): bigint {
   const { numerator, denominator } = exactRational(Math.fround(width));

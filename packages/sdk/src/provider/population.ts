@@ -88,7 +88,7 @@ export function openPopulation(spec: PopulationSpec): Population {
   };
 }
 
-/** The order of subpopulations, ranges, and attributes does not change the fingerprint. */
+/** Returns the fingerprint, which does not depend on the order of subpopulations, ranges, and attributes. */
 function fingerprintOf(parts: readonly Subpopulation[]): string {
   const texts = parts.map(({ ranges, values }) =>
     JSON.stringify([

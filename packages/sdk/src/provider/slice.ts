@@ -1,4 +1,7 @@
-/** Finds the slice of people to charge for a requisition. Only these people's events can change its result. */
+/**
+ * Finds the slice of people to charge for a requisition. Only the events of these people can change the requisition's
+ * result.
+ */
 import { sampledRegisters } from '@measurement-exchange/contract';
 import { EVERYBODY, type Interval, type Slice, sliceText } from '@measurement-exchange/mpc/charges';
 import { BUCKET_COUNT, bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
@@ -24,7 +27,10 @@ export function slicesOf(
   };
 }
 
-/** A person is in the slice if at least one of the event groups can select the person. */
+/**
+ * Returns the slice of people whose events the filter of at least one of these event groups can select. Returns
+ * everybody if one of the filters can select everybody.
+ */
 function vidsOf({ vids, vidSpace }: SelectedPeople, eventGroups: readonly number[]): Slice {
   const selected = eventGroups.map((i) => vids[i]);
   return selected.includes(undefined)
@@ -33,9 +39,9 @@ function vidsOf({ vids, vidSpace }: SelectedPeople, eventGroups: readonly number
 }
 
 /**
- * Returns the people in the sample, or everybody if a part of a filter is evaluated for people who are not in the sample.
- * For the share-shuffle protocol, a person's position in the population decides whether the person is in the sample. For
- * other protocols, a hash of the VID decides.
+ * Returns the slice of people who are in the sample. Returns everybody if CEL evaluates a part of a filter, because CEL
+ * then also reads attributes of people outside of the sample. For the share shuffle protocol, a person's position in
+ * the population decides whether the person is in the sample. For other protocols, a hash of the VID decides.
  */
 function sampleOf({ vidSampling, shareShuffle }: VerifiedRequisition, people: SelectedPeople): Slice {
   if (people.isEvaluated) return {};

@@ -52,7 +52,7 @@ export interface VerifyContext extends SelectionContext {
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
   minimumEpsilon?: number | undefined;
-  /** The settings for protocols with duchies. A protocol without settings is refused. */
+  /** The settings for protocols with duchies. A requisition is refused if its protocol has no settings here. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;

@@ -8,8 +8,8 @@ import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
 /**
- * The maximum number of lookups that are sent together. Each lookup waits for the lookups before it, so the number is
- * small.
+ * The maximum number of lookups that are sent together. The maximum is small, because each lookup waits for the lookups
+ * before it.
  */
 const MAX_TOGETHER = 8;
 

@@ -39,7 +39,10 @@ export interface Query {
  * them.
  */
 interface DriverQuery {
-  /** The name of the statement whose result comes next. The driver uses it to record that the statement is prepared. */
+  /**
+   * The name of the statement whose result comes next. The driver uses this name to record that the statement is
+   * prepared.
+   */
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
@@ -61,8 +64,8 @@ const NO_ROWS: Described = {
 };
 
 /**
- * Statements that are sent together. If one statement fails, all of them fail, because the server skips the statements
- * after the failed one.
+ * Statements that are sent together. If one statement fails, all of them fail: PostgreSQL skips the statements after
+ * the failed one, and rolls back the statements before it.
  */
 class RoundTrip extends DriverQuery {
   private readonly queries: Query[];

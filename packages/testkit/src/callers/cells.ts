@@ -43,8 +43,8 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // If the path names only an owner, the owner itself is the target. Then leave out absent targets of the two existing
-  // owners, because these owners are not absent.
+  // If the path names only an owner, the owner itself is the target. The first and second owner exist, so leave out
+  // their absent targets.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
@@ -52,10 +52,11 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Selects targets to test for a caller, so that not every caller tests every target. If the caller is the first owner
- * and may call the operation, returns all targets. Otherwise, returns the targets with the caller's own ID and,
- * depending on `turn`, up to two others: two for callers that may call the operation, one for the operator, and one in
- * every third turn for others. Consecutive turns select all targets in a cycle. Stress runs test all targets instead.
+ * Selects the targets that a caller tests, so that not every caller tests every target. The first owner tests all
+ * targets of an operation that it may call. In all other cases, the caller tests the targets with its own ID and
+ * additional targets that depend on `turn`: two if the caller may call the operation. If it may not, the operator tests
+ * one, and other callers test one in every third turn. Consecutive turns go through all targets in a cycle. Stress runs
+ * do not call this function, and test all targets.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];

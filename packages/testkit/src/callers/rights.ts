@@ -15,7 +15,7 @@ export interface Row {
   absent?: string;
   /** The status that allowed callers get if the target exists. The default is 200. */
   present?: string;
-  /** Where the request names resources in addition to its path. */
+  /** The part of the request that names resources in addition to the path. */
   names?: 'query' | 'body';
 }
 
@@ -119,8 +119,8 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${MC}/changes:watch`]: { may: consumerOwn },
   [`GET ${DP}/changes:watch`]: { may: providerOwn },
   'GET duchies/*/changes:watch': { may: { duchy: 'own' } },
-  // Certificate get: own certificates and those of any counterparty, but not of a competitor. All parties read those of
-  // duchies. The operator reads all.
+  // Certificate get: consumers and providers read their own certificates and each other's, but not those of a
+  // competitor. All parties read those of duchies. Duchies and the operator read all.
   [`GET ${MC}/certificates/*`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: NO_CERTIFICATE,
@@ -150,7 +150,7 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${MC}/eventGroups/*`]: { may: consumerOwn, absent: NO_EVENT_GROUP },
   [`GET ${MC}/eventGroups`]: { may: consumerOwn },
   [`GET ${MC}/eventGroups/*:decode`]: { may: consumerOwn, absent: NO_EVENT_GROUP },
-  // Certificate create, list, revoke and releaseHold: own certificates, and the operator for all.
+  // Certificate create, list, revoke and releaseHold: each party for its own certificates, and the operator for all.
   ...certificateRows(MC, { measurementConsumer: 'own', operator: 'any' }),
   ...certificateRows(DP, { dataProvider: 'own', operator: 'any' }),
   ...certificateRows('duchies/*', { duchy: 'own', operator: 'any' }),

@@ -133,7 +133,7 @@ async function run(
 }
 
 const quoted = (text: string) => `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
-/** The engine accepts a numeric setting only without quotes. */
+/** Returns a setting's value as SQL. Numbers get no quotes, because chDB does not accept a quoted number. */
 const settingText = (text: string) => (/^\d+$/.test(text) ? text : quoted(text));
 
 function kill({ parameters }: Statement, response: ServerResponse): void {

@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { isStress } from '../rounds.ts';
 
 /**
- * Properties of each kind of noise after division by its standard deviation: the variance of its square, and the
- * probability that its absolute value is above 5.
+ * Properties of each kind of noise after division by the noise's standard deviation: the variance of the squared value,
+ * and the probability that the absolute value is above 5.
  */
 const SHAPES = {
   DISCRETE_GAUSSIAN: { squareVariance: 2, tail: 0 },

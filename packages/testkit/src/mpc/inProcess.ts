@@ -1,6 +1,7 @@
 /**
  * Runs operations in this thread instead of worker threads, so that small computations do not wait for threads to
- * start, and so that planted bugs take effect. Worker threads would load the unchanged source files.
+ * start, and so that bugs that the rig plants in the code take effect. Worker threads would load the source files
+ * without these bugs.
  */
 import {
   type Input,

@@ -1,7 +1,7 @@
 /**
- * Draws random counts fast: occupied registers of a sketch, and the noise of duchies. Thousands of draws of a sketch
- * with 100,000 registers take seconds. Tests compare the product's formulas with these counts, so this file does not
- * use those formulas.
+ * Draws random counts fast: occupied registers of a sketch, and the noise of duchies. Thousands of draws for a sketch
+ * with 100,000 registers take only seconds. Tests compare the product's formulas with these counts, so this file does
+ * not use those formulas.
  */
 import type { MpcNoise } from '@measurement-exchange/mpc/sketches';
 import type { Dice } from './world.ts';
@@ -54,7 +54,10 @@ function binomial(n: number, p: number, dice: Dice): number {
   return hits;
 }
 
-/** Finds the registers in which at least 35 people are expected. These count as occupied without drawing people. */
+/**
+ * Returns the number of registers in which at least 35 people are expected, and the fraction of people who fall into
+ * these registers. These registers count as occupied without drawing people.
+ */
 function certainRegisters(size: Size, people: number) {
   const { maxSize, decayRate } = size;
   const full = (maxSize / decayRate) * Math.log((densityOf(size, 0) * people) / 35);

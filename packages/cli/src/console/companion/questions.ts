@@ -1,4 +1,4 @@
-/** Decrypts the questions of measurements and the metadata of event groups. Reads a few of them at a time. */
+/** Decrypts the questions of measurements and the metadata of event groups. Reads up to 10 at a time. */
 import type { OpenedMetadata, OpenedQuestion } from '@measurement-exchange/console/companion';
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import {
@@ -25,8 +25,8 @@ export interface Questions {
 }
 
 /**
- * Caches decrypted questions, because a question never changes. An error is not cached, because the next attempt may
- * succeed, for example with a root that was added meanwhile.
+ * Returns an object that decrypts questions, and caches them because a question never changes. Errors are not cached,
+ * because the next attempt may succeed, for example with a root that was added meanwhile.
  */
 export function createQuestions(client: ExchangeClient, consumer: Consumer): Questions {
   const cache = new LRUCache<string, { question?: Question }>({

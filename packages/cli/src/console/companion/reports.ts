@@ -1,4 +1,4 @@
-/** Plans, runs and opens the reports of a consumer. A run continues after its call has returned. */
+/** Plans, runs and opens the reports of a consumer. A run continues after the call that started it has returned. */
 import {
   type OpenedDefinition,
   type OpenedReport,

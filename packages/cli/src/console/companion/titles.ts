@@ -17,8 +17,8 @@ interface Titled {
 type Pages = AsyncIterator<{ measurements: Measurement[] }>;
 
 /**
- * Returns the search function, which caches decrypted titles, newest first. A search reads older titles until it has enough
- * matches or reaches a limit.
+ * Returns a function that searches titles. The function caches decrypted titles, and returns the newest matches first.
+ * A search reads older titles until it has enough matches or reaches a limit.
  */
 export function createTitleSearch(client: ExchangeClient, parent: string, questions: Questions) {
   let titles: Titled[] = [];

@@ -15,8 +15,8 @@ import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
 /**
- * The maximum number of last week's computations to read, so that the check does not take long. Parties that took part
- * only in last week's other computations are not checked.
+ * The maximum number of last week's computations to read, so that the check does not take long. A party that took part
+ * only in further computations is treated as if it had taken part in none.
  */
 const MAX_COMPUTATIONS = 2_000;
 

@@ -17,7 +17,7 @@ import { readPartyFile } from '../../files/partyFile.ts';
 export interface Subject {
   name: string;
   config: DuchyConfig;
-  /** Undefined for a demo duchy, because the exchange itself created its certificate. */
+  /** Undefined for a demo duchy: its certificate needs no check, because the exchange itself created it. */
   certificate: X509Certificate | undefined;
   /** Connects to the exchange as this duchy. Throws if the address of the exchange is missing. */
   connect(): Promise<ExchangeClient>;

@@ -78,8 +78,8 @@ export function useHealth() {
 }
 
 /**
- * Returns a function that looks up the display name of a party. If there is none, as for the operator, the function
- * returns the capitalized ID.
+ * Returns a function that looks up the display name of a party. For a party without a display name, such as the
+ * operator, the function returns the capitalized ID.
  */
 export function useDisplayNames(): (name: string) => string {
   const { data } = useHealth();

@@ -113,7 +113,10 @@ export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventG
   };
 }
 
-/** Returns the interval from the draft's first to its last day. A day that did not change keeps its time of day. */
+/**
+ * Returns the interval from the draft's first to its last day. Keeps the exact time of a day that the user did not
+ * change.
+ */
 function intervalOf(draft: Draft, before: Draft, { dataAvailabilityInterval: kept }: Partial<EventGroup>) {
   if (draft.from === '') return undefined;
   const startTime = draft.from === before.from ? kept!.startTime : `${draft.from}T00:00:00Z`;

@@ -81,7 +81,7 @@ export function useCosts(): ReadonlyMap<string, number> {
 }
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
-/** Returns the requests that the agent holds until an operator confirms their event group references. */
+/** Returns the requests that the agent holds until the provider's operator confirms their event group references. */
 export function useHeld(): ReadonlyMap<string, HeldQuestion> {
   const { data } = useAgent();
   const held = data === undefined || 'missing' in data ? [] : data.view.heldQuestions;

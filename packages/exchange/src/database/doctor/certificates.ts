@@ -1,6 +1,6 @@
 /**
- * Checks the certificates. Also finds pending measurements that depend on a revoked certificate although no revocation
- * cascade is left that would fail these measurements.
+ * Checks the certificates. Also finds pending measurements that depend on a revoked or held certificate, but that no
+ * revocation cascade will fail.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';

@@ -13,8 +13,8 @@ const STEPS = `
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
 /**
- * Returns a query for the names of resources with a step in the log that meets the condition. Skips transitions without
- * a resource, which the check `orphan` finds.
+ * Returns a query for the names of resources whose transition log has a step that meets `condition`. Skips transitions
+ * without a resource, which the check `orphan` finds.
  */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)

@@ -36,7 +36,7 @@ export interface WordedReport extends Report {
   time: Timestamp;
 }
 
-/** `publicKey` is the key for which the requisition is encrypted. */
+/** A requisition with `publicKey`, the key for which the requisition is encrypted. */
 export type RequisitionWithKey = RequisitionOutline & Pick<RequisitionContent, 'publicKey'>;
 export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWithKey>;
 

@@ -1,6 +1,6 @@
 /**
- * Computes the time at which a pending measurement will end automatically, and problems that may occur before that
- * time.
+ * Computes the time at which a pending measurement will end automatically, and lists problems that may occur before
+ * that time.
  */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';

@@ -6,7 +6,7 @@ import { capabilitiesOf } from '../../domain/party.ts';
 export type Party = MeasurementConsumer & DataProvider & Duchy;
 
 export function viewParty(party: PartyWithCertificate): Party {
-  // Show the certificate with which other parties verify the key's signature before they encrypt with the key.
+  // Show the certificate that other parties use to verify the public key's signature before they encrypt with the key.
   const certificate = party.publicKeyCertificate ?? party.preferredCertificate;
   const isProvider = party.name.startsWith('dataProviders/');
   return {

@@ -5,8 +5,8 @@ import { noLongerDefault, type PopulationRecord, populationName } from '../../do
 import type { Version } from '../mutate.ts';
 
 /**
- * Only one population can be the default. If `population` is the new default, `save` in the result turns the current
- * default into an ordinary population. Otherwise, `save` does nothing.
+ * Ensures that only one population is the default. If `population` is the new default, `save` in the result turns the
+ * current default into an ordinary population. Otherwise, `save` does nothing.
  */
 export function takeDefault(
   population: PopulationRecord,

@@ -51,7 +51,10 @@ function totalOf(counts: MeasurementCount[]): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns a count for each state. If counting stopped at the limit, every state may have more measurements. */
+/**
+ * Returns a count for each state. If counting stopped at the limit, sets `more` for every state, because each state may
+ * have more measurements.
+ */
 function countsOf(states: readonly string[], counts: MeasurementCount[]): StateCount[] {
   const more = totalOf(counts) > MAX_COUNT || undefined;
   return states.map((state) => {

@@ -49,8 +49,8 @@ async function oneDelivery(exchange: Exchange, id: string, webhookId: string): P
   let number: bigint;
   return {
     count() {
-      // Check whether the delivery exists only after the webhook is locked. The lock fails if the webhook belongs to
-      // another party.
+      // Look for the delivery only here, when the webhook is already locked. Locking fails if the webhook belongs to
+      // another party, so the caller learns nothing about that party's deliveries.
       ({ number } = requireDelivery(kept, webhookId));
       return 1;
     },

@@ -4,7 +4,7 @@ import type { Handler } from '../context.ts';
 import { changeWebhook } from './change.ts';
 import { viewDelivery } from './view.ts';
 
-/** Stores a test delivery, which a background job sends, so that a slow receiver does not delay this request. */
+/** Stores a test delivery. A background job sends the delivery, so that a slow receiver does not delay this request. */
 export const testWebhook: Handler<'testWebhook'> = (exchange, call, request) =>
   changeWebhook('testWebhook', exchange, call, request, async (tx, { party, id }, now) => {
     requireTestable(await countTests(tx, id));

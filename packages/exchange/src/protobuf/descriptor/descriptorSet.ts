@@ -25,14 +25,14 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * `maxMessages` rejects a malicious set of empty elements: in an ordinary set, an element takes at least 8 bytes.
- * `maxDepth` is just below the protobuf runtime's limit of 100 levels.
+ * `maxMessages` rejects a malicious set of empty elements, which take only 2 bytes each. In an ordinary set, an element
+ * takes at least 8 bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
 /**
- * The maximum size of a set as JSON. A set of this size fills a list page. JSON needs its own limit, because one byte of
- * an option can become a long name.
+ * The maximum size of a set as JSON. A set of this size fills a list page. JSON needs its own limit, because an enum
+ * value that takes one byte in an option may have a long name in JSON.
  */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 
@@ -49,14 +49,20 @@ export interface DescriptorSet {
 
 export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
 
-/** Field paths in violations are relative to the set. The empty path means the set itself. */
+/**
+ * Reads and checks a descriptor set. Field paths in violations are relative to the set. The empty path means the set
+ * itself.
+ */
 export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSetResult {
   return Report.of((report) =>
     'bytes' in input ? printed(link(input.bytes, report), report) : fromPlainJson(input.json, report),
   );
 }
 
-/** Returns undefined for a set that an earlier version of the exchange accepted, but that cannot be converted to JSON. */
+/**
+ * Converts a set to JSON. Returns undefined if the set cannot be converted. Only an earlier version of the exchange
+ * accepted such sets.
+ */
 export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   try {
     return jsonText(

@@ -36,7 +36,7 @@ export interface OptionSchema {
   optionsOf: Map<string, Set<string>>;
 }
 
-/** Modifies the given files. Returns undefined if the set declares no custom options. */
+/** Builds the schema. Modifies the given files. Returns undefined if the set declares no custom options. */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
   if (files.length === 0) return undefined;
@@ -108,7 +108,7 @@ export function openEnum(proto: EnumDescriptorProto): void {
 
 function asField(extension: DescExtension): DescriptorProto['field'][number] {
   const field = clone(FieldDescriptorProtoSchema, extension.proto);
-  // The name contains the number, because two full names may map to the same property name.
+  // The field's name contains the number, because two full names may map to the same property name.
   field.name = `option${extension.number}`;
   field.jsonName = `[${extension.typeName}]`;
   field.extendee = '';

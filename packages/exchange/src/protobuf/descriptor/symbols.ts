@@ -158,8 +158,9 @@ class Declaring {
   }
 
   /**
-   * Adds a name to its scope. If the name is invalid or not unique, reports a violation and returns false instead. The
-   * name belongs to the child `step[index]` of the element at `path`, or without a `step`, to the element itself.
+   * Adds a name to its scope. If the name is invalid or not unique, reports a violation and returns false. The name
+   * belongs to the child `step[index]` of the element at `path`. Without `step`, the name belongs to the element
+   * itself.
    */
   private name(scope: Scope, name = '', path?: Path, step?: string, index?: number): boolean {
     if (this.report.full) return false;

@@ -100,7 +100,10 @@ class JsonReader {
     return result;
   }
 
-  /** `json` is a singular field, a list item, or a map value. `at` builds the path's text only if it is needed. */
+  /**
+   * Reads a singular field, a list item, or a map value. `at` returns the path's text, and is called only if the text
+   * is needed.
+   */
   private value(field: DescField, json: JsonValue, at: () => string): unknown {
     if (json === null && !takesNull(field)) return this.fault(at(), 'must not be null');
     if (field.message) return this.message(field.message, json, at());

@@ -68,8 +68,8 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
     try {
       toJson(desc, message);
     } catch {
-      // Report this, because some valid messages have no JSON form: for example, a timestamp in the year 10000, or a
-      // Value that is empty or NaN.
+      // Some valid messages have no JSON form: for example, a timestamp in the year 10000, or a Value that is empty or
+      // NaN. Report them as violations.
       report.add(at, '', `is a ${desc.typeName} that JSON has no form for`);
     }
   }

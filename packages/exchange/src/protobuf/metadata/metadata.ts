@@ -31,13 +31,15 @@ export interface Metadata {
 export type MetadataResult = Metadata | { violations: Violation[] };
 
 /**
- * The maximum size of a message as bytes and as JSON. JSON has its own limit, because a few bytes can become a long name,
- * and the JSON of 50 messages must fit in a response.
+ * The maximum size of a message as bytes and as JSON. JSON has its own limit, because a field or an enum value that
+ * takes only a few bytes may have a long name in JSON, and because the JSON of 50 messages must fit in a response.
  */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
-/** Field paths in violations are relative to the Any. The empty path means the Any itself. */
+/**
+ * Reads and checks metadata. Field paths in violations are relative to the Any. The empty path means the Any itself.
+ */
 export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResult {
   return Report.of((report) => {
     const given = any as JsonValue;
@@ -50,7 +52,7 @@ export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResu
   });
 }
 
-/** Field paths in violations are relative to the message, except for `typeUrl`. */
+/** Decodes a serialized message. Field paths in violations are relative to the message, except for `typeUrl`. */
 export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: Uint8Array): MetadataResult {
   return Report.of((report) => fromBytes(schema, 'typeUrl', typeUrl, value, report));
 }

@@ -55,9 +55,9 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Limits the cost of a metadata message. The runtime takes a microsecond per field of each nested message's type. A
- * message of depth 28 always fits in a request, because a request's JSON may have 64 levels, and each level of the
- * message takes at most two of them.
+ * Limits the cost of a metadata message. For each nested message, the runtime takes a microsecond per field of the
+ * message's type. A message of depth 28 always fits in a request, because a request's JSON may have 64 levels, and each
+ * level of the message takes at most two levels of JSON.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
@@ -65,7 +65,7 @@ const MAX_DEPTH = 28;
 
 /**
  * Links a descriptor set. Returns undefined if this fails: for example, if its well-known files differ too much from
- * ours, or if a chain of message types, in which each type has a field of the next type, is too long.
+ * ours, or if a chain of message types is too long. In a chain, each type has a field of the next type.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {

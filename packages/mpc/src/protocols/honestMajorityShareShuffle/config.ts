@@ -14,7 +14,10 @@ export function rolesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleC
   ];
 }
 
-/** Returns no violations. A config can be checked only together with the spec, which `parametersOf` in limits.ts does. */
+/**
+ * Returns no violations, because a config can be checked only together with a spec. `parametersOf` in limits.ts checks
+ * both.
+ */
 export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }

@@ -40,8 +40,8 @@ export interface NoiseParameters extends LiquidLegionsParams {
   publisherNoise: MpcNoise;
   /**
    * Each duchy adds at least this many copies of the publisher noise register and of the padding register, even without
-   * noise. For reach, the aggregator subtracts both registers. For frequencies, the aggregator recognizes both
-   * registers, because each has more copies than there are providers.
+   * noise. For reach, the aggregator subtracts both registers from the number of distinct registers. For frequencies,
+   * the aggregator recognizes both registers, because each has more copies than there are providers.
    */
   knownRegisters: number;
   /** The number of noise registers that each duchy adds, regardless of the noise that it draws. */

@@ -25,7 +25,10 @@ export class RingSetup<P extends NoiseParameters> {
     this.form = form;
   }
 
-  /** Appends noise to the providers' sketches, encrypted under the combined key of all duchies. Every duchy runs this. */
+  /**
+   * Appends noise registers to the providers' sketches. The noise is encrypted under the combined key of all duchies.
+   * Every duchy runs this stage.
+   */
   async setup(sketches: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const { registerBytes, countsNoise } = this.form;
     for (const sketch of sketches) checkBlocks(sketch, registerBytes, 'a sketch');

@@ -109,7 +109,8 @@ export class StageWork {
       }
     };
     try {
-      // Use one more lane than threads, so that a thread that finishes a batch finds the next batch already queued.
+      // Each lane has one batch in the pool at a time. Use one more lane than threads, so that a thread that finishes a
+      // batch finds the next batch already queued.
       await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
     } finally {
       isFailed = true;

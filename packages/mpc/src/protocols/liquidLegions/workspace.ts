@@ -47,7 +47,7 @@ export class Workspace {
     this.other = new Ciphertexts(curve);
   }
 
-  /** Returns the public key for a compressed point. Caches the last few keys with their tables. */
+  /** Returns the public key for a compressed point. Caches the last KEPT_KEYS keys with their tables. */
   key(bytes: Uint8Array): ElGamalPublicKey {
     const name = Buffer.from(bytes).toString('hex');
     const key = this.keys.get(name) ?? new ElGamalPublicKey(this.curve, bytes);

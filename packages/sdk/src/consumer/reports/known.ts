@@ -61,8 +61,8 @@ export class Known {
   }
 
   /**
-   * Returns a need's measurements: the adopted ones, and then the ones from reports, in the order of the attempts to
-   * answer the need. `key` is the need's own key.
+   * Returns a need's measurements: first the adopted measurements, and then the measurements from reports, in the order
+   * of the attempts to answer the need. `key` is the need's own key.
    */
   async measurements(key: string): Promise<Measurement[]> {
     const names = new Set<string>(this.adopted.get(key));

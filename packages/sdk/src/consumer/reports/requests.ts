@@ -69,7 +69,7 @@ function dataProvidersIn({ cells, period, group }: Need): RequestedDataProvider[
   }));
 }
 
-/** Returns a CEL filter for the cell's events that belong to people in the group. Undefined if all events match. */
+/** Returns a CEL filter for the cell's events that belong to people in the group, or undefined if all events match. */
 function cellFilter(cell: Cell, group: Group): string | undefined {
   const events = filterOf(cell);
   const people = Object.entries(group).map(

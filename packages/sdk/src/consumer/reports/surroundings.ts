@@ -124,8 +124,9 @@ function accepted(
 }
 
 /**
- * Returns a need of the same type and data providers as the union. It covers the first period of the report, with all
- * event groups and filters that the report uses for these data providers.
+ * Returns an example of a measurement that the report needs, with the type and the data providers of the union. The
+ * example covers the first period of the report, with all event groups and filters that the report uses for these data
+ * providers.
  */
 function exampleOf(
   definition: ReportDefinition,

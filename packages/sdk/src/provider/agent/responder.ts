@@ -123,7 +123,7 @@ export class Responder {
       requireRecorded(verified.selection, clock.now(), graceHours);
       throw error;
     });
-    // Check this first, so that a requisition that can never be computed is refused now instead of deferred.
+    // Call `requireComputable` first, so that a requisition that can never be computed is refused now, not deferred.
     const people = await requireComputable(verified, methodology);
     requireServed(verified.selection, isServed);
     requireRecorded(verified.selection, clock.now(), graceHours);

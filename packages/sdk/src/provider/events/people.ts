@@ -1,6 +1,6 @@
 /**
- * Resolves `person.<attribute>` in filters. The provider's own population determines the attributes of each VID. The
- * events and the exchange do not.
+ * Resolves `person.<attribute>` in filters. The attributes of each VID come from the provider's own population, never
+ * from the events or the exchange.
  */
 import { gapsBetween, type Interval, joinIntervals } from '@measurement-exchange/mpc/charges';
 import { FilterError } from '../../filters/errors.ts';

@@ -5,7 +5,8 @@ export interface EventQuery extends Watch {
   eventGroups: EventGroupSelection[];
   vidSampling: { start: number; width: number };
   /**
-   * The model line that assigned the VIDs. If the events have several VID columns, it selects one (see `vidColumns`).
+   * The model line that assigned the VIDs. If the events have several VID columns, the model line determines which
+   * column is used (see `vidColumns`).
    */
   modelLine?: string | undefined;
 }

@@ -26,8 +26,8 @@ export interface CheckedQuery {
 /** The people whose events a query can depend on. */
 export interface SelectedPeople {
   /**
-   * Identifies the VID column and the provider's population, because the same VID may mean another person in another
-   * column.
+   * Identifies the VID column and the provider's population, because the same VID may mean a different person in
+   * another column or population.
    */
   vidSpace: string;
   /** For each event group of the query, the VIDs whose events its filter can select. Undefined: everybody. */

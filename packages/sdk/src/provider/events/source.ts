@@ -25,8 +25,8 @@ export interface EventSource {
   canHold(time: Date): boolean;
   /**
    * Runs `work` with a reader. All statements of a reader see the same events, if the store supports that. Progress is
-   * reported to each query's own `onProgress`. `watch.onProgress` is never called, and only shows that a query wants
-   * progress reports.
+   * reported to each query's own `onProgress`. `watch.onProgress` is never called. If it is set, the source tracks the
+   * progress of the queries.
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**
@@ -51,7 +51,7 @@ export type ColumnRole = 'vid' | 'timestamp' | 'eventGroup' | 'duration' | 'coun
 export interface SourceColumn {
   role: ColumnRole;
   name: string;
-  /** The engine's name of the type, such as `BIGINT`. */
+  /** The engine's name for the type, such as `BIGINT`. */
   type: string;
   nullable: boolean;
 }
@@ -142,9 +142,9 @@ export interface SourceSelection {
   interval: { start: Date; end: Date };
   /** The VIDs whose events are selected. Absent: VIDs do not matter, and events without a VID are selected, too. */
   vids?: VidRanges | undefined;
-  /** The part of the filter that runs in SQL. It selects an event only if it is true, not if it is NULL. */
+  /** The part of the filter that runs in SQL. An event is selected if this SQL gives true, but not if it gives NULL. */
   sql?: SqlTemplate | undefined;
-  /** The part of the filter that CEL evaluates. Several selections may share it. */
+  /** The part of the filter that CEL evaluates. Several selections may share one `Matching` object. */
   matching?: Matching | undefined;
 }
 

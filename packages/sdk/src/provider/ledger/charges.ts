@@ -3,7 +3,7 @@
 import { fromUnits, type Measure, type PrivacyAmount, type Units } from '@measurement-exchange/mpc/charges';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 
-/** The cost of a result for the events of one event group reference on one UTC day, for the people in a slice. */
+/** The cost of a result for the events of one event group reference on one UTC day, for the people in `slice`. */
 export interface Charge {
   /** The event group reference, which selects rows in the provider's data. The event group's name has no effect. */
   reference: string;

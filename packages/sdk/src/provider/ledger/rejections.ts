@@ -1,4 +1,4 @@
-/** Stores which uploads duchies have rejected. Each rejection is kept until its requisition is closed. */
+/** Stores which uploads duchies have rejected, until the upload succeeds or its requisition is closed. */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 

@@ -39,7 +39,7 @@ export interface ConsumerSpending {
   /** Empty for charges from earlier versions, which did not record the consumer. */
   measurementConsumer: string;
   measurements: number;
-  /** The largest amount that the consumer spent on any one person, event group reference and day. */
+  /** The largest amount that the consumer spent on any one person, for one event group reference and one day. */
   most: PrivacyAmount;
 }
 

@@ -1,4 +1,4 @@
-/** Stores a ledger's slices of people, and adds up the amounts that were charged to each slice. */
+/** Stores a ledger's slices, which are groups of people, and adds up the amounts that were charged to each slice. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
   addUnits,
@@ -12,7 +12,7 @@ import type { Statements } from './statements.ts';
 /** An amount that was charged to one of a ledger's slices. */
 export type SliceRow = Units & { slice: number | bigint };
 
-/** The slices of an open ledger, by their IDs. */
+/** The slices of an open ledger, in memory. Each slice has an ID and a text that describes its people. */
 export class StoredSlices {
   readonly sums = new SliceSums();
   private readonly statements: Pick<Statements, 'selectSlices' | 'insertSlice'>;
@@ -50,7 +50,7 @@ export class StoredSlices {
   }
 }
 
-/** Returns the sum of the rows of each slice. The keys are the texts of the slices. */
+/** Adds up the charged amounts of each slice. The keys of the returned map are the texts of the slices. */
 export function amountsOf(rows: Iterable<SliceRow>, texts: ReadonlyMap<number, string>): SlicedAmounts {
   const amounts = new Map<string, Units>();
   for (const { slice, epsilon, delta, rho } of rows) {

@@ -67,7 +67,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Counts a duchy's rejections of each upload that it has not stored yet. A row is deleted with the upload's file. */
+/** Counts how often a duchy rejected each upload that is not stored yet. A row is deleted with the upload's file. */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,
@@ -91,7 +91,10 @@ CREATE TABLE held (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** The measurement of each requisition that was charged or refused, so that the operator sees who asked. */
+/**
+ * The measurement of each requisition that was charged or refused. The measurement's name tells the operator which
+ * consumer asked.
+ */
 export const QUESTIONS = `
 CREATE TABLE questions (
   requisition TEXT PRIMARY KEY,

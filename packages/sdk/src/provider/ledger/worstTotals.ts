@@ -25,7 +25,7 @@ export function worstTotals(database: DatabaseSync): Total[] {
   return totals;
 }
 
-/** Adds up rows of a ledger for the person with the largest total charge. */
+/** Adds up rows of a ledger, and finds the largest total charge of any one person. */
 export class WorstOf {
   readonly sums = new SliceSums();
   private readonly texts: ReadonlyMap<number, string>;

@@ -15,7 +15,10 @@ function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** Adds a rejection to `earlier`. The new rejection counts only if the wait after the last counted one is over. */
+/**
+ * Returns the record `earlier` with one more rejection. The count increases only if the wait after the last counted
+ * rejection is over.
+ */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,

@@ -35,7 +35,10 @@ export function openShareFiles(folder: string, provider: string) {
   };
 }
 
-/** IDs are safe in file names, because they have only letters, digits, `-`, and `_`. */
+/**
+ * Returns the name of the file for a requisition. IDs are safe in file names, because they have only letters, digits,
+ * `-`, and `_`.
+ */
 function fileName(name: string): string {
   const ids = parseName('requisition', name);
   if (ids === undefined) throw new Error(`${JSON.stringify(name)} is not the name of a requisition.`);

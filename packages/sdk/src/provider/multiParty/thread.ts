@@ -1,5 +1,6 @@
 /**
- * Starts a worker thread for work that would block the event loop. The thread responds to each message with one message.
+ * Starts a worker thread for work that would block the event loop. The thread responds to each message with one
+ * message, and may send progress reports before the response.
  */
 import { Worker } from 'node:worker_threads';
 import type { Watch } from '../events.ts';

@@ -40,8 +40,8 @@ export function uploadUrl(endpoint: string, requisition: string, { allowHttp = f
 }
 
 /**
- * Thrown if the duchy did not store the upload. This class is not an ExchangeError, so that callers do not mistake a
- * duchy's error for an error from the exchange.
+ * Thrown if the duchy did not confirm that it stored the upload. This class is not an ExchangeError, so that callers do
+ * not mistake a duchy's error for an error from the exchange.
  */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
@@ -66,7 +66,9 @@ export class UploadFailed extends Error {
   }
 }
 
-/** Resolves when the duchy has stored the upload. Throws UploadFailed if the duchy did not store it. */
+/**
+ * Resolves when the duchy confirms that it stored the upload. Throws UploadFailed if the duchy does not confirm this.
+ */
 export async function sendUpload(options: UploadOptions): Promise<void> {
   const file = await open(options.file);
   try {

@@ -28,8 +28,8 @@ export interface DuchyContext {
 }
 
 /**
- * Requires that all duchies are different and trusted. A duchy with two roles would see data that must stay hidden. `at` is
- * where the requisition names the duchy.
+ * Requires that all duchies are different and trusted. A duchy with two roles would see data that must stay hidden. The
+ * `at` of a participant is the field of the requisition that names the duchy.
  */
 export function requireKnownDuchies(
   participants: readonly { duchy: string; role: string; at: RefusalPlace }[],

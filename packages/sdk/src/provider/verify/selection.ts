@@ -116,8 +116,8 @@ async function ownEventGroup(
 }
 
 /**
- * Refuses an interval that ends before the first recorded event. An interval that ends after the last recorded event is not
- * refused, because its events may still be recorded.
+ * Refuses an interval that ends before the first recorded event. An interval that ends after the last recorded event is
+ * accepted, because the later events may still be recorded.
  */
 function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInterval): void {
   const since = eventGroup.dataAvailabilityInterval?.startTime;

@@ -102,9 +102,10 @@ const placeOf = (member: keyof ShareShuffleConfig) =>
   `protocolConfig.honestMajorityShareShuffle.${member}` as const;
 
 /**
- * Requires a suitable ring modulus. For reach and frequency, a sum of frequencies must stay below the largest value of
- * the ring, which marks noise. For reach, the sum is at most the number of providers, and must not wrap around to 0.
- * The modulus for reach must also be prime, because otherwise multiplying a sum by a random value would not hide it.
+ * Requires a suitable ring modulus. For reach and frequency, the sum of a person's frequencies must stay below the
+ * largest value of the ring, because that value marks noise. For reach, the sum is at most the number of providers, and
+ * must not wrap around to 0. The modulus for reach must also be prime, because otherwise multiplying a sum by a random
+ * value would not hide the sum.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;

@@ -101,8 +101,8 @@ function monthsWith(day: Day, shown: readonly Day[], last: Day): Day {
 }
 
 /**
- * Returns the day that the Tab key focuses: the current day if its month is shown, and otherwise the first day shown.
- * Undefined if `month` does not contain that first day.
+ * Returns the day that the Tab key focuses: the current day if its month is shown. Otherwise, returns the first day of
+ * `month` if `month` is the first shown month, or else undefined.
  */
 function tabStopOf(month: Day, current: Day, shown: readonly Day[]): Day | undefined {
   const isShown = shown.some((other) => other.slice(0, 7) === current.slice(0, 7));

@@ -55,7 +55,10 @@ export function Groups({ ask }: { ask: Picking }) {
   );
 }
 
-/** Returns the event groups that are picked, and at most MAX_SHOWN others that contain the text. `hidden` counts the rest. */
+/**
+ * Returns the picked event groups, and at most MAX_SHOWN other event groups that match the text. `hidden` is the number
+ * of further matches.
+ */
 export function search(
   all: readonly Asked[],
   text: string,

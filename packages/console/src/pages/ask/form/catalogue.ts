@@ -13,7 +13,7 @@ export interface Catalogue {
   isWhole: boolean;
   /** The number of people in the default population. Undefined if there is no default population. */
   people: number | undefined;
-  /** The values of each attribute of the default population, such as `sex`. */
+  /** The values of each attribute, such as `sex`, in the default population. */
   attributes: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -117,7 +117,7 @@ function OverTime({ form, change }: { form: ReportForm; change: (part: Partial<R
   );
 }
 
-/** Picks attributes of the population to group by. */
+/** Lets the user pick the attributes of the population by which the figures are grouped. */
 function GroupBy({ defining: { form, change, catalogue } }: { defining: Defining }) {
   const attributes = Object.entries(catalogue.attributes);
   if (attributes.length === 0) {

@@ -19,7 +19,10 @@ export interface ReportForm extends Pick<AskForm, 'title' | 'groups' | 'days' | 
   hasWatchTime: boolean;
   /** Attributes of the population by which to break down the reach. */
   groupBy: readonly string[];
-  /** Wanted half-width of the total reach's interval, in percent of the reach. Undefined splits the budget evenly. */
+  /**
+   * The wanted half-width of the total reach's interval, in percent of the reach. If undefined, the budget is split
+   * evenly.
+   */
   precision: number | undefined;
   /** The share of a usual daily budget that the report may use. */
   budgetShare: number;
@@ -127,8 +130,8 @@ const own = ({ sets }: ReportForm) =>
 
 function figuresOf(form: ReportForm, names: readonly string[], all: string): FigureRequest[] {
   const { precision, maximumFrequency } = form;
-  // Include the people whom all segments reached. This figure needs the reach of every union of segments, which also
-  // determines the overlap of every combination.
+  // Add the number of people that all segments reached. It is computed from the reach of every union of segments, and
+  // these reaches also determine the overlap of every combination.
   const overlap = form.hasOverlap && names.length > 1 ? [...names, IN_ALL] : [];
   const others = [...overlap, ...own(form).map(({ name }) => name.trim())];
   const periods: Periods = form.overTime === 'daily' ? 'daily' : 'weekly(MONDAY)';

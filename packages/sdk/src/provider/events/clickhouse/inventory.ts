@@ -50,8 +50,8 @@ export async function overview(
 }
 
 /**
- * Counts the distinct VIDs, and those outside of the population. Ranges do not overlap, so only the last range that
- * begins at or before a VID can contain the VID.
+ * Counts the distinct VIDs, and how many of them are outside of the population. The population's ranges do not overlap,
+ * so only the last range that begins at or before a VID can contain the VID.
  */
 export async function countVids(
   server: Server,

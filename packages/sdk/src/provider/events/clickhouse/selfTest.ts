@@ -1,4 +1,7 @@
-/** Checks that a server computes as the agent expects, applies the agent's settings, and lets the account only read. */
+/**
+ * Checks three things: the server computes as the agent expects, the server applies the agent's settings, and the account
+ * has read-only access.
+ */
 import { sampleBucket } from '../buckets.ts';
 import { EventsUnavailable } from '../errors.ts';
 import type { Watch } from '../source.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads the columns of the event table, and refuses a table whose rows may change later, unless FINAL leaves out the
- * replaced rows.
+ * Reads the columns of the event table. Refuses a table whose rows may change later. If later rows replace or cancel
+ * earlier ones, the table is accepted if the agent reads it with FINAL.
  */
 import { Parameters, quoteName } from './parameters.ts';
 import type { Server } from './server.ts';

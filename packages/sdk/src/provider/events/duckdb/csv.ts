@@ -19,7 +19,7 @@ export async function csvReader(engine: Engine, files: string[], names: RoleName
   const guessed = await columnsOf(engine, reading(files, 'ignore_errors = true'));
   const columns = withTypes(guessed, names);
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]));
-  // Fix the guessed types now, so that files added later do not change them.
+  // Use the guessed types for every query, so that files added later do not change the types.
   const typed = (zoned: DuckDBType) =>
     `types = {${columns.map((column) => typeText(column, zoned)).join(', ')}}`;
   const read = reading(files, typed(VARCHAR));

@@ -13,7 +13,7 @@ import { connectRemote, isRemote, type RemoteFiles, requireAllowed } from './rem
 import { type Parameters, quoteText } from './sql.ts';
 
 export interface Engine {
-  /** Runs `work` with a new connection, and converts the engine's errors to EventsUnavailable. */
+  /** Runs `work` with a new connection, and converts the engine's errors to EventsUnavailable or QueryFailed. */
   use<T>(watch: Watch, work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   /** Like `use`, for work that yields values one after another. */
   stream<T>(watch: Watch, work: (connection: DuckDBConnection) => AsyncIterable<T>): AsyncGenerator<T>;

@@ -72,8 +72,8 @@ export class Lease {
 }
 
 /**
- * Converts the engine's plain Errors to EventsUnavailable. Filters are checked before they reach the engine, so an error
- * comes from the data, the disk, or the engine itself.
+ * Converts the engine's plain Errors to EventsUnavailable, or to QueryFailed if the query may have caused the error. An
+ * invalid filter is never the cause, because filters are checked before they reach the engine.
  */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;

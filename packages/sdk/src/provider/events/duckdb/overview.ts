@@ -42,7 +42,7 @@ export function countVids(
   return engine.use(watch, async (connection) => {
     await fillRanges(connection, population ?? []);
     const parameters = new Parameters();
-    // Ranges do not overlap, so only the last range that begins at or before a VID can contain the VID.
+    // The population's ranges do not overlap, so only the last range that begins at or before a VID can contain it.
     const sql = `SELECT count(*), count(*) FILTER (WHERE last IS NULL OR vid > last)
       FROM (SELECT DISTINCT ${vid} AS vid FROM ${table.from(parameters)} WHERE ${vid} IS NOT NULL)
       ASOF LEFT JOIN ranges ON vid >= first`;

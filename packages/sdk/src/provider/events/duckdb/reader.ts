@@ -46,7 +46,10 @@ export class FileReader implements EventReader {
     this.tables = new MatchingTables(connection, opened.columns);
   }
 
-  /** Uses a second connection, because filling a temporary table on the first connection would end the stream. */
+  /**
+   * Streams the combinations over a second connection, because filling a temporary table on the first connection would
+   * end the stream.
+   */
   combinations(
     query: SourceQuery,
     attributes: readonly string[],

@@ -77,8 +77,8 @@ function referenceSql(column: TableColumn): Pick<Columns, 'reference' | 'referen
 }
 
 /**
- * Whether the text is an integer in the form that PostgreSQL writes, without leading zeros. Other texts match no
- * integer.
+ * Whether the text is an integer in the form that PostgreSQL writes, without leading zeros. Any other text differs from
+ * every value of an integer column.
  */
 const isDecimal = (text: string) => /^(?:0|-?[1-9]\d{0,19})$/.test(text);
 const isSigned = (text: string) => isDecimal(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);

@@ -54,7 +54,7 @@ export async function vidsOf(
       ranges.map((range) => String(range[end])),
       'int8[]',
     );
-  // Ranges do not overlap, so only the last range that begins at or before a VID can contain it.
+  // The population's ranges do not overlap, so only the last range that begins at or before a VID can contain the VID.
   const isInside = `coalesce(vid <= (${bind('end')})[width_bucket(vid, ${bind('start')})], false)`;
   const outside = population === undefined ? '0' : `count(*) FILTER (WHERE NOT ${isInside})`;
   const vid = columns.vids.get(column)!;

@@ -121,7 +121,7 @@ class PeopleBatch<F extends VidForm> {
 }
 
 /**
- * Replaces a VID outside of 1 to MAX_VID with 0. A VID that a number cannot hold exactly is outside of this range,
- * too.
+ * Replaces a VID outside of 1 to MAX_VID with 0. A VID that a JavaScript number cannot represent exactly is always
+ * outside of this range.
  */
 const smallVid = (vid: number) => (vid >= 1 && vid <= MAX_VID ? vid : 0);

@@ -49,7 +49,7 @@ const FAREWELL_MS = 500;
 /** The number of rows in a batch. More rows need more memory, and fewer rows need more round trips. */
 const BATCH = 1 << 13;
 
-/** Returns settings for the session, because the settings of a server, a database, or a role could change results. */
+/** Returns settings that override those of the server, the database, and the role, which could change results. */
 function settingsOf({ timeoutMs, canCheckClient }: SessionOptions): Record<string, string> {
   return {
     search_path: 'pg_catalog',
@@ -59,7 +59,7 @@ function settingsOf({ timeoutMs, canCheckClient }: SessionOptions): Record<strin
     // If a policy hides rows, the statement must fail instead of returning a smaller count.
     row_security: 'off',
     cursor_tuple_fraction: '1',
-    // Compiling a long filter takes longer than running it.
+    // Turn off just-in-time compilation, because compiling a long filter takes longer than running it.
     jit: 'off',
     statement_timeout: String(timeoutMs),
     idle_in_transaction_session_timeout: String(timeoutMs),
