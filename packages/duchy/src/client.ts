@@ -42,7 +42,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
 // biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
 type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Wraps a call to count its failures. A listing fails only while it is iterated, so `countedListing` counts those. */
+/** Wraps a call to count failures. A listing fails only during iteration, so `countedListing` counts its failures. */
 function counted(call: Call, count: (error: unknown) => void): Call {
   return (args) => {
     const called = call(args);

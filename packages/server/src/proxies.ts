@@ -26,7 +26,8 @@ function rangeProblem(range: string): string | undefined {
     return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
   }
   if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
-  // ::ffff:0:0/96 would include every IPv4 address.
+  // An IPv4 address written as IPv6 starts with ::ffff. Reject it, because ::ffff:0:0/96 would include every IPv4
+  // address.
   if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {
     return 'is an IPv4 address written as IPv6. Write it as IPv4.';
   }

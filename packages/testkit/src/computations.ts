@@ -74,8 +74,8 @@ export function useComputations(overrides: Partial<Config> = {}): ComputationWor
 }
 
 /**
- * Returns a world without parties and duchies. As soon as the exchange runs, the caller must add them to the object
- * that `world` returns.
+ * Returns a world that has no parties and no duchies yet. Its functions read them from the object that `world` returns.
+ * The caller must add them to that object as soon as the exchange runs.
  */
 export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
   return {

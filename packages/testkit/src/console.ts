@@ -119,7 +119,7 @@ async function patientContext(browser: Browser, options: BrowserContextOptions):
   return context;
 }
 
-/** Opens a new link of the console, which signs the browser in, and then opens the path. */
+/** Signs the browser in with a new link of the console, and then opens the path. */
 async function show(context: BrowserContext, running: RunningConsole, path: string): Promise<OpenPage> {
   const page = await context.newPage();
   const errors = watchErrors(page);

@@ -108,7 +108,7 @@ export async function startExchange(
 
 /**
  * Starts an exchange before the tests of this file or block and stops it after them. The tests fail if `stop` returns
- * errors. The returned object is filled when the exchange runs.
+ * errors. The returned object stays empty until the exchange has started.
  */
 export function useExchange(overrides: Partial<Config> = {}, prepare?: Prepare): TestExchange {
   const exchange = {} as TestExchange;

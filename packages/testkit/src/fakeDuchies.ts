@@ -1,4 +1,4 @@
-/** Three duchies on a real exchange that accept uploads and report them, but do not compute. */
+/** Three fake duchies on a real exchange. They accept uploads and report them, but do not compute. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   createSigner,

@@ -1,6 +1,6 @@
 /**
- * Measurements that a ring of duchies computes. The only multi-party protocols of the exchange are the two Liquid
- * Legions protocols.
+ * Creates measurements that a ring of duchies computes, on an exchange whose only multi-party protocols are the two
+ * Liquid Legions protocols.
  */
 import { createECDH, sign } from 'node:crypto';
 import { packElGamalPublicKey } from '@measurement-exchange/consent';

@@ -124,8 +124,8 @@ export class StockProvider {
   }
 
   /**
-   * Answers the first page of requisitions, without etags, and returns the new states. `compute` returns a
-   * Measurement.Result or a refusal.
+   * Fulfills or refuses each open requisition of the first page, and returns the new states. The requests contain no
+   * etags. `compute` returns a Measurement.Result or a refusal.
    */
   async answer(compute: (spec: Message, requisitionSpec: Message) => Message): Promise<string[]> {
     const { client, party } = this;

@@ -1,6 +1,7 @@
 /**
  * Rejects requests that do not come from the console's own page. Other pages in the same browser and other users of the
- * machine can also reach the console's port. The browser must therefore have opened a one-time link.
+ * machine can also reach the console's port. Therefore, a browser must first open a one-time link, which gives it a
+ * session cookie.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

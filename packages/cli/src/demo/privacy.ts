@@ -14,7 +14,7 @@ export const TOO_CLOSE = { epsilon: 15, delta: 1e-9 };
 
 /**
  * Privacy parameters for measurements with sketches. Each register of a sketch represents many people, which amplifies
- * the noise. These parameters therefore add less noise than USUAL.
+ * the noise on the registers. To make up for this, these parameters add less noise than USUAL.
  */
 export const SKETCHED = { epsilon: 2, delta: 1e-7 };
 

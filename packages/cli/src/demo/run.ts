@@ -141,7 +141,8 @@ async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
 
 /**
  * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. `open`
- * contains the name of the measurement until the measurement ends. Aborting `signal` ends only the wait.
+ * contains the name of the measurement until the measurement ends. Aborting `signal` ends the wait for the result, but
+ * does not cancel the measurement.
  */
 async function ask(
   { client, consumer }: Advertiser,

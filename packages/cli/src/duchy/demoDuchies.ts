@@ -10,7 +10,7 @@ interface DemoDuchies {
   log: Logger;
 }
 
-/** Starts a process for each duchy. Returns before the duchies are ready, because measurements wait until they are. */
+/** Starts a process for each duchy. Does not wait until the duchies are ready, because measurements wait for them. */
 export function startDemoDuchies({ names, ...options }: DemoDuchies) {
   const programOf = (name: string) => ({
     args: ['duchy', 'run', '--as', name],

@@ -55,8 +55,8 @@ export async function requireProviders(client: ExchangeClient, names: string[]):
 }
 
 /**
- * Returns the providers and event groups that a request names. Returns undefined if the request is malformed, because the
- * SDK reports its violations.
+ * Returns the providers and event groups that a request names. Returns undefined if the request is malformed. In that
+ * case, the SDK later reports what is wrong with the request.
  */
 export function choicesIn({ dataProviders }: MeasurementRequest): ProviderChoice[] | undefined {
   if (!Array.isArray(dataProviders) || dataProviders.length === 0) return undefined;

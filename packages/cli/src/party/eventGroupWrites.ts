@@ -80,8 +80,8 @@ export function create(): Command {
       const caller = await callerOf(options);
       requireKind('dataProviders', caller, 'mex event-groups create');
       const body = await bodyOf(options, {}, caller.principal);
-      // Skip the check if there is a request ID. For a repeated request ID, the exchange returns the event group that
-      // the first request created.
+      // Skip the check if there is a request ID, because the exchange itself then recognizes a repeated command, and
+      // returns the event group that the first request created.
       if (!options.again && options.requestId === undefined) await requireNewReference(caller, body, options);
       const created = await caller.client.createEventGroup({
         parent: caller.principal,

@@ -53,8 +53,8 @@ const ProviderConfig = s.object(
     /** Folders of earlier identities. Their encryption keys decrypt data that was encrypted before a renewal. */
     earlierIdentities: texts(),
     /**
-     * Files with the consumers' roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for
-     * that party only.
+     * Files with the consumers' roots, in PEM or DER. An entry may also name a party, such as
+     * `measurementConsumers/acme=acme.pem`. The root is then trusted for that party only.
      */
     roots: texts(),
     /** The file that stores the spent budget and the responses. */

@@ -1,6 +1,6 @@
 /**
- * Determines the duchies whose computations a provider accepts. The provider's settings list these duchies. Without
- * this setting, a demo provider accepts the demo duchies, and the duchies whose roots are in the data directory.
+ * Determines the duchies whose computations a provider accepts. The provider's setting `protocols` lists these duchies.
+ * If it is missing, a demo provider accepts the demo duchies and the duchies whose roots are in the data directory.
  */
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
 import { readDevRoots } from '../connection/roots.ts';

@@ -58,7 +58,7 @@ export type RemoteSettings = s.Static<s.TObject<typeof remote>>;
 
 export type SourceSettings = s.Static<s.TObject<typeof source>>;
 
-/** Maps settings to the only kind of source that accepts them. */
+/** Settings of `source` that only one kind of source accepts. Each value is that kind. */
 const ONLY = {
   final: 'clickhouse',
   memoryLimit: 'clickhouse',

@@ -46,7 +46,7 @@ async function textOf({ document, stored }: ReportAnswer, format: ExportOptions[
     case 'json':
       return `${toJson({ name: stored.name, ...document }, 2)}\n`;
     case 'html': {
-      // Load charts only here, because other formats do not need the console.
+      // Load this module only for HTML, because it loads the console, which the other formats do not need.
       const { renderReport } = await import('./html.ts');
       return renderReport(document);
     }

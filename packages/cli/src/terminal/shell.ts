@@ -1,4 +1,4 @@
-/** Formats commands that users can paste into the shell from which they started `mex`. */
+/** Formats commands that users can paste into a shell, in the folder from which they started `mex`. */
 import { basename, delimiter, dirname, relative } from 'node:path';
 
 export function quoteWord(word: string): string {
@@ -24,7 +24,7 @@ function shortest(path: string): string {
 
 /**
  * Formats `mex <command> <options>`, without undefined options. If MEX_DATA_DIR is set and `options` has no `url`, the
- * result also sets MEX_DATA_DIR, because another shell may not have this variable.
+ * result also sets MEX_DATA_DIR, because the user may paste the command into a shell that does not have this variable.
  */
 export function commandLine(
   command: string,

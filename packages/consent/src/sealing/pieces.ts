@@ -47,7 +47,7 @@ export function* sealedPieces(
   let filled = 0;
   for (const chunk of chunks) {
     for (let at = 0; at < chunk.length; ) {
-      // Seal a full piece only after more bytes arrive, because the last piece has a different nonce.
+      // Seal a full piece only when more bytes arrive. Until then, it may be the last, which has a different nonce.
       if (filled === PIECE_BYTES) {
         yield* seal(pending, false);
         filled = 0;

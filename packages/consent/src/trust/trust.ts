@@ -60,7 +60,7 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 
 /**
  * Throws if the certificate names no party, and its root is also trusted for other parties. Without this check, the
- * exchange could present a certificate that names no party as the certificate of any party.
+ * exchange could take such a certificate and present it as the certificate of another party.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>

@@ -8,7 +8,10 @@ import { axisTexts, scaleBetween } from './scale.ts';
 import type { Unit } from './units.ts';
 import { whisker } from './whisker.ts';
 
-/** Half the length of the curve, in margins. It is 3.2 standard deviations. A margin is 1.96 standard deviations. */
+/**
+ * The curve extends 3.2 standard deviations to each side. ENDS is that length divided by the margin, which is 1.96
+ * standard deviations.
+ */
 const ENDS = 3.2 / 1.96;
 const CURVE = curve();
 

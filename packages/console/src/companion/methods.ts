@@ -140,7 +140,7 @@ export interface OpenedMetadata {
 export type Plan = Omit<MeasurementPlan, 'create'>;
 
 export interface OpenedResult {
-  /** Absent unless the SDK accepted the signatures, certificates, keys and figures. */
+  /** Present only if the SDK accepted the signatures, certificates, keys and figures. */
   result?: MeasurementResult;
   /** A step may fail even if there is a result. For example, a publisher may have changed its key after the measurement. */
   steps: VerificationStep[];

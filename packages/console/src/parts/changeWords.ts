@@ -69,8 +69,8 @@ export const KIND_WORDS: Record<Change['kind'], string> = {
 };
 
 /**
- * The kinds of resources whose first state in STATES is the initial state. If version 1 of a resource is in that state,
- * the resource is shown as new.
+ * The kinds of resources that start in the first state that STATES lists for them. If version 1 of such a resource is
+ * in that state, the resource is shown as new.
  */
 const SAYS_STATE: readonly Change['kind'][] = ['MEASUREMENT', 'REQUISITION', 'COMPUTATION', 'REPORT'];
 

@@ -31,8 +31,8 @@ export interface Stat {
 }
 
 /**
- * `frequency`, `points` and `share` return the unit of a ratio with this interval. The unit has enough decimals to show
- * the ends of the interval as different numbers.
+ * `frequency`, `points` and `share` take the interval of a ratio, and return a unit for the ratio. The unit has enough
+ * decimals to show the ends of the interval as different numbers.
  */
 const frequency = ([low, high]: Interval) => decimals('Average frequency', digitsFor(low, high, 2));
 const points = ([low, high]: Interval) => decimals('Gross rating points', digitsFor(low, high, 1));

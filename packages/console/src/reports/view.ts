@@ -20,8 +20,8 @@ import type { Added, FigureView, MeasurementView, NeedView, ReportView } from '.
 
 /**
  * With at most this many segments, the view contains the people that each segment adds to every combination of the
- * other segments. With more segments, the view contains only the people that each segment adds to all earlier segments,
- * and to all other segments.
+ * other segments. With more segments, the view contains only two numbers for each segment: the people that it adds to
+ * all earlier segments together, and the people that it adds to all other segments together.
  */
 const ALL_ORDERS_UP_TO = 6;
 

@@ -21,7 +21,8 @@ export const PartyHealth = s.object({
     'The preferred certificate, and the whole days until it expires, below 0 once it has; absent where there is none that is in force.',
   ),
   /**
-   * The number of a consumer's measurements, a data provider's requisitions, or a duchy's computations that have not ended.
+   * The number of resources that have not ended: a consumer's measurements, a data provider's requisitions, or a
+   * duchy's computations.
    */
   open: Count,
   openByAge: CountsByAge,

@@ -1,6 +1,6 @@
 /**
- * All codes that duchies use to report failures and progress, as listed in docs/failures.md. All parties to a measurement
- * can read a failure, so a failure never contains text that a participant wrote.
+ * All codes that duchies use to report failures and progress, as listed in docs/failures.md. A failure never contains
+ * text that a participant wrote, because such text could reveal private data to the other parties to the measurement.
  */
 import type { Violation } from './errors.ts';
 

@@ -180,7 +180,7 @@ class Parser {
     this.at = NUMBER.lastIndex;
     const token = match[0];
     if (match[1] !== undefined || match[2] !== undefined) return new JsonDecimal(token);
-    // Reject long integers, because BigInt takes quadratic time. A 64-bit integer has at most 20 digits.
+    // Reject very long integers, because BigInt takes quadratic time. A 64-bit integer is far below this limit.
     if (token.length > 400) throw malformed('number too long');
     const number = Number(token);
     return Number.isSafeInteger(number) && token !== '-0' ? number : BigInt(token);

@@ -38,7 +38,8 @@ function printResource(
   schemas: SchemaPrinter,
 ): RequestBody {
   const input = schemas.inline(body.schema);
-  // List output-only fields as read-only, because a caller may send back a resource that the caller has read.
+  // A caller may send back a resource as it was read. The schema must therefore list output-only fields too, as
+  // read-only.
   const outputOnly = Object.entries(schemas.inline(body.resource).properties!)
     .filter(([field]) => !(field in input.properties!))
     .map(([field, schema]) => [field, { ...schema, readOnly: true }]);

@@ -98,7 +98,7 @@ export class SchemaPrinter {
       return standard;
     }
     const printed = Object.entries(properties).map(([name, member]) => [name, this.print(member)] as const);
-    // A caller may send ignored properties, so list them as read-only.
+    // A caller may send the ignored properties, so the schema must list them. `readOnly` says that they have no effect.
     const readOnly = (ignored ?? []).map((name) => [name, { readOnly: true }] as const);
     return {
       ...standard,

@@ -43,10 +43,10 @@ export function legionsNoiseShapes(
 }
 
 /**
- * Returns the minimum number of copies of each special noise register (publisher noise and padding). For frequencies,
- * this is one more than the number of sketches. The aggregator recognizes the special registers by their copies,
- * because no other register has more copies than there are sketches. For reach alone, one copy is enough, because the
- * aggregator only subtracts the copies.
+ * Returns the minimum number of copies that a duchy adds of each special noise register (publisher noise and padding).
+ * For reach alone, one copy is enough, because the aggregator only subtracts these two registers from the number of
+ * distinct registers. For frequencies, the aggregator must recognize the two registers by their number of copies.
+ * Therefore each duchy adds one copy more than there are sketches, because no other register has that many copies.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;

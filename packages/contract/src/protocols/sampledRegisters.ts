@@ -13,9 +13,9 @@ type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
  */
 export interface SampledRegisters {
   first: number;
-  /** The number of the sample's indexes from `first` on. */
+  /** The number of indexes in the part of the sample that starts at `first`. */
   primary: number;
-  /** The number of the sample's indexes from 0 on. It is 0 unless the sample wraps around. */
+  /** The number of indexes in the part of the sample that starts at 0. It is 0 if the sample does not wrap around. */
   wrapped: number;
   /** The length of the frequency vector. */
   count: number;

@@ -6,8 +6,8 @@ import * as s from '../json/schema.ts';
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
 
 /**
- * The first ID in the path that each kind of caller may use. `own`: the caller's own ID. `any`: every ID. `all`: every
- * ID and the wildcard `-`. A kind of caller that is not listed has no access.
+ * The values that each kind of caller may use as the first ID in the path. `own`: only the caller's own ID. `any`:
+ * every ID. `all`: every ID and the wildcard `-`. A kind of caller that is not listed has no access.
  */
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 

@@ -62,7 +62,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
     if (isNew) duchy.mills.wake();
-    // If the computation is stored now, another process of this duchy stored it first, which is not an error.
+    // Another process of this duchy may have stored the computation first. It is an error only if nothing is stored.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }
@@ -75,8 +75,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * Reports a computation that this duchy has joined, but that its database does not contain. The computation does not fail,
- * because the database may be the wrong one.
+ * Reports a computation that this duchy has joined, but that its database does not contain. Does not fail the
+ * computation, because this process may be connected to the wrong database.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');

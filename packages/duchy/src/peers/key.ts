@@ -20,6 +20,7 @@ export async function withParameters(
   const { participants, name } = computation.view;
   if (duchies.every((each) => participants[each]?.parameters !== undefined)) return computation;
   await follow(duchy, await duchy.client.getComputation({ name: name! }));
-  // Read the stored view instead of using the new one, because `follow` rejects changes to accepted values and known keys.
+  // Return the stored view instead of the fetched view. `follow` stores a view only if all accepted values and known
+  // keys are unchanged.
   return (await readComputation(duchy.db, computation.id)) ?? computation;
 }

@@ -18,8 +18,8 @@ import { copyFile, forEachFile, makeDirectories, type OnProgress, sync, syncPath
 import { damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
 /**
- * Restores the backup in `directory`. The data directory must not contain a database or any of FILES_BESIDE. A failed
- * restore leaves no database.
+ * Restores the backup in `directory`. The data directory must not contain a database or any of FILES_BESIDE. If the
+ * restore fails, all restored files are removed.
  */
 export async function restore(config: Config, directory: string, onProgress: OnProgress) {
   requireEmbedded(config);

@@ -25,7 +25,10 @@ export interface PlacedChange {
 export interface ChangePage {
   changes: PlacedChange[];
   next: Position;
-  /** The ID of the oldest transaction whose rows cannot be read yet, because an older transaction is still running. */
+  /**
+   * Set if committed changes of the party cannot be read yet, because an older transaction is still running. The value
+   * is the ID of the first transaction that wrote such changes.
+   */
   ahead: string | undefined;
 }
 

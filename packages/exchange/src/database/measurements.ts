@@ -98,7 +98,7 @@ interface Bounds {
 }
 
 /**
- * Lists measurements by state or by reference. By state, the statement reads at most one page of rows per state.
+ * Lists measurements by state or by reference. When listing by state, reads at most one page of rows per state.
  * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, `$11`
  * reference.
  */

@@ -37,8 +37,8 @@ export const WORK = {
   },
   duchy: {
     ...{ table: 'computations', owner: 'duchy', opened: 'update_time' },
-    // Read more than FAILURES rows for a duchy, because failures that a refusal caused are later left out of its
-    // summary.
+    // Read more failures for a duchy, because its summary leaves out every failure that a provider caused by refusing a
+    // requisition.
     ...{ states: COMPUTATION_STATES, open: PENDING_COMPUTATION_STATES, failed: 'FAILED', failures: MAX_OPEN },
     rows: `${EXPLAINED.select}, ${CAUSE} FROM notable n JOIN measurements m ON m.id = n.id
       JOIN requisitions r ON r.measurement = m.id ORDER BY n.time, m.id, r.ordinal`,

@@ -145,7 +145,10 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-/** Copies a delivery. The copy is due immediately, or together with the last pending delivery for the same resource. */
+/**
+ * Copies a delivery. The copy is due immediately. But if deliveries for the same resource are pending, the copy is due
+ * together with the last of them.
+ */
 export const insertAgain = inTransaction.last(
   (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],
   'webhook_delivery_again',

@@ -143,9 +143,9 @@ function updateStatement() {
 
 /**
  * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
- * statement fails if a row does not have the expected version. Records that were read without their long fields can be
- * saved: a row never changes again once it has a result or a fulfillment, so a result or fulfillment that is written is
- * always new and complete.
+ * statement fails if a row does not have the expected version. A record may lack the long fields of its stored result
+ * or fulfillment. The statement never overwrites these fields, because a row with a result or a fulfillment never
+ * changes again.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -50,8 +50,8 @@ export function reportName({ consumer, id }: Pick<ReportRecord, 'consumer' | 'id
 }
 
 /**
- * Returns the etag of a report. The etag depends on the revision, so that the end of a measurement does not make an
- * update fail.
+ * Returns the etag of a report. The etag depends on the revision instead of the version, because the version also
+ * increases when the end of a measurement changes the report's state. An update must not fail for this reason.
  */
 export function reportEtag({ consumer, id, revision }: ReportRecord): string {
   return hash('sha256', `${consumer} ${id} ${revision}`).slice(0, 20);
@@ -141,8 +141,8 @@ export function settleReport({ report, entries }: ReportWithEntries): ReportReco
 }
 
 /**
- * Removes the content, but keeps the row, so that no new report can get the same ID. The versions of a new report would
- * start at 1 again.
+ * Removes the content, but keeps the row, so that no new report can get the same ID. Otherwise, the versions of the new
+ * report would start at 1 again.
  */
 export function deleteReport(before: ReportRecord, now: Timestamp): ReportRecord {
   return {

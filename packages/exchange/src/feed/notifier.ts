@@ -78,7 +78,7 @@ export class ChangeNotifier {
     if (this.sending === undefined) this.send();
   };
 
-  /** Sends a notification immediately. Parties that are added within NOTIFY_EVERY_MS share the next notification. */
+  /** Notifies about the parties in `unsent`. Parties with changes in the next NOTIFY_EVERY_MS share a notification. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {

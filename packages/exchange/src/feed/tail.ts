@@ -36,7 +36,7 @@ export class Tail {
   }
 
   /**
-   * Returns the changes that follow `after` from memory. Returns undefined if the tail has read no change after this
+   * Returns the changes after the position `after`. Returns undefined if the tail has read no change after this
    * position, or if the first changes after this position are no longer in memory.
    */
   behind(after: Position, limit: number): ChangePage | undefined {

@@ -43,8 +43,9 @@ export function watchDatabase(
 }
 
 /**
- * Returns a function that measures how long the oldest running transaction has delayed later changes, in seconds.
- * PostgreSQL may hide that transaction's start time, so the function remembers when it first saw the transaction.
+ * Returns a function that measures how long the oldest running transaction has kept later changes from being read, in
+ * seconds. PostgreSQL may hide that transaction's start time, so the function remembers when it first saw the
+ * transaction.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

@@ -1,6 +1,6 @@
 /**
- * Implements the ModelLines service. The exchange knows only the names of model lines, because each population lists
- * the names of its model lines. The service ignores names that are not resource names of the public API.
+ * Implements the ModelLines service. The exchange does not store model lines. It knows only the names that populations
+ * list. The service ignores names that are not resource names of the public API.
  */
 import { create } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';

@@ -13,8 +13,8 @@ export class Deadline {
   }
 
   /**
-   * Returns the result of `work`, or rejects at the deadline. `work` continues after the deadline, and keeps its slot
-   * until `work` ends.
+   * Returns the result of `work`, or rejects at the deadline. `work` continues after the deadline. If the request has a
+   * slot (see Admission), it keeps the slot until `work` ends.
    */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -32,7 +32,10 @@ export class OpenStream {
     this.age = setTimeout(() => this.end(), (randomInt(80, 101) / 100) * maxAgeMs);
   }
 
-  /** A token for the stream's start position. Undefined if the first events can be read now. */
+  /**
+   * A token for the stream's start position, to send before any event. Undefined if the first events can be read now,
+   * because events come with tokens.
+   */
   get token(): string | undefined {
     return this.watch.token;
   }

@@ -33,8 +33,8 @@ export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint. Each connection sends deliveries of a different resource. */
 const MAX_CONNECTIONS = 8;
 /**
- * An idle round, which has nothing to send yet, waits at most this long for committed changes that cannot be read yet,
- * because an older transaction is running.
+ * Committed changes cannot be read while an older transaction is running. A round that has nothing to send waits at
+ * most this long for such changes.
  */
 const UNREADABLE_MS = 500;
 const MAX_SKIPPED_PAGES = 10;
@@ -171,8 +171,8 @@ export class Round {
     for (;;) {
       const outcome = await attempt();
       if (outcome.waitMs === undefined) return outcome;
-      // Wait at most until this round ends. Without a wait, the next round would start before the rate limit allows a
-      // delivery.
+      // Wait here, but at most until this round ends. If the round ended without waiting, the next round would start at
+      // once and reach the rate limit again.
       const waitMs = Math.min(outcome.waitMs, Math.max(0, this.until - performance.now()));
       await sleep(waitMs, undefined, { signal: this.stopping }).catch(() => {});
       if (waitMs < outcome.waitMs || this.stopping.aborted) return undefined;

@@ -26,8 +26,8 @@ export function duchyCost(
 }
 
 /**
- * Returns the cost of a result without noise. Such a result has no privacy guarantee. The requested parameters are still
- * charged, so that the budget runs out eventually.
+ * Returns the cost of a result without noise. Such a result has no privacy guarantee. The requested parameters are
+ * still charged, so that the budget limits the number of such results.
  */
 function withoutNoise(params: PrivacyParams[]): Partial<PrivacyAmount> {
   return {

@@ -27,8 +27,8 @@ const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 
 /**
- * Returns the slice as text. Equal slices have equal texts. A slice that holds nobody counts as everybody, because a
- * free measurement could be repeated without end.
+ * Returns the slice as text. Equal slices have equal texts. A slice that holds nobody counts as everybody. Otherwise, a
+ * measurement of such a slice would be free, and could be repeated without end.
  */
 export function sliceText(slice: Slice): string {
   const axes = Object.entries(slice).map(([axis, intervals]) => [axis, joinIntervals(intervals)] as const);

@@ -60,7 +60,7 @@ export function costOfCount(
 /**
  * Returns the ρ of the sum of the workers' discrete Gaussians. The sum is only approximately a discrete Gaussian (Kairouz,
  * Liu, and Steinke 2021, theorem 1). The theorem requires σ ≥ 1/2, so for a smaller σ, this function returns the ρ of one
- * worker's noise.
+ * worker's noise, which is an upper bound.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

@@ -106,10 +106,9 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the confidence interval of a product of two independent figures. The distance from the product to the lower
- * end of the result follows from each figure's distance to the lower end of its interval, by the formula for the
- * standard deviation of a product. The upper end is computed in the same way. The result is asymmetric if the two
- * intervals are asymmetric.
+ * Returns the confidence interval of a product of two independent figures. For the lower end, takes each figure's
+ * distance to the lower end of its interval, and combines the two distances with the formula for the standard deviation
+ * of a product. Computes the upper end in the same way. The result is asymmetric if the two intervals are asymmetric.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

@@ -33,8 +33,9 @@ export function countConstraints(rows: readonly Row[], covariance: readonly Floa
 }
 
 /**
- * Scales a constraint so that its standard deviation equals the median standard deviation of the answers. With too much
- * weight, the solver could not distinguish groups of people. With too little weight, the constraint would not hold.
+ * Scales a constraint so that its standard deviation equals the median standard deviation of the answers. With larger
+ * weights, the constraint would dominate the fit, and the solver could not distinguish groups of people. With smaller
+ * weights, the fit could violate the constraint.
  */
 function scaled(constraint: Constraint, deviations: readonly number[]): Constraint {
   const usual = deviations.toSorted((a, b) => a - b)[deviations.length >> 1]!;

@@ -156,9 +156,9 @@ function shareCovariance(
 ): number {
   const isSame = f === g;
   if (isNoise) {
-    // The measured shares contain no information, so an interval must contain every share from 0 to 1. Assume that all
-    // people have the same frequency, and that every frequency is equally likely. Scale the covariance so that the
-    // variance of a share is at least 1.
+    // The measured shares contain no information, so each share's interval must reach from 0 to 1. To compute a
+    // covariance, assume that all people have one common frequency, and that every frequency is equally likely. Then
+    // scale the covariance so that the variance of each share is at least 1.
     const even = 1 / variances.length;
     return 2 * variances.length * ((isSame ? even : 0) - even ** 2 + (p - even) * (q - even));
   }

@@ -1,15 +1,16 @@
 /**
  * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of the number of
  * unknowns, so fitting all groups together takes much longer than fitting one group after the other. Each round fits
- * every group in turn to the answers minus the people of the other groups. The rounds end when χ² hardly decreases.
+ * the groups in turn. A group is fitted to the remainder of the answers after the people of all other groups are
+ * subtracted. The rounds end when χ² hardly decreases.
  */
 import { type KindsOfPeople, NOBODY, type Problem } from './problem.ts';
 import { Search } from './search.ts';
 import { System } from './system.ts';
 
 /**
- * The maximum number of rounds. Progress is slow if answers about several groups are much more exact than the other
- * answers, but even then, more rounds would help little.
+ * The maximum number of rounds. If answers about several groups are much more exact than the other answers, each round
+ * improves the fit so little that more rounds would not be worth the time.
  */
 const MOST_ROUNDS = 40;
 /** The rounds end if a round decreases χ² by less than this amount. */
@@ -21,8 +22,8 @@ const CLOSE = 1e-3;
  */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;
-  // Leave out event counts and bounds. Bounds tie numbers of people so tightly to event counts that changing only the
-  // people or only the event counts could not improve the fit.
+  // Fit only numbers of people, and leave out event counts and bounds. Bounds tie people and event counts together so
+  // tightly that changing only the people or only the event counts could not improve the fit.
   const system = new System({ ...problem, counts: [], constraints: [], population: undefined });
   const searches = problem.groups.map(({ best, partOf }) => {
     const search = new Search(system, best);

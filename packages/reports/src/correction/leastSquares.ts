@@ -11,8 +11,9 @@ import type { Precision, Sparse } from './precision.ts';
  */
 const DEPENDENT = 1e-6;
 /**
- * If the computed square of this distance is below this fraction of the vector's squared length, cancellation has
- * removed most of its digits. It is then computed again, from the vector minus the nearest point of the span.
+ * If the computed square of a vector's distance to the span is below this fraction of the vector's squared length,
+ * cancellation has removed most of its digits. The square is then computed again, from the vector minus the nearest
+ * point of the span.
  */
 const INEXACT = 1e-6;
 /**

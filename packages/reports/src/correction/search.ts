@@ -23,8 +23,8 @@ export class Search {
   private readonly known: Set<string>;
 
   /**
-   * `best` finds kinds of people that may improve the fit. `always` contains unknowns that the fit may always use. The
-   * search starts from the kinds and numbers of people in `start`.
+   * `best` finds kinds of people that may improve the fit. `always` contains other unknowns, which are available from
+   * the start. The search starts from the kinds and numbers of people in `start`.
    */
   constructor(
     system: System,

@@ -6,7 +6,10 @@ import type { Problem } from './problem.ts';
 /** An unknown of the fit: the number of people of one kind (see people.ts), a count of events, or slack. */
 export interface Unknown extends Sparse {
   column: Column;
-  /** The squared length of the vector. For people and counts, it omits constraint rows, which slack can offset. */
+  /**
+   * The square of the vector (see `Precision.square`). For people and counts, it leaves out the equations of the
+   * constraints and of the population, because slack can offset them.
+   */
   square: number;
 }
 
@@ -58,10 +61,10 @@ export class System {
   }
 
   /**
-   * Returns each row's reward: half the rate at which χ² falls when the row's fitted number grows, including the effect
-   * on the constraints. `all` contains the half rate of each equation by itself. An additional person improves the fit
-   * only if the rewards of the rows that count the person add up to more than `price`. At the optimum, `price` is 0
-   * unless the fitted people use up the population.
+   * Returns each row's reward: half the rate at which χ² falls when the row's fitted number grows. A reward includes
+   * the effect on the constraints that contain the row. `all` contains this half rate for each equation, without that
+   * effect. An additional person improves the fit only if the rewards of the rows that count the person add up to more
+   * than `price`. At the optimum, `price` is above 0 only if the fitted people use up the population.
    */
   rewards(all: Float64Array): { rewards: Float64Array; price: number } {
     const { values, population } = this.problem;

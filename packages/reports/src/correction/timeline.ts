@@ -25,8 +25,8 @@ interface Step {
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
   /**
-   * The indexes in `before` of the starts of periods that continue after this interval. The state after this step has
-   * one bit mask for each of these starts: the segments that have reached the person since then.
+   * The starts in `before`, by index, that have a period that continues after this interval. The state after this step
+   * has one bit mask for each of these starts: the segments that have reached the person since then.
    */
   open: number[];
 }

@@ -53,7 +53,10 @@ export function reachTerms(
 interface AnsweredBlock {
   group: Group;
   reaches: Map<number, PlannedNeed>;
-  /** Set only if some atoms cannot have people. Finds weights with which answered reaches add up to another reach. */
+  /**
+   * Finds the weights with which answered reaches add up to another reach. Set only if some combinations of segments
+   * cannot occur.
+   */
   span?: Span;
 }
 

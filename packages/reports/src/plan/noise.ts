@@ -39,8 +39,8 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 }
 
 /**
- * Returns each need's share of the budget. The share is 1 / n, where n is the largest number of needs for which one
- * person in the need's slice is charged at one place (a data provider, an event group reference, and a day).
+ * Returns each need's share of the budget: 1 / n. One person in the need's slice may be charged for several needs at
+ * one place (a data provider, an event group reference, and a day). n is the largest number of such needs.
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();

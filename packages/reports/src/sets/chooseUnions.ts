@@ -34,7 +34,7 @@ export function chooseUnions(choice: Choice): number[] {
     : withoutReplaceable(candidates, costOf, isEnough);
 }
 
-/** Returns the cheapest union for each set of people, because several unions can contain the same people. */
+/** Returns one union for each set of people. If several unions contain the same people, picks the cheapest one. */
 function cheapestOfEach(
   all: number,
   vector: (union: number) => number[],

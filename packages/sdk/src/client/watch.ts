@@ -63,7 +63,7 @@ export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<
   const signal = args.signal ? AbortSignal.any([args.signal, ended.signal]) : ended.signal;
   const changes = untilEnded(new Watch(watching, { ...args, signal }), ended.signal);
   const finish = changes.return.bind(changes);
-  // Abort the current wait, because otherwise the generator would not end until the next change.
+  // Abort the current wait. Otherwise, the generator would end only after the next change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -117,8 +117,8 @@ class Watch {
   }
 
   /**
-   * Reads one stream until it ends. `broken` is the number of consecutive broken streams so far. Returns this number
-   * including the new stream, or 0 if the new stream worked.
+   * Reads one stream until it ends. `broken` is the number of consecutive broken streams so far. Returns the new
+   * number: one more if this stream was broken too, or 0 if it worked.
    */
   private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
     // After a failure, read a page first, because the exchange serves pages even when it has too many streams.

@@ -67,8 +67,8 @@ export async function openMeasurement(
 }
 
 /**
- * Verifies a measurement, and that each expected party has one result. The returned `read` verifies the results
- * themselves. Throws `ResultRejected` if a check fails.
+ * Verifies a measurement, and checks that it has one result from each expected party. The returned `read` verifies the
+ * results themselves. Throws `ResultRejected` if a check fails.
  */
 export async function openResults(
   deps: Dependencies,

@@ -114,9 +114,10 @@ async function requireOwnSignature(
 }
 
 /**
- * Returns whether this consumer signed a message when it created the measurement. If the consumer has renewed its key
- * since then, the message is verified with the certificate of the earlier key. `former` parses that certificate, and
- * may also verify it. Throws ConsentError if the certificate is invalid, or if its key did not sign the message.
+ * Returns whether this consumer signed a message when it created the measurement. If the current key did not sign the
+ * message, but the measurement names an earlier certificate of the consumer, checks the signature with the earlier
+ * certificate. `former` parses this certificate, and may also verify it. Throws ConsentError, instead of returning
+ * false, if the earlier certificate is invalid, or if its key did not sign the message.
  */
 export async function isSignedByOwn(
   deps: Dependencies,

@@ -52,8 +52,8 @@ export async function sealQuestion(
 }
 
 /**
- * Returns the request without its ID. Each event group has its name under the data provider,
- * `dataProviders/x/eventGroups/y`.
+ * Returns the request without its ID. All event group names have the form `dataProviders/x/eventGroups/y`, even if the
+ * request has names of the form `measurementConsumers/x/eventGroups/y`.
  */
 export function questionOf(
   { requestId: _, ...request }: MeasurementRequest,

@@ -36,8 +36,8 @@ const OF_TYPE: Record<RequestType, string[]> = {
 /** The types of measurements for which the exchange may choose a duchy protocol if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
 /**
- * The protocol whose rules apply to samples if the request names no protocol. The exchange may choose this protocol, which
- * accepts every sample, even one that wraps around from 1 to 0.
+ * The protocol with the most permissive rules for samples: it even accepts samples that wrap around from 1 to 0. If a
+ * request names no protocol, these rules apply to its sample, because the exchange may choose this protocol.
  */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
@@ -176,7 +176,7 @@ class RequestReader extends MemberReader {
     });
   }
 
-  /** Returns the event group's name under its provider, `dataProviders/x/eventGroups/y`. */
+  /** Returns the event group's name in the form `dataProviders/x/eventGroups/y`. */
   private eventGroup(given: unknown, provider: string, at: string): string {
     const text = typeof given === 'string' ? given : '';
     const ofProvider = parseName('eventGroup', text);

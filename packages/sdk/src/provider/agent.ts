@@ -41,7 +41,8 @@ class ProviderAgent implements Agent {
     try {
       await this.poll(due, signal);
       while (running.size > 0 || attempts.hasRoom) {
-        // A poll skips requisitions of consumers that are at their limit. Poll again when a consumer is below its limit.
+        // A poll skips the requisitions of a consumer that has too many requisitions in memory. Poll again when such a
+        // consumer has room for more.
         if (attempts.hasRoom) await this.poll(due, signal);
         else await Promise.race(running.values());
       }
@@ -127,8 +128,8 @@ class ProviderAgent implements Agent {
   }
 
   /**
-   * Announces the multi-party protocols that the provider supports. If the provider supports none, an error is ignored:
-   * the method returns false, and the next poll tries again.
+   * Announces the multi-party protocols that the provider supports. A provider without such protocols can work even if
+   * the call fails: the method then returns false, and the next poll tries again.
    */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;

@@ -47,9 +47,9 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
    */
   population?: Population | undefined;
   /**
-   * The maximum number of distinct combinations of attribute values in the selected events. Default: 1,000,000. The limit
-   * applies to filters that the engine cannot run, which are evaluated once per combination. A lower limit allows filters
-   * that take longer for each combination.
+   * The maximum number of distinct combinations of attribute values in the selected events. Default: 1,000,000. The
+   * limit applies to filters that the engine cannot run, which are evaluated once per combination. The lower the limit,
+   * the more steps a filter may take for each combination.
    */
   maximumCombinations?: number;
   /** The time limit for one query, in seconds. Default: 600. */

@@ -182,7 +182,7 @@ export class Ledger {
     const spent = this.slices.sums.worst(totals, slice);
     const after = addUnits(spent, added);
     const short = MEASURES.find((measure) => added[measure] > 0n && after[measure] > this.budget[measure]);
-    // The remaining budget is 0, not negative, if the budget was lowered below the amount already spent.
+    // If the budget was lowered below the amount already spent, the error says that 0 is left, not a negative amount.
     if (short !== undefined) throw new InsufficientBudget(charge, excessUnits(this.budget, spent), short);
     addToCharge.run(requisition, reference, day, id, added.epsilon, added.delta, added.rho);
     addToTotal.run(reference, day, id, added.epsilon, added.delta, added.rho);

@@ -12,8 +12,9 @@ import { REFUSAL_CODES, type RefusalCode } from './codes.ts';
 type FilterPlace = `events[${number}].filter` | 'population.filter';
 
 /**
- * The field that a refusal is about. A field of the encrypted requisition spec is described only with fixed words and
- * numbers, so that a refusal reveals none of the spec's text. The MeasurementSpec is not encrypted.
+ * The field that a refusal is about. The requisition spec is encrypted, so its fields are described only with fixed
+ * words and numbers, which reveal none of its text. The MeasurementSpec is not encrypted, so any of its fields may be
+ * named.
  */
 export type RefusalPlace =
   | keyof Requisition

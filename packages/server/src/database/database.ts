@@ -78,7 +78,8 @@ export class Database implements Queryable {
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      // Send each lookup separately while telemetry is on, because a span belongs to one request.
+      // Send each lookup separately while telemetry is on. Lookups sent together may come from several requests, but a
+      // span belongs to one request.
       const together = statement.isLookup && telemetry === undefined;
       return await (together ? this.lookups.query(statement, values) : query(this.pool, statement, values));
     } catch (error) {

@@ -43,8 +43,8 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // If the path names only an owner, the owner itself is the target. The first and second owner exist, so leave out
-  // their absent targets.
+  // If the path ends with the owner's ID, the owner itself is the target. The first and the second owner exist, so
+  // leave out the targets in which they would be absent.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
@@ -52,11 +52,14 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Selects the targets that a caller tests, so that not every caller tests every target. The first owner tests all
- * targets of an operation that it may call. In all other cases, the caller tests the targets with its own ID and
- * additional targets that depend on `turn`: two if the caller may call the operation. If it may not, the operator tests
- * one, and other callers test one in every third turn. Consecutive turns go through all targets in a cycle. Stress runs
- * do not call this function, and test all targets.
+ * Selects the targets that a caller tests, so that not every caller tests every target. If the first owner may call the
+ * operation, it tests all targets. In all other cases, the caller tests the targets with its own ID, and additionally:
+ * - two targets if it may call the operation
+ * - one target if it may not call the operation and is the operator
+ * - one target in every third turn if it may not call the operation and is not the operator
+ *
+ * `turn` determines the additional targets. Consecutive turns go through all targets in a cycle. Stress runs do not
+ * call this function, and test all targets.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];

@@ -30,7 +30,7 @@ export const INPUTS = {
   agent: nothing,
 };
 
-/** Returns the input. Throws unless it follows the schema and every name in it belongs to the party. */
+/** Returns the input. Throws if it violates the schema, or if a name in it does not belong to the party. */
 export function readInput<S extends s.TSchema>(schema: S, input: unknown, party: string): s.Static<S> {
   const violations: Violation[] = [];
   const read = decode(schema, (input ?? {}) as JsonValue, violations);

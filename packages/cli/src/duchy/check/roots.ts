@@ -15,8 +15,8 @@ import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
 /**
- * The maximum number of last week's computations to read, so that the check does not take long. A party that took part
- * only in further computations is treated as if it had taken part in none.
+ * The maximum number of last week's computations to read, so that the check does not take long. The check ignores all
+ * other computations, even if a party took part only in those.
  */
 const MAX_COMPUTATIONS = 2_000;
 
@@ -27,8 +27,8 @@ export interface RootsChecked {
 }
 
 /**
- * Checks every party that took part in last week's computations, and every party whose root this duchy has. A
- * computation fails unless the duchy trusts all parties that take part in the computation.
+ * Checks every party that took part in last week's computations, and every party whose root this duchy has. If the
+ * duchy does not trust one of the parties in a computation, the computation fails.
  */
 export async function checkRoots(subject: Subject, client: ExchangeClient): Promise<RootsChecked> {
   const { ok, warning, problem } = findingsOf('roots');

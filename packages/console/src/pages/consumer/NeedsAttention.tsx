@@ -26,7 +26,7 @@ function MeasurementItem({ one }: { one: Attention }) {
   const question = opened?.question;
   const waits = whyItWaits(explanation, { requisitions, reports: [], nameOf, now: Date.now() });
   const why = waits ?? whyItEnded(explanation, { requisitions, question, nameOf });
-  // If the first reason is a normal wait, it does not explain the problem. Then show the row without this reason.
+  // Show the row without a reason if the reason is a normal wait, because a normal wait does not explain the problem.
   if (why === undefined || why.tone === 'run') return <AttentionRow one={one} />;
   return (
     <li>

@@ -96,7 +96,7 @@ export async function readDescriptorSet(file: Blob): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // A binary set also starts with a line feed and a brace if its first file has a length of 123 bytes.
+    // The file may still be binary: if the set's first file has 123 bytes, the set starts with a line feed and a brace.
     if (text.startsWith('\n{')) return toBase64(bytes);
     throw error;
   }

@@ -27,7 +27,10 @@ export function PerPublisher({ result, nameOf, file, placeOf }: Props) {
   );
 }
 
-/** Shows bounds of the total reach if publishers counted separately. The upper bound is the sum of their reaches. */
+/**
+ * Shows bounds of the total reach, for a measurement in which each publisher counted only its own people. The upper
+ * bound is the sum of the publishers' reaches.
+ */
 export function ReachBounds({ result, nameOf, file, placeOf }: Props) {
   const { bounds } = result.total.reach!;
   const { bars, title } = barsOf(result, nameOf, placeOf);

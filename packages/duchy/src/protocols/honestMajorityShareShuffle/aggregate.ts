@@ -39,8 +39,8 @@ async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEsti
     received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyAt(role, computation.view)),
   );
   const counts = await countValues(parameters, [first!, second!]).catch((error: unknown) => {
-    // Both kinds of errors mean that a worker's message has the wrong format. The error text does not depend on register
-    // values.
+    // Both kinds of errors mean that a worker's message has the wrong format. Keeping the error as the cause is safe,
+    // because its text reveals no register values.
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
     throw new PermanentError('PEER_MESSAGE_INVALID', { stage: 'AGGREGATION_PHASE_INPUT' }, { cause: error });
   });

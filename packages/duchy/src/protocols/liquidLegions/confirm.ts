@@ -29,8 +29,8 @@ export const confirm: StageFunction = async (work) => {
 };
 
 /**
- * Checks that all duchies have the same terms. Each duchy signed the terms together with its key for encrypting
- * messages. `ownKeys` verifies the ElGamal keys.
+ * Checks that all duchies have the same terms. Each duchy signed its terms together with its key for encrypting
+ * messages, so verifying that key also compares the terms. `ownKeys` verifies the ElGamal keys.
  */
 async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   const { ring } = ownPlace(computation.view);

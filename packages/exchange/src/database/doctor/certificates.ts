@@ -1,6 +1,6 @@
 /**
- * Checks the certificates. Also finds pending measurements that depend on a revoked or held certificate, but that no
- * revocation cascade will fail.
+ * Checks the certificates. Also finds pending measurements that depend on a revoked or held certificate. Normally, a
+ * revocation cascade makes such measurements fail, so only measurements without a cascade are reported.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';

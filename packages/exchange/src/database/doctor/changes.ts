@@ -40,8 +40,8 @@ export const changeChecks = checks({
     remedy: LIST_AGAIN,
     names: `SELECT name FROM (${STEPS}) AS step WHERE version <= previous`,
   },
-  // Retention removes only the oldest changes. The last change of a resource must therefore have the resource's current
-  // version.
+  // Retention removes only the oldest changes. If the log still has changes of a resource, the last of them must
+  // therefore have the resource's current version.
   'changes-gap': {
     meaning: 'The log of changes lacks a version of a resource, but has an earlier one.',
     remedy: LIST_AGAIN,

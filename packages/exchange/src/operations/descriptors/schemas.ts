@@ -4,8 +4,8 @@ import type { Queryable } from '../../database/db.ts';
 import { getDescriptors } from '../../database/descriptors.ts';
 
 /**
- * First runs the job with only the IDs and versions of its schemas. If the worker has not compiled a schema, runs the job
- * again with the descriptor sets.
+ * First runs the job with only the IDs and versions of its schemas. If the thread that runs the job has not cached all
+ * of these schemas, runs the job again with the descriptor sets.
  */
 export async function withSchemas<T extends object | undefined>(
   db: Queryable,

@@ -23,8 +23,8 @@ type DraftFacts = Pick<
 >;
 
 /**
- * A requested measurement, together with the measurement that an earlier request with the same ID created, or with the
- * facts from which `decideMeasurement` creates a new measurement.
+ * A requested measurement. If an earlier request with the same ID already created it, `existing` is that measurement.
+ * Otherwise, `decideMeasurement` creates it from `facts`.
  */
 type LoadedPart = DraftedPart & ({ existing: Measurement } | { facts: DraftFacts });
 

@@ -45,8 +45,8 @@ function attempt(
   const { consumer } = ids;
   const key = requestKeyOf(request);
   return mutate('createReport', exchange, call, request, async (tx) => {
-    // Look for the reportId first. If another request with this requestId commits in between, the second statement
-    // finds the report of that request.
+    // Look for the reportId first. In the other order, a duplicate of this request could commit between the two
+    // statements. This request would then fail because its reportId is taken, instead of returning the existing report.
     const [isTaken, earlier] = await Promise.all([
       request.query.reportId !== undefined && isIdTaken(tx, consumer, ids.id),
       key && findByRequestId(tx, consumer, key.id),

@@ -36,7 +36,8 @@ interface Resend {
 }
 
 async function allSince(exchange: Exchange, party: string, from: Timestamp): Promise<Resend> {
-  // Search before the transaction starts, because readers of the change log wait for every running write transaction.
+  // Search before the transaction starts, to keep the transaction short: readers of the change log wait for every
+  // running write transaction.
   const position = await positionBefore(exchange.db, party, from);
   return {
     count: (tx, webhook) => countBehind(tx, webhook.id, position, MAX_REDELIVERED + 1),

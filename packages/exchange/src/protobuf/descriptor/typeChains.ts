@@ -42,7 +42,8 @@ interface Node {
 
 /**
  * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. A component is
- * called a cycle here, even if it has only one type. A cycle is complete only after all cycles that its types lead to.
+ * called a cycle here, even if it has only one type. If the types of a cycle lead to other cycles, those cycles are
+ * completed first.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();

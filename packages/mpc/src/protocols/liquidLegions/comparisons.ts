@@ -9,8 +9,8 @@ import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
 /**
- * Counts the tuples that are histogram noise. For every tuple that has a frequency, also compares its count with each
- * frequency below the maximum. All flags must be encrypted under this duchy's key alone.
+ * Reads each tuple's flags, which must be encrypted under this duchy's key alone. Counts the tuples that are histogram
+ * noise. For every tuple that has a frequency, compares the tuple's count with each frequency below the maximum.
  */
 export function compareTuples(
   workspace: Workspace,

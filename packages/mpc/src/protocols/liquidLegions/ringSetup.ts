@@ -10,7 +10,7 @@ import { type Executor, type StageRun, StageWork } from './stageWork.ts';
 
 export interface RegisterForm {
   registerBytes: number;
-  /** Whether a message ends with an encrypted count of the registers that histogram noise added. */
+  /** Whether a message ends with an encrypted count of the distinct registers that histogram noise added. */
   countsNoise: boolean;
 }
 

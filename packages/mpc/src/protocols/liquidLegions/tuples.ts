@@ -107,9 +107,9 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
 }
 
 /**
- * Adds the second flag, the third flag, and the counts to the tuples. Both flags are special key + same − key, where
- * `same` is the first flag. The special key is the key of destroyed registers for the second flag, and the key of
- * histogram noise for the third.
+ * Adds the second flag, the third flag, and the counts to the tuples. Each of these two flags is same + special − key,
+ * where `same` is the first flag and `key` is the first key of the group. `special` is the key of destroyed registers
+ * for the second flag, and the key of histogram noise for the third.
  */
 function finished(
   workspace: Workspace,

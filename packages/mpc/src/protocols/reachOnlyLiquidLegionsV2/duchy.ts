@@ -1,6 +1,6 @@
 /**
- * The stages of reach-only Liquid Legions v2, as functions from bytes to bytes. A register is an encrypted index. A message
- * is all registers, sorted, followed by the encrypted number of registers that histogram noise added.
+ * The stages of reach-only Liquid Legions v2, as functions from bytes to bytes. A register is an encrypted index. A
+ * message has the sorted registers, and then one encrypted number: how many distinct registers are histogram noise.
  *
  * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes all
  * registers.

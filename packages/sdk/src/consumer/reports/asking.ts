@@ -55,7 +55,7 @@ export interface AskingOptions {
 const MOST_OPEN = 12;
 const POLL_MS = 1000;
 const READ_AT_ONCE = 8;
-/** The maximum number of request IDs to skip because their measurements failed. */
+/** The maximum number of further request IDs to try if the measurement with the first request ID has failed. */
 const MAX_ATTEMPTS = 100;
 
 /**

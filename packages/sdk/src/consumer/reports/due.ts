@@ -1,6 +1,6 @@
 /**
- * Decides which needs can be measured now. A need must wait until its period is complete, because its answer will be
- * reused later.
+ * Decides which needs can be measured now. A need must wait until its period has ended and its events are complete.
+ * Otherwise, later reports would reuse an incomplete answer.
  */
 import type { PlannedNeed } from '@measurement-exchange/reports';
 import type { World } from './surroundings.ts';

@@ -48,7 +48,7 @@ export class Known {
     return this.names.size + this.adopted.size === 0;
   }
 
-  /** Adds measurements that no report contains. Each of them can answer the needs that its own question asks for. */
+  /** Adds measurements that no report contains. Each measurement can answer the needs that are part of its question. */
   async adopt(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const measurement = await this.measurement(name);

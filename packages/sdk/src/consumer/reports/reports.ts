@@ -132,7 +132,10 @@ export class Reports {
     return starterDefinition(eventGroups, clock.now());
   }
 
-  /** Stores a report. The exchange cannot read the definition. The same definition always gives the same report. */
+  /**
+   * Stores a report. The exchange cannot read the definition. Storing the same definition again returns the same
+   * report, unless that report was deleted.
+   */
   async create(definition: ReportDefinition): Promise<StoredReport> {
     return (await this.stored()).create(definition);
   }
@@ -142,7 +145,10 @@ export class Reports {
     yield* (await this.stored()).list();
   }
 
-  /** Reads a report. Throws `ReportRejected` if this consumer did not store its definition. */
+  /**
+   * Reads a report. Throws `ReportRejected` if the definition is invalid, cannot be decrypted, or was encrypted by
+   * anybody but this consumer.
+   */
   async get(name: string): Promise<StoredReport> {
     return (await this.stored()).get(name);
   }
@@ -235,8 +241,8 @@ export class Reports {
 
   /**
    * Plans a stored report, and finds the measurements and answers that exist for its needs. In the plan, a need counts
-   * as answered only if its measurement was created before the report, so that the budget is split in the same way in
-   * every run.
+   * as answered only if its measurement was created before the report. The report's own measurements thus never change
+   * how the plan splits the budget.
    */
   private async situation(
     deps: Dependencies,

@@ -25,8 +25,8 @@ export interface EventSource {
   canHold(time: Date): boolean;
   /**
    * Runs `work` with a reader. All statements of a reader see the same events, if the store supports that. Progress is
-   * reported to each query's own `onProgress`. `watch.onProgress` is never called. If it is set, the source tracks the
-   * progress of the queries.
+   * reported to each query's own `onProgress`, and never to `watch.onProgress`. But set both: because tracking progress
+   * takes time, a source may track it only if `watch.onProgress` is set.
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**

@@ -101,7 +101,7 @@ const comparison =
   (parts, dialect) => {
     const { type } = parts[0]!;
     if (!all(parts, 'string', 'int', 'uint', 'bool', 'timestamp', 'double')) return undefined;
-    // Translate only attributes and constants, because a dialect may write an operand of type double several times.
+    // For doubles, translate only attributes and constants, because a dialect may write each operand several times.
     if (type === 'double' && !parts.every(({ atom }) => atom)) return undefined;
     return of('bool', parts, (a, b) => dialect.compare(type, a!, operator, b!));
   };
@@ -132,7 +132,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   '_<=_': comparison('<='),
   '_>_': comparison('>'),
   '_>=_': comparison('>='),
-  // `+` is translated only for numbers, because the engine does not limit the length of concatenated text.
+  // `+` is not translated for text, because the engine does not limit the length of concatenated text.
   '_+_': arithmetic('+'),
   '_-_': arithmetic('-'),
   '_*_': arithmetic('*'),

@@ -5,7 +5,10 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 
 /** The cost of a result for the events of one event group reference on one UTC day, for the people in `slice`. */
 export interface Charge {
-  /** The event group reference, which selects rows in the provider's data. The event group's name has no effect. */
+  /**
+   * The event group reference, which selects rows in the provider's data. Event groups with the same reference share a
+   * budget.
+   */
   reference: string;
   /** A UTC day such as `2026-07-28`. */
   day: string;

@@ -67,7 +67,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Counts how often a duchy rejected each upload that is not stored yet. A row is deleted with the upload's file. */
+/** Counts the rejections of each upload that the duchy has not accepted yet. A row is deleted with the upload's file. */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,

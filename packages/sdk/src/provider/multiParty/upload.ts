@@ -16,7 +16,7 @@ interface UploadOptions {
   url: URL;
   fulfillment: string;
   file: string;
-  /** The timeout for an upload without data. Each 256 KB of data adds a second. */
+  /** The base timeout of an upload. Each 256 KB of data adds a second to this time. */
   timeoutMs: number;
   /** Whether the upload may also be sent to private addresses. */
   allowPrivate: boolean;

@@ -16,7 +16,7 @@ export interface ComputationSettings {
   folder: string;
   /** Whether duchies may be reached without TLS and at private addresses. Use this only in development. */
   allowHttp?: boolean;
-  /** The timeout for an upload without data. Default: 60. Each 256 KB of data adds a second. */
+  /** The base timeout of an upload. Each 256 KB of data adds a second to this time. Default: 60. */
   uploadTimeoutSeconds?: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Verifies a computation on shares before the provider makes its share. The provider must accept all duchies. The
- * workers must have made their keys for this computation, under the terms that the provider knows. The parameters must
- * protect the data well enough.
+ * workers must have made their keys for this computation, and for the same measurement spec and protocol settings that
+ * the provider received. The parameters must protect the data well enough.
  */
 import {
   ENCRYPTION_KEY_PURPOSE,

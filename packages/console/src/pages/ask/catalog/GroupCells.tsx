@@ -9,7 +9,7 @@ export const GROUP_HEADS = (
   </>
 );
 
-/** The cells of an event group's row that the catalog and the form share. */
+/** Table cells that describe an event group. The rows of the catalog and of the measurement form contain them. */
 export function GroupCells({ group }: { group: EventGroup }) {
   return (
     <>

@@ -24,8 +24,8 @@ export function relative(margin: number, value: number): string {
 }
 
 /**
- * Returns half the length of the preview's axis. The axis stays the same while the margin fits, so that a slider visibly
- * changes the curve.
+ * Returns half the length of the preview's axis. Keeps the length `current` while it suits the margin. If the axis
+ * always changed with the margin, the curve would look almost the same at every position of the slider.
  */
 export function axisFor(margin: number, current: number | undefined): number {
   if (current !== undefined && margin <= current && margin >= current / 12) return current;

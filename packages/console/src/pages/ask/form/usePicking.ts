@@ -42,8 +42,8 @@ export function usePicking(
       ),
     [form.days, picked, now],
   );
-  // Ignore attributes for a population measurement, because attributes describe events, not people. Only the publisher
-  // can check the filter of a population measurement.
+  // For a population measurement, ignore the attributes of the event groups, because they describe events, not people.
+  // Only the publisher can check the filter of such a measurement.
   const described = useMemo(
     () =>
       form.type === 'population'

@@ -80,8 +80,8 @@ function momentOf(
 }
 
 /**
- * The timeline omits duchies' reports that these stages are done, because a transition already says the same: the duchy
- * made keys, or received all data.
+ * The timeline omits a duchy's report that one of these stages is done. A transition in the timeline already says that
+ * the duchy made keys or received all data.
  */
 const SAID: ReadonlySet<string> = new Set(['INITIALIZED', 'INITIALIZATION_PHASE', 'CONFIRMATION_PHASE']);
 

@@ -4,7 +4,7 @@ import { percent } from '../../../format.ts';
 import { Step } from '../../ask/form/Step.tsx';
 import type { Defining } from './useReportForm.ts';
 
-/** The range of the slider, in decimal logarithms of the share of a usual daily budget. */
+/** The slider's values are decimal logarithms: −3 is a thousandth of a usual daily budget, and 0 is all of it. */
 const SLIDER = { min: -3, max: 0, step: 0.05 };
 const TARGETS = [1, 2, 5, 10];
 

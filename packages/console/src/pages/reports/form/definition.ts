@@ -130,8 +130,8 @@ const own = ({ sets }: ReportForm) =>
 
 function figuresOf(form: ReportForm, names: readonly string[], all: string): FigureRequest[] {
   const { precision, maximumFrequency } = form;
-  // Add the number of people that all segments reached. It is computed from the reach of every union of segments, and
-  // these reaches also determine the overlap of every combination.
+  // To get the overlap of every combination of segments, ask for the intersection of all segments. The report then
+  // measures the reach of every union of segments, and these reaches determine all overlaps.
   const overlap = form.hasOverlap && names.length > 1 ? [...names, IN_ALL] : [];
   const others = [...overlap, ...own(form).map(({ name }) => name.trim())];
   const periods: Periods = form.overTime === 'daily' ? 'daily' : 'weekly(MONDAY)';

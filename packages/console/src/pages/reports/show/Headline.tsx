@@ -49,7 +49,7 @@ function Answer({ view, labels }: Labeled) {
   );
 }
 
-/** Shows the first figure that has a value. Used for reports that have no reach of all segments together. */
+/** Shows the first figure that has a value. Used for reports without the reach of all segments together. */
 function FirstFigure({ view, labels }: Labeled) {
   const first = view.figures.find(({ value }) => value !== undefined) as Required<FigureView> | undefined;
   if (first === undefined) return <p className="soft">No figure is answered yet.</p>;

@@ -1,4 +1,7 @@
-/** Reads people from a response. The response has a row for each slot, with the VIDs and the frequencies as arrays. */
+/**
+ * Reads people from a response. The server divides the people among slots (see `SLOTS`) and sends one row per slot. A
+ * row contains the VIDs and the frequencies as arrays.
+ */
 import type { People, VidForm, VidsOf } from '../source.ts';
 import { ResponseReader } from './response.ts';
 import { SLOTS } from './statement.ts';

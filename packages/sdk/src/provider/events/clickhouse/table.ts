@@ -1,6 +1,6 @@
 /**
- * Reads the columns of the event table. Refuses a table whose rows may change later. If later rows replace or cancel
- * earlier ones, the table is accepted if the agent reads it with FINAL.
+ * Reads the columns of the event table. Refuses a table whose rows may change later, with one exception: a table in
+ * which later rows replace or cancel earlier ones is accepted if the agent reads it with FINAL.
  */
 import { Parameters, quoteName } from './parameters.ts';
 import type { Server } from './server.ts';
@@ -43,8 +43,8 @@ export async function tableColumns(server: Server, name: TableName): Promise<Col
 }
 
 /**
- * Engines whose rows do not change after they are inserted. Views are allowed too, because only the operator can check
- * the tables behind a view.
+ * Engines whose rows do not change after they are inserted. Views are allowed too: the agent cannot check the tables
+ * behind a view, so the operator must check them.
  */
 const FINAL = /^(?:(?:Replicated|Shared)?MergeTree|Memory|Log|StripeLog|TinyLog|View)$/;
 /** Engines in which later rows replace or cancel earlier ones. A query with FINAL leaves out the earlier ones. */

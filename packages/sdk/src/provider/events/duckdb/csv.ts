@@ -25,8 +25,8 @@ export async function csvReader(engine: Engine, files: string[], names: RoleName
   const read = reading(files, typed(VARCHAR));
   const zoned = columns.filter(isZoned).map(({ name }) => quoteName(name));
   const casts = zoned.map((name) => `CAST(${name} AS TIMESTAMPTZ) AS ${name}`).join(', ');
-  // Read TIMESTAMPTZ columns as text and cast them, because a cast fails for invalid text. If the engine reads a column
-  // as TIMESTAMPTZ, the engine turns invalid text into NULL.
+  // Read TIMESTAMPTZ columns as text and cast them, so that invalid text is an error. If the engine read such a column
+  // directly as TIMESTAMPTZ, it would turn invalid text into NULL.
   const readCast: From = (parameters) => `(SELECT * REPLACE (${casts}) FROM ${read(parameters)})`;
   return {
     columns,

@@ -1,6 +1,6 @@
 /**
- * Lists the event group references in the events, with their row counts and days. These numbers are exact, so only the
- * provider's operator may see them.
+ * Lists the event group references in the events, with their row counts and days. The numbers have no noise, so only
+ * the provider's operator may see them.
  */
 import type { ReferenceInventory, Watch } from '../source.ts';
 import { rowsOf } from './engine.ts';

@@ -59,7 +59,10 @@ export function requireAllowed(addresses: string[], remote: RemoteFiles | undefi
 
 const hasDots = (address: string) => address.split('/').some((part) => part === '..' || part === '.');
 
-/** Loads the extension, and creates the engine's secrets for the store. Call this before the engine is confined. */
+/**
+ * Loads the extension, and creates the engine's secrets for the store. Call this before running the statements of
+ * `confinement`, which lock the engine's settings.
+ */
 export async function connectRemote(
   connection: DuckDBConnection,
   remote: RemoteFiles,

@@ -43,7 +43,8 @@ export function resolveColumns(names: RoleNames, columns: readonly TableColumn[]
   if (count && !isInteger(count)) throw mismatch('count', count, 'an integer column');
   return {
     roles: sourceColumns(found, ({ nullable }) => nullable),
-    // A VID that does not fit in a signed 64-bit integer makes the statement fail, so that no two people get the same VID.
+    // Let the statement fail if a VID does not fit in a signed 64-bit integer. A truncated VID could equal another
+    // person's VID.
     vids: new Map(vids.map((vid) => [vid.name, `${columnSql(vid)}::int8`])),
     ...referenceSql(eventGroup),
     ...timestampSql(timestamp, names.timestampUnit),

@@ -1,4 +1,7 @@
-/** Describes all events. These numbers are exact, so only the provider's operator may see them. */
+/**
+ * Counts the rows, references, and people of all events. The counts have no noise, so only the provider's operator may
+ * see them.
+ */
 import type { ReferenceInventory, SourceOverview, VidCounts, VidRanges } from '../source.ts';
 import { Parameters, quoteName } from './parameters.ts';
 import type { Session } from './session.ts';
