@@ -38,7 +38,7 @@ export function plot(height: number, ...children: Parameters<typeof node>[2][]):
   return node('svg', { class: 'plot', height, 'aria-hidden': 'true' }, ...children);
 }
 
-/** Draws the rows with one shared axis below them. Each row has a label, a plot and a figure. */
+/** Draws the rows with one shared axis below them. Each row has a label, a plot, and a number. */
 export function rowsOnAxis(rows: readonly Node[], scale: Scale, unit: Unit): Node {
   const axis = node('span', { class: 'axis' }, plot(16, axisTexts(scale, unit, 12)));
   return node('div', { class: 'dw' }, [...rows, axis]);

@@ -186,7 +186,7 @@ export interface OpenedSpec {
   measurement?: SpecFacts;
   /** The interval and filter of each event group. A population measurement has one entry, without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
-  /** The expected charge to each event group reference and day. Absent if the answer costs nothing. */
+  /** The expected charge per event group reference and day. Absent if the answer costs nothing. */
   charge?: PrivacyAmount;
 }
 

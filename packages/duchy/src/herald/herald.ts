@@ -39,8 +39,8 @@ const CLOCK_SLACK_MS = 3600_000;
 const REPORT_AFTER_MS = 10_000;
 
 /**
- * Applies changes at the exchange to the database. At startup, the herald reads all pending computations, because it
- * does not store which changes it has applied.
+ * Reads changes from the exchange, and applies them to the duchy's database. At startup, the herald reads all pending
+ * computations, because it does not store which changes it has applied.
  */
 export class Herald {
   private readonly duchy: Duchy;

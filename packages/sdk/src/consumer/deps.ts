@@ -9,8 +9,8 @@ export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
   /**
-   * The root certificates that must have issued the certificates of data providers and duchies. Get them from these
-   * parties, not from the exchange.
+   * The trusted root certificates. Certificates of data providers and duchies are accepted only if one of these roots
+   * issued them. Get the roots from these parties, not from the exchange.
    */
   trust: TrustStore;
   /**

@@ -30,7 +30,7 @@ export interface PlannedReport {
   rehearsal: Rehearsal;
   /** Maps the key of each need with an existing measurement to the name of that measurement. */
   reused: ReadonlyMap<string, string>;
-  /** Maps the key of each need that cannot be measured yet to the reason. */
+  /** For each need that cannot be measured yet, maps the need's key to the reason for the wait. */
   notDue: ReadonlyMap<string, string>;
 }
 
