@@ -44,7 +44,7 @@ const PROGRAMS = [
 ];
 /**
  * These files take long and rarely fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and a
- * sixteenth of all stress tests.
+ * 24th of all stress tests.
  */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',

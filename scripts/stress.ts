@@ -1,6 +1,6 @@
 /**
  * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs the named files and a sixteenth of the other files, which the commit
+ * tests that `npm test` omits. `--part` runs the named files and a 24th of the other files, which the commit
  * selects.
  */
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { STRESS_ONLY } from '../vitest.config.ts';
 import { headCommit, isInPart } from './parts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PARTS = 16;
+const PARTS = 24;
 
 /** This file takes more than an hour, so only a run of all files includes it. */
 const LONGEST = 'packages/reports/test/coverage.test.ts';

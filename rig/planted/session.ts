@@ -35,12 +35,15 @@ function edited(id: string): string | undefined {
 
 /** The timeout for polls. A planted bug often prevents an awaited event, and without a bug no test waits this long. */
 const POLL_MS = 15_000;
+/** The timeout for tests without their own, for the same reason. */
+const TEST_MS = 30_000;
 
 const vitest = await createVitest(
   {
     ...tests,
     // Include the tests that only `npm run stress` runs, because one of them may find the bug.
     exclude: configDefaults.exclude,
+    testTimeout: TEST_MS,
     expect: { poll: { timeout: POLL_MS } },
     config: false,
     watch: false,
