@@ -28,6 +28,7 @@ export interface PageOptions extends BrowserContextOptions {
 
 /**
  * A page and the errors that occurred in it: exceptions, console errors, and responses with a status of 500 or above.
+ * Leaves out responses of a busy exchange, because the page retries those requests.
  */
 export interface OpenPage {
   page: Page;
@@ -129,14 +130,19 @@ async function show(context: BrowserContext, running: RunningConsole, path: stri
   return { page, context, errors };
 }
 
+/** The browser's message about a response of a busy exchange. */
+const BUSY = /^Failed to load resource: the server responded with a status of 50[34] /;
+
 export function watchErrors(page: Page): string[] {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`);
+    const text = message.text();
+    if (message.type() === 'error' && !BUSY.test(text)) errors.push(`${text} ${message.location().url}`);
   });
   page.on('response', (response) => {
-    if (response.status() >= 500) errors.push(`${response.status()} ${response.url()}`);
+    const status = response.status();
+    if (status >= 500 && status !== 503 && status !== 504) errors.push(`${status} ${response.url()}`);
   });
   return errors;
 }
