@@ -1,7 +1,12 @@
 /** Tests that the work for a large descriptor set slows down only its sender. The exchange runs in its own process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';
-import { createDatabase, type Database, type DevParty } from '@measurement-exchange/testkit/exchange';
+import {
+  createDatabase,
+  type Database,
+  type DevParty,
+  type Reply,
+} from '@measurement-exchange/testkit/exchange';
 import { base64, manyFields } from '@measurement-exchange/testkit/hostileDescriptors';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -42,8 +47,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-const call = (party: DevParty, method: string, name: string, body?: unknown) =>
-  exchange.call(party.token, method, `/v2alpha/${name}`, body);
+/** Sends a request, and sends it again after 504: on a busy machine, the work may take longer than the deadline. */
+async function call(party: DevParty, method: string, name: string, body?: unknown): Promise<Reply> {
+  for (let attempt = 1; ; attempt++) {
+    const reply = await exchange.call(party.token, method, `/v2alpha/${name}`, body);
+    if (reply.status !== 504 || attempt === 5) return reply;
+  }
+}
 const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
 const wide = (prefix: string) => manyFields(250_000, 'wide', prefix);
 const large = (prefix: string) => base64(wide(prefix));
@@ -60,7 +70,9 @@ describe('large descriptor sets', () => {
       ['update', () => call(streamly, 'PUT', name, { descriptorSet: large('c') })],
     ];
     // Run one job before measuring, because the first job starts the compute thread and compiles the code.
-    ({ name } = (await work[0]![1]()).json);
+    const first = await work[0]![1]();
+    expect(first.status, first.text.slice(0, 300)).toBe(200);
+    ({ name } = first.json);
     const elapsed = stopwatch();
     expect(readDescriptorSet({ bytes: wide('a') })).toHaveProperty('json');
     const alone = elapsed();
