@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { ExchangeError } from '@measurement-exchange/contract';
 import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
@@ -211,17 +212,14 @@ describe.skipIf(lacksChromium)('a consumer', () => {
 
   it('waits where its rate is limited', async () => {
     const { page } = await c.open('acme');
+    const error = new ExchangeError('RATE_LIMITED', 'Too many calls.', { retryAfterSeconds: 0 });
     let limited = 2;
     await page.route('**/v2alpha/**/measurements?*', (route) =>
       limited-- > 0
-        ? route.fulfill({
-            status: 429,
-            headers: { 'retry-after': '0' },
-            json: { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'Too many calls.' } },
-          })
+        ? route.fulfill({ status: error.httpStatus, headers: { 'retry-after': '0' }, json: error })
         : route.continue(),
     );
-    await page.getByRole('link', { name: 'Show all' }).click();
+    await page.goto(new URL('/measurements', page.url()).href);
     await rowsOf(page).getByText('Autumn, everyone').waitFor();
     expect(limited).toBeLessThan(0);
   });
