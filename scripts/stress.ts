@@ -1,7 +1,7 @@
 /**
  * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs the named files and a 24th of the other files, which the commit
- * selects.
+ * tests that `npm test` omits. `--part` runs the named files, and a 24th of the other files. The commit selects this
+ * part.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

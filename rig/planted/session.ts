@@ -35,7 +35,7 @@ function edited(id: string): string | undefined {
 
 /** The timeout for polls. A planted bug often prevents an awaited event, and without a bug no test waits this long. */
 const POLL_MS = 15_000;
-/** The timeout for tests without their own, for the same reason. */
+/** The timeout for tests that set no timeout themselves, for the same reason. */
 const TEST_MS = 30_000;
 
 const vitest = await createVitest(

@@ -130,19 +130,21 @@ async function show(context: BrowserContext, running: RunningConsole, path: stri
   return { page, context, errors };
 }
 
-/** The browser's message about a response of a busy exchange. */
-const BUSY = /^Failed to load resource: the server responded with a status of 50[34] /;
+/** The statuses of a busy exchange. The browser also logs each such response as an error. */
+const BUSY = [503, 504];
+const BUSY_LOGGED = new RegExp(`responded with a status of (?:${BUSY.join('|')}) `);
 
 export function watchErrors(page: Page): string[] {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
     const text = message.text();
-    if (message.type() === 'error' && !BUSY.test(text)) errors.push(`${text} ${message.location().url}`);
+    if (message.type() === 'error' && !BUSY_LOGGED.test(text))
+      errors.push(`${text} ${message.location().url}`);
   });
   page.on('response', (response) => {
     const status = response.status();
-    if (status >= 500 && status !== 503 && status !== 504) errors.push(`${status} ${response.url()}`);
+    if (status >= 500 && !BUSY.includes(status)) errors.push(`${status} ${response.url()}`);
   });
   return errors;
 }
