@@ -1,4 +1,7 @@
-/** Mutation testing of what decides: docs/mutation.md says what is mutated, what is left out, and what survives. */
+/**
+ * Settings for mutation testing of the code that makes decisions. docs/mutation.md says what is mutated, what is left
+ * out, and which mutants survive.
+ */
 export default {
   plugins: ['@stryker-mutator/vitest-runner', './scripts/mutation/ignore.mjs'],
   testRunner: 'vitest',
@@ -11,7 +14,8 @@ export default {
     '!**/*.test.ts',
   ],
   ignorers: ['messages'],
-  // The copy needs only what the tests import. Without tsconfig.json, which Stryker would read with TypeScript 5.
+  // Stryker tests a copy of the repository, which needs only the files that the tests import. Leave out tsconfig.json,
+  // too, because Stryker would read it with TypeScript 5.
   ignorePatterns: [
     '/bench',
     '/docs',
@@ -24,7 +28,8 @@ export default {
   disableTypeChecks: false,
   coverageAnalysis: 'perTest',
   concurrency: 2,
-  // On top of the time that the tests take: long, so that a busy machine does not look like a hanging mutant.
+  // Stryker adds this timeout to the normal duration of the tests. It is long, so that a mutant does not seem to hang
+  // on a busy machine.
   timeoutMS: 60_000,
   incrementalFile: 'reports/stryker-incremental.json',
   tempDirName: '.stryker-tmp',

@@ -9,8 +9,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 process.env.XDG_CONFIG_HOME = fileURLToPath(new URL('node_modules/.cache/no-profiles', import.meta.url));
 delete process.env.MEX_PROFILE;
 
-// Temporary files go to memory if there is enough of it, so that PostgreSQL does not wait for a disk. Its settings stay
-// those of production.
+// Temporary files go to memory if there is enough of it, so that PostgreSQL does not wait for a disk. PostgreSQL keeps
+// its production settings.
 const MEMORY = '/dev/shm';
 if (process.env.TMPDIR === undefined && existsSync(MEMORY) && freeBytes(MEMORY) > 8e9) {
   const folder = mkdtempSync(`${MEMORY}/mex-tests-`);
@@ -78,7 +78,10 @@ const UNITS = [
   'packages/sdk/src/{client,consumer}/**/*.test.ts',
 ];
 
-/** Ten times the duration of the slowest test, so that a test passes even on a machine with ten times too much load. */
+/**
+ * Ten times the duration of the slowest test, so that tests pass even on a machine that is ten times slower because of
+ * its load.
+ */
 const TIMEOUT_MS = 180_000;
 
 export const tests = {

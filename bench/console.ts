@@ -1,6 +1,6 @@
 /**
- * Measures the console in a real browser: the size of its first load, its list of many measurements, and the delay
- * until a change shows.
+ * Measures the console in a real browser: the size of its first load, the time to show a list of many measurements, and
+ * the delay until a change shows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findIdentities } from '@measurement-exchange/cli/internal/console/identities';

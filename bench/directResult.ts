@@ -28,8 +28,8 @@ const SETTINGS = { threads: String(availableParallelism()), memory_limit: '512MB
 const FILTER = "gender == 'F' && age >= 18 && age < 55 && device in ['phone', 'tablet', 'tv']";
 const FILTER_SQL = "gender = 'F' AND age >= 18 AND age < 55 AND device IN ('phone', 'tablet', 'tv')";
 /**
- * SQL has no equivalent of CEL's matches(), so the product evaluates this filter in CEL, once per distinct country and
- * device.
+ * The product's SQL dialects have no equivalent of CEL's matches(), so the product evaluates this filter in CEL, once
+ * per distinct country and device.
  */
 const EVALUATED = "gender == 'F' && (country + '/' + device).matches('^[A-M].*/(phone|tv)$')";
 const EVALUATED_SQL = "gender = 'F' AND regexp_matches(country || '/' || device, '^[A-M].*/(phone|tv)$')";
@@ -46,7 +46,8 @@ async function impressions(): Promise<string> {
   console.log(`making ${file} …`);
   mkdirSync(folder, { recursive: true });
   const connection = await (await DuckDBInstance.create(':memory:', SETTINGS)).connect();
-  // The VID is the square of a uniform number, so a few people see many impressions and many people see few.
+  // The VID is proportional to the square of a uniform random number, so a few people see many impressions, and many
+  // people see few.
   await connection.run(`
     COPY (
       SELECT 1 + CAST(floor(pow((hash(range, 1) % 2147483647) / 2147483647.0, 2) * ${Math.ceil(ROWS / 5)}) AS BIGINT) AS vid,

@@ -1,4 +1,7 @@
-/** Measures how much a caller that sends fifty times its fair share of requests slows down polite callers. */
+/**
+ * Measures how much one loud caller slows down polite callers. The loud caller sends fifty times its fair share of
+ * requests.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -53,7 +56,7 @@ export async function fairness(bench: Bench): Promise<Section> {
         ),
       );
       const result = { limit, alone: [] as Timing[], beside: [] as Timing[], abuser: [] as Timing[] };
-      // Run more rounds than for a median, because few requests determine a p99.
+      // Only a few requests determine a p99, so it needs more rounds than a median.
       const rounds = 2 * bench.rounds;
       for (let round = 0; round <= rounds; round++) {
         progress(`fairness: ${limit}, round ${round} of ${rounds}`);

@@ -1,6 +1,6 @@
 /**
- * Measures the feed of changes: the latency from commit to watcher, the memory of an idle watcher, and the cost of a
- * page of a long log.
+ * Measures the feed of changes: the latency from commit to watcher, the memory of an idle watcher, and the cost of
+ * reading a page of a long log.
  */
 import { feedIdle } from './lib/feedIdle.ts';
 import { feedLatency } from './lib/feedLatency.ts';

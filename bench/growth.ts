@@ -148,8 +148,8 @@ const count = (n: number) => n.toLocaleString('en-US');
 const label = ({ requisitions }: Grown) => (requisitions === EMPTY ? 'empty' : count(requisitions));
 
 /**
- * Creates an exchange whose database has this many requisitions: open requisitions of one provider first, then
- * measurements of three providers that already have results.
+ * Creates an exchange whose database has this many requisitions. At most OPEN of them are open requisitions of one
+ * provider. The others belong to measurements that have three providers and already have results.
  */
 async function grow(bench: Bench, requisitions: number): Promise<Grown> {
   const database = await bench.server.createDatabase();

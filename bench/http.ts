@@ -18,11 +18,11 @@ import { createWorld } from './lib/world.ts';
 const CONNECTIONS = [1, 16, 64];
 /**
  * The speed of a virtual machine can double from one second to the next. Short turns give every target a similar share
- * of fast and slow seconds, so each round is split into this many slices. One connection gets more slices, because its
- * turns are the shortest and vary most.
+ * of fast and slow seconds, so each round is split into this many slices. Rounds with one connection get more slices,
+ * because their turns are the shortest and vary most.
  */
 const slicesOf = (connections: number) => (connections === 1 ? 8 : 3);
-/** The first quarter of a turn does not count, because another process used the processor caches before it. */
+/** The first quarter of a turn does not count, because the processor caches still hold another process's data. */
 const LEAD = 0.25;
 const TARGETS = ['exchange', 'bare', 'driver', 'empty'] as const;
 type TargetName = (typeof TARGETS)[number];

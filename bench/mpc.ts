@@ -34,8 +34,9 @@ const COMPUTATIONS_AT_ONCE = 6;
 const WORKER_MEGABYTES = 400;
 const COMPUTATION_SECONDS = 8;
 /**
- * The minimum speed of two mills (stage-running processes) per duchy, relative to one. One mill per duchy already keeps
- * two cores busy, so a second mill cannot be faster, but it must not be much slower either.
+ * The minimum speed with two mills (stage-running processes) per duchy, relative to the speed with one mill. One mill
+ * per duchy already keeps two cores busy. A second mill therefore cannot make the duchy faster, but it must not make it
+ * much slower either.
  */
 const TWO_MILLS_RATIO = 0.9;
 

@@ -1,6 +1,7 @@
 /**
  * Measures how long it takes to plan and to correct the largest reports. The yardsticks are work that every
- * implementation needs: hashing the same number of needs, and running the solver `quadprog` on the smallest correction.
+ * implementation needs: hashing the needs of the plan (the quantities to measure), and running the solver `quadprog` on
+ * the smallest correction.
  */
 import { performance } from 'node:perf_hooks';
 import { correctReport, planReport } from '@measurement-exchange/reports';
@@ -65,7 +66,10 @@ async function hashing(): Promise<() => Promise<unknown>> {
   return () => Promise.all(texts.map((text) => crypto.subtle.digest('SHA-256', text)));
 }
 
-/** Solves the least squares problem of a report: atoms ≥ 0, unit variances. The solver's arrays start at index 1. */
+/**
+ * Solves the least squares problem of a report, with atoms ≥ 0 and unit variances. (An atom is the number of people in
+ * exactly one combination of segments.) The solver's arrays start at index 1.
+ */
 function quadprog(segments: number): void {
   const all = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
   const reach = (union: number) => 1000 * Math.sqrt(union) + (union % 7) * 30;

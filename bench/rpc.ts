@@ -24,8 +24,8 @@ const STREAMS = [1, 16, 64];
 const TARGETS = ['grpc', 'bare', 'rest'] as const;
 type TargetName = (typeof TARGETS)[number];
 /**
- * Short slices give all targets similar conditions, and the start of a turn does not count, because the caches are cold
- * then (see `http.ts`).
+ * Short slices give all targets similar conditions (see `http.ts`). The start of a turn does not count, because the
+ * caches are cold at that time.
  */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
 const LEAD = 0.25;

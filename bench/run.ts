@@ -90,7 +90,10 @@ const stop = async () => {
   await server.stop();
 };
 let stopping: Promise<void> | undefined;
-/** Stops everything once, because an interrupt also makes the running section fail, and the failure calls this too. */
+/**
+ * Stops everything, but only once. An interrupt calls this function, and also makes the running section fail. That
+ * failure calls this function again.
+ */
 const stopAll = () => {
   stopping ??= stop();
   return stopping;

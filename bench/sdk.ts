@@ -114,8 +114,8 @@ async function cryptoCases(): Promise<Case[]> {
 
 /**
  * The cases for ECIES. The yardstick does the work that every message needs, with the recipient's keys already
- * imported: encryption makes a new key pair and exports its public point, decryption imports that point, and both do
- * one ECDH, HKDF and AES-GCM.
+ * imported. Encryption makes a new key pair and exports its public point. Decryption imports that point. Both do one
+ * ECDH, HKDF and AES-GCM.
  */
 async function encryptionCases(message: Uint8Array<ArrayBuffer>): Promise<Case[]> {
   const { publicKeyset, privateKeyset } = await createEncryptionKeysets();

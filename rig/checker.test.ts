@@ -62,7 +62,10 @@ const acknowledged = (operations: Operation[]) =>
     (o) => (o.input.kind === 'fulfill' || o.input.kind === 'refuse') && o.output?.startsWith('OK'),
   ) as (Operation & { input: { i: number } })[];
 
-/** Each mutation makes a history that no order can explain. It returns undefined if the history has no place for it. */
+/**
+ * Each mutation makes a history that no order can explain. It returns undefined if the history has no operation that
+ * the mutation can change.
+ */
 const MUTATIONS: Record<string, Mutation> = {
   'an acknowledged change is gone at the end': (operations, random) => {
     const lost = acknowledged(operations);

@@ -1,9 +1,9 @@
 /**
  * Checks linearizability: is there an order of the operations, each between its call and its return, in which the model
- * gives every response? The search is that of Wing and Gong (1993) with Lowe's memory (2017): each pair of completed
- * operations and resulting state is searched only once. A read that agrees with the current state is placed
- * immediately, because it cannot conflict with other operations. Only the few operations that change the state are
- * tried in different orders.
+ * gives every response? The search is that of Wing and Gong (1993) with the memoization of Lowe (2017). It continues
+ * only once from each combination of completed operations and resulting state. A read that agrees with the current
+ * state is placed immediately, because it cannot conflict with other operations. Only the few operations that change
+ * the state are tried in different orders.
  */
 import { apply, type Input, type Output, type State } from './model.ts';
 

@@ -1,6 +1,6 @@
 /**
- * H5: kill -9 of exchanges at random moments, one or all but one, under eight writers. Acknowledged writes must
- * survive.
+ * H5: kill -9 of one exchange, or of all exchanges except one, at random moments, while eight clients write.
+ * Acknowledged writes must survive.
  */
 import { underCrashes } from './crashes.ts';
 import type { Harness } from './harness.ts';

@@ -18,9 +18,9 @@
  *   (`traffic.ts`) that knows the true figures. `kills.ts` kills at a stage, and `witness.ts` reads every database.
  * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an
  *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). A harness or a named
- *   test (`planted/testRun.ts`) must find it. If a constraint of the tables would stop the bug, it is removed from the
- *   rig's database. A harness runs the same way with and without a bug, but with a bug it may stop at the first
- *   violation.
+ *   test (`planted/testRun.ts`) must find the bug. If a constraint of the tables would stop the bug, the constraint is
+ *   removed from the rig's database. A harness runs the same way with and without a bug, but with a bug it may stop at
+ *   the first violation.
  *
  * To add a harness, add a file with an `export const h9: Harness`, and a line in `harnesses.ts`.
  */

@@ -1,7 +1,7 @@
 /**
  * A model of a measurement's behavior, written from the contract and not from the code: its states, and the response to
- * every operation. It is pure. The sequential harness compares each response with it. The checker searches for an order
- * in which concurrent responses agree with it.
+ * every operation. The model is pure. The sequential harness compares each response with the model. The checker
+ * searches for an order in which concurrent responses agree with the model.
  */
 
 export type MeasurementState = 'AWAITING_REQUISITION_FULFILLMENT' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';

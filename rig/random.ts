@@ -10,7 +10,7 @@ export class Random {
 
   /**
    * Returns an independent generator. The same label gives the same stream, regardless of how many numbers were drawn
-   * here.
+   * from this generator.
    */
   fork(label: string): Random {
     let hash = this.seed ^ 0x811c9dc5;

@@ -21,7 +21,7 @@ const COLUMNS: [title: string, key: keyof Figures][] = [
   ['violations', 'violations'],
   ['seconds', 'seconds'],
 ];
-/** Columns whose zero is meaningful and is printed. */
+/** Columns in which a zero has a meaning, so it is printed. */
 const ALWAYS: (keyof Figures)[] = [
   'operations',
   'lostAcknowledgements',

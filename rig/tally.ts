@@ -1,4 +1,4 @@
-/** Counts of a run in addition to its checked operations, and their minimums. */
+/** The counts of a run in addition to its checked operations, and the minimum counts that a run must reach. */
 /** How much a run does: a slice takes seconds, a short run minutes, a long run hours. */
 export type Scale = 'slice' | 'short' | 'long';
 
@@ -46,7 +46,7 @@ export type Total = Tally & { operations: number };
 
 type Wanted = Partial<Record<keyof Total, number>>;
 
-/** The minimum counts of a whole run. A slice has none, because it only shows that everything runs. */
+/** The minimum counts of a whole run. A slice has no minimum counts, because it only shows that everything runs. */
 export const TARGETS: Record<Scale, Wanted> = {
   slice: {},
   short: { operations: 30_000, exchangeKills: 30, postgresKills: 10, duchyKills: 6, fuzzRequests: 20_000 },

@@ -1,7 +1,8 @@
 /**
  * Clients that act on hot measurements through every exchange. After at most `operationsEach` operations a measurement
- * is retired and then settled: it is read once more, and its history is checked. Under faults it is settled only after
- * the next recovery, so that the final read shows whether acknowledged writes survived the fault.
+ * is retired and then settled: it is read once more, and its history is checked. If faults are injected, the
+ * measurement is settled only after the next recovery, so that the final read shows whether acknowledged writes
+ * survived the fault.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLinearizable, lostWrites, type Operation } from './checker.ts';
@@ -165,7 +166,7 @@ export class Traffic {
     );
     for (const reply of replies) this.created(reply, names);
     if (names.size === 0) {
-      // It is unknown whether the measurement exists. Sending the same request again returns it.
+      // The measurement may or may not exist. Send the same request again, which returns the measurement in both cases.
       const response = await this.insist(random, create);
       if (response === undefined) return undefined;
       this.created(response, names);

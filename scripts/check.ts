@@ -41,8 +41,8 @@ const MPC_LAYERS = [
 /** The folders of the SDK. Each may import only the folders before it. All of them run in browsers. */
 const SDK_LAYERS = ['client', 'identity', 'onboarding', 'verification', 'refusals', 'filters', 'consumer'];
 /**
- * The parts of the provider. Each may import only the parts before it; `index.ts` and the other entries import what
- * they export.
+ * The parts of the provider. Each may import only the parts before it. The package entries, such as `index.ts`, import
+ * the parts that they export.
  */
 const PROVIDER_LAYERS = [
   'filter',
@@ -67,7 +67,7 @@ const PROVIDER_LAYERS = [
   'agent.ts',
 ];
 
-/** The kinds of stores that events can be in, each with its SQL dialect. */
+/** The kinds of stores that can hold events. Each has its own SQL dialect. */
 const EVENT_STORES = ['duckdb', 'postgres', 'clickhouse'].map((name) => `${SDK}/provider/events/${name}`);
 /** A store may import SQL and transport code, but not privacy, the ledger or the protocols. */
 const STORE_RULES: Rule[] = EVENT_STORES.map((place) => [
@@ -292,7 +292,8 @@ const RULES: Rule[] = [
       'completion',
     ],
   ),
-  // The browser loads few parts of the SDK, because the companion, which `mex console` runs, decrypts keys and results.
+  // The browser loads few parts of the SDK, because keys and results are decrypted by the companion, which is part of
+  // `mex console`.
   [CONSOLE, ['contract', 'reports', 'sdk', CONSOLE]],
   // The charts and views of a report need no page, so `mex console` can compute them.
   ...layers(CONSOLE, ['contract', 'mpc', 'reports'], ['format.ts', 'charts', 'reports']),
@@ -312,7 +313,9 @@ const RULES: Rule[] = [
   [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
-/** The only files outside of `rpc/` that know the gRPC server, so that the server can change without the others. */
+/**
+ * The only files outside of `rpc/` that may mention the gRPC server. Changes to the server cannot affect other files.
+ */
 const KNOW_RPC = ['config/production.ts', 'config/settings.ts', 'main.ts'].map(
   (file) => `${EXCHANGE}/${file}`,
 );

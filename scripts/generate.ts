@@ -73,7 +73,7 @@ export function printFiles(): Files {
   ]);
 }
 
-/** Replaces the table of settings in the document: the rows from `host` on. */
+/** Replaces the rows of the settings table in the document. The first of these rows is that of `host`. */
 function printSettings(document: string): string {
   const code = (text: string | undefined) => (text === undefined ? '' : ` \`${text}\``);
   const rows = Object.entries(SETTINGS).map(([name, { initial, variable, meaning }]) => {

@@ -1,4 +1,7 @@
-/** Restores the environment variables that a test file stubbed before the next file of the same process runs. */
+/**
+ * After each test file, restores the environment variables that the file stubbed. The next file of the same process
+ * would otherwise see the stubs.
+ */
 import { afterAll, vi } from 'vitest';
 
 afterAll(() => {

@@ -15,7 +15,8 @@ export interface Exported {
   /** The declaration as the compiler prints it. */
   text: string;
   /**
-   * The file that declares the export. For an export of a package that is not followed, the file that re-exports it.
+   * The file that declares the export. If the export comes from a package that is not in FOLLOWED, this is the file
+   * that re-exports it.
    */
   file: string;
 }

@@ -27,7 +27,7 @@ const handlers = {
   /** Times the creation of a population's VID index. A provider creates the index only once. */
   order: ({ folder, ranges }: Omit<VectorInput, 'file'>) =>
     timed(async () => void (await openVidIndex(folder, ranges))),
-  /** Times the same query of people twice: adding the people to a frequency vector, and ignoring them. */
+  /** Times the same query of people twice: once adding the people to a frequency vector, and once ignoring them. */
   async vector({ folder, ranges, file }: VectorInput) {
     const index = await openVidIndex(folder, ranges);
     const events = await openEvents({ files: file });

@@ -28,7 +28,9 @@ export type BareRpc = {
 let player: ScriptPlayer;
 let response: Uint8Array;
 
-/** The response is parsed once per load and serialized on every call, as a real handler would. */
+/**
+ * Returns a handler that parses the response once per load, and serializes it on every call, as a real handler does.
+ */
 function handlerOf<M extends Message>(schema: DescMessage) {
   let read: Uint8Array | undefined;
   let message: M;

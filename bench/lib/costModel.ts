@@ -59,7 +59,9 @@ interface Point {
   value: number;
 }
 
-/** Minimizes the squares of the relative errors, so that small populations count as much as large ones. */
+/**
+ * Returns the line with the least sum of squared relative errors. Small populations then count as much as large ones.
+ */
 function fitLine(points: readonly Point[]): Line {
   let [w, wx, wy, wxx, wxy] = [0, 0, 0, 0, 0];
   for (const { people, value } of points) {

@@ -1,4 +1,6 @@
-/** The same events in each kind of store: every person has the same number of events, all in one event group. */
+/**
+ * Creates the same events in each kind of store. Every person has the same number of events, all in one event group.
+ */
 import { join } from 'node:path';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DuckDBInstance } from '@duckdb/node-api';

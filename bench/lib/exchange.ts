@@ -49,12 +49,14 @@ export interface ExchangeOptions {
   duchies?: boolean;
   /** An existing data directory, which is kept when the exchange stops. */
   dataDir?: string;
-  /** The data directory of another exchange on the same database, whose parties and keys this exchange uses. */
+  /**
+   * The data directory of another exchange on the same database. This exchange uses the parties and keys of the other.
+   */
   like?: string;
   /** Flags of the node command. */
   flags?: string[];
   env?: Record<string, string>;
-  /** Another checkout of this repository to start the exchange from. */
+  /** The path of another checkout of this repository, from which to start the exchange. */
   checkout?: string;
 }
 

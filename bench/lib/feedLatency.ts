@@ -137,8 +137,8 @@ async function settled(watchers: Worker<Watchers>): Promise<void> {
 }
 
 /**
- * Returns the yardstick: transactions that insert one row each and send NOTIFY messages. They use one channel per party
- * of a new measurement, and as many messages per channel as the party gets changes.
+ * Returns the yardstick: transactions that each insert one row and send NOTIFY messages. Each party of a new
+ * measurement has its own channel, which gets as many messages as the party gets changes.
  */
 function bareWay(name: string, each: number, database: BenchDatabase, watchers: Worker<Watchers>): Way {
   const channels = Array.from({ length: PARTIES }, (_, i) => `bare_${i}`);

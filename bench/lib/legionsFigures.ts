@@ -24,7 +24,7 @@ import { atLeast, atMost, printTable, progress, type Verdict } from './report.ts
 const DUCHIES = 3;
 const PROVIDERS = 3;
 const STAGE_RATIO = 0.7;
-/** A shorter stage is not compared, because it mostly starts threads and sorts. */
+/** Stages that take less time are not compared, because they mostly start threads and sort. */
 const COMPARED_MS = 1000;
 const WORKER_MEGABYTES = 500;
 
@@ -35,7 +35,7 @@ interface Measured extends StageTimes {
   yardstickMs: number | undefined;
 }
 
-/** One computation of a protocol, stage by stage. */
+/** Runs one computation of a protocol, and measures each stage. */
 class Run {
   readonly stages: Measured[] = [];
   private readonly size: LegionsSize;
@@ -96,8 +96,8 @@ class Run {
   }
 
   /**
-   * Each provider shares half of its people with the next provider. The sketches are encrypted in parallel, one thread
-   * each.
+   * Writes one sketch per provider. Each provider shares half of its people with the next provider. The sketches are
+   * encrypted in parallel, one thread each.
    */
   private async sketches(people: number): Promise<string[]> {
     const providers = Array.from({ length: PROVIDERS }, (_, i) => i);

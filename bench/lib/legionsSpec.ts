@@ -112,9 +112,9 @@ export function frequencyOperations(
 }
 
 /**
- * Returns three numbers for each duchy: `registers` is the number of noise registers that it adds, `texts` is the
- * average number of texts that it maps to the curve for them, and `grouped` is the average number of these registers in
- * the groups that are kept.
+ * Returns three numbers for each duchy. `registers` is the number of noise registers that the duchy adds. `texts` is
+ * the average number of texts that the duchy maps to the curve to make these registers. `grouped` is the average number
+ * of these registers that are in groups that are kept.
  */
 function noiseOf({
   dataProviderCount: providers,

@@ -25,7 +25,9 @@ export interface CurveFigure {
   noble?: number;
 }
 
-/** The number of points for the slower libraries, which keeps their part to a few seconds. */
+/**
+ * The number of points for the slower libraries. It is low, so that measuring these libraries takes only a few seconds.
+ */
 const FEW = 300;
 
 /** Runs one round. The first round in a process is slower, because V8 compiles the code while it runs. */

@@ -9,8 +9,8 @@ export interface Bench {
   /** Runs shorter rounds, to check that everything works instead of measuring it. */
   quick: boolean;
   /**
-   * Prefixes of the operations that the section `http` measures, or parts of `mpc`, `feed` and `sources`. Undefined
-   * means all.
+   * Selects what to measure: prefixes of operations in the sections `http` and `rpc`, or parts of the sections `mpc`,
+   * `feed` and `sources`. Undefined selects everything.
    */
   operations: string[] | undefined;
   /** The number of events that the section `sources` counts. Undefined means its default. */

@@ -17,7 +17,7 @@ export interface Section {
   verdicts: Verdict[];
 }
 
-/** A verdict that the median of the rounds is at least `bound`. */
+/** Returns a verdict on whether the median of the rounds is at least `bound`. */
 export function atLeast(what: string, figure: Figure, bound: number): Verdict {
   return { what, figure, target: `≥ ${bound}`, met: figure.median >= bound };
 }

@@ -29,7 +29,8 @@ const MODULUS = 127;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 const DATA_PROVIDERS = 3;
 /**
- * The number of registers in a round, so that the round takes much longer than the clock's steps of some milliseconds.
+ * The approximate number of registers to process in a round. The round then takes much longer than the clock's steps of
+ * some milliseconds.
  */
 const ROUND_REGISTERS = 8_000_000;
 
@@ -64,7 +65,7 @@ export async function shuffleRound(
 export interface SharingRound {
   /** The time to make the share that a provider uploads. */
   sharingMs: number;
-  /** The yardstick: the keystream of the other share, and one pass over the registers. */
+  /** The yardstick: the keystream of the share that is not uploaded, and one pass over the registers. */
   bareMs: number;
 }
 
@@ -137,7 +138,10 @@ function keystreamOf(seed: Uint8Array): () => Uint8Array {
   return () => keystream.bytes(PIECE);
 }
 
-/** Adds pieces with `total` bytes together to the vector. After the end of the vector, continues at its start. */
+/**
+ * Adds pieces to the vector, until the pieces have `total` bytes in all. After the end of the vector, continues at its
+ * start.
+ */
 function addPieces(values: Uint8Array, total: number, next: () => Uint8Array): void {
   const words = wordsOf(values);
   const pieces = Math.max(1, Math.floor(values.length / PIECE));

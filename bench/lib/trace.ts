@@ -77,7 +77,8 @@ class TracedDatabase extends Database {
         },
         last: (statement, values) => {
           this.note(statement, values);
-          // This statement is awaited together with the COMMIT, so later statements belong to the same round trip.
+          // This statement is awaited only together with the COMMIT. Count it as pending until then, so that later
+          // statements belong to the same round trip.
           this.waiting++;
           tx.last(statement, values);
         },
@@ -115,7 +116,7 @@ export async function trace(
       doctor: { leaseMs: 0, begin: () => {}, runIfDue: async () => false },
       duchyEndpoints: 'anywhere',
       duchyOperators: {},
-      // This count runs only at intervals, so it does not belong to any operation.
+      // The exchange counts open measurements only at intervals, so the count does not belong to any operation.
       openMeasurements: new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 1e9),
       allowsHttp: false,
       pageTokens: new PageTokens(new Uint8Array(32)),

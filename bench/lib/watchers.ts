@@ -106,7 +106,7 @@ function latency(commits: Commits): Latency {
   };
 }
 
-/** Returns the key of an event. Parsing happens once per text, because all watchers of a party get the same text. */
+/** Returns the key of an event. All watchers of a party get the same text, so each text is parsed only once. */
 function nameOf(data: string): string {
   const { name, version } = JSON.parse(data);
   return `${name}@${version}`;

@@ -1,4 +1,4 @@
-/** A measurement that the SDK made with real keys, and SQL copies of its rows in any number. */
+/** Creates a measurement through the SDK, with real keys, and copies its rows any number of times with SQL. */
 import { createHash, randomBytes } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -156,8 +156,8 @@ export const copyRequisitionId = (prefix: string, i: number, ordinal: number) =>
   `r${md5(`${prefix} ${i} ${ordinal}`)}`;
 
 /**
- * Copies the rows of a measurement, its requisitions and its log. The copies were created one microsecond apart, just
- * before the source. The nonce of open requisitions is 1.
+ * Copies the rows of a measurement, its requisitions and its log. The creation times of the copies are one microsecond
+ * apart, just before the creation time of the source. The nonce of open requisitions is 1.
  */
 export async function copyMeasurement(
   database: BenchDatabase,

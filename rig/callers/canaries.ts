@@ -92,7 +92,7 @@ async function untilCascadesEnd({ postgres }: World): Promise<void> {
   }
 }
 
-/** Registers keys and tokens as marks. They are already unique, so they need no added mark. */
+/** Registers keys and tokens as marks. They are already unique, so no mark is added to them. */
 async function learnKeys(world: World, secrets: Secrets): Promise<void> {
   for (const [i, { dev, dataDir }] of world.exchanges.entries()) {
     const parties = [...dev.measurementConsumers, ...dev.dataProviders];
@@ -115,7 +115,8 @@ async function learnKeys(world: World, secrets: Secrets): Promise<void> {
 }
 
 /**
- * The bytes of a PEM file. In PKCS#8 with P-256 the key is in the middle, and the beginning is the same in all files.
+ * Returns the bytes of a PEM file. In PKCS#8, the private key of P-256 is in the middle of these bytes. The bytes
+ * before it are the same in all files.
  */
 function pemBytes(pem: string): Buffer {
   return Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
@@ -180,7 +181,7 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
         if (!rightful.includes(who) && text.includes(marker))
           told.add(`${who} read what is for ${rightful.join(' and ')}`);
       }
-      // An error names fields but must not quote their content, not even to the sender.
+      // An error may name fields, but it must not quote their content, even to the sender.
       if (status !== 200)
         for (const title of secrets.within(text)) told.add(`an error (${status}) quotes ${title}`);
     },

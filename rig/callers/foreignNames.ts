@@ -1,6 +1,6 @@
 /**
- * Sends requests for children through another parent, and requests with names of other parties in bodies and page
- * tokens.
+ * Sends requests for a resource under a parent that does not own it, and requests with names of other parties in bodies
+ * and page tokens.
  */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { World as Cast } from '@measurement-exchange/testkit/callers/world';
@@ -13,7 +13,10 @@ import type { Line } from './http.ts';
 
 type Attempt = [title: string, party: DevParty, method: string, path: string, body: unknown, wanted: string];
 
-/** Returns the number of requests. All of them must be rejected. */
+/**
+ * Sends the attempts, each of which must be rejected. Returns the number of requests, including those that get page
+ * tokens for the attempts.
+ */
 export async function askWithForeignNames(cast: Cast, line: Line, violations: Violations): Promise<number> {
   let requests = 0;
   const ask = (party: DevParty, method: string, path: string, body?: unknown) => {

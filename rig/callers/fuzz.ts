@@ -85,7 +85,7 @@ export async function fuzz(context: Context, world: World, options: FuzzOptions 
 class Fuzzer {
   requests = 0;
   private cases = 0;
-  /** True when the exchange no longer listens. The world reports the reason, so the fuzzer stops. */
+  /** True when the exchange no longer listens. The fuzzer then stops, and the world reports the reason. */
   private gone = false;
   private readonly context: Context;
   private readonly world: World;

@@ -16,7 +16,10 @@ export interface Sent {
   token?: string | undefined;
 }
 
-/** Status 0 means that the connection ended, or 30 s passed, without a response. `text` says why. */
+/**
+ * Sends requests to one server. A response with the status 0 means that the connection ended, or that 30 s passed,
+ * without a response. Its `text` says why.
+ */
 export class Line {
   private readonly agent: Agent;
   private readonly url: string;
@@ -36,8 +39,8 @@ export class Line {
 
   async send(sent: Sent): Promise<Reply> {
     let response = await this.once(sent);
-    // The exchange may close an idle connection at the moment it is reused. It has not read the request then, so send
-    // it again.
+    // The exchange may close an idle connection at the moment when this client reuses it. The exchange has not read the
+    // request in that case, so send the request again.
     if (response.text === RESET) response = await this.once(sent);
     if (response.status >= 500 && response.status !== 503 && response.status !== 504) this.serverErrors++;
     this.onResponse(sent, response);

@@ -137,7 +137,7 @@ class Matrix {
     }
   }
 
-  /** Other bodies. A denial must not depend on the body. */
+  /** Returns a random other body. A denial must not depend on the body. */
   private otherBody({ caller }: Cell): Pick<Sent, 'body'> {
     const own = caller.kind === undefined ? 'operator' : `${caller.kind}s/${caller.id}`;
     return {
@@ -197,7 +197,7 @@ async function compareTimes({ callers, holdings }: Cast, line: Line, pairs: numb
   const absent = `z${existing.slice(1)}`;
   const times: Record<string, number[]> = { existing: [], absent: [] };
   for (let i = 0; i < pairs * 2; i++) {
-    // The order A, B, B, A makes a slow drift of the machine affect both cases equally.
+    // In the order A, B, B, A, a slow drift of the machine's speed affects both cases equally.
     const [kind, id] =
       i % 4 === 0 || i % 4 === 3 ? (['existing', existing] as const) : (['absent', absent] as const);
     const began = performance.now();

@@ -27,7 +27,7 @@ export const h14: Harness = {
 
 const WHO = '/v2alpha/whoami';
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** The limit for the healthy client's response time. Response times below it are only reported. */
+/** The limit for the healthy client's response time. Shorter response times are reported, but are not violations. */
 const UNBEARABLE_MS = 10_000;
 
 interface Sizes {
@@ -108,7 +108,7 @@ async function botherBeside(probe: Probe, context: Context, world: World, sizes:
   };
 }
 
-/** The nuisances use another consumer than the healthy client. */
+/** The nuisances use a different consumer than the healthy client does. */
 const nuisanceOf = ({ consumers }: World) => consumers[1]!;
 
 /** Creates enough measurements that a list response fills the buffers of a connection. */
@@ -296,7 +296,7 @@ async function descriptorSets(world: World, { seconds }: Sizes): Promise<number>
     base64(chain(8_000)),
   ];
   let count = 0;
-  /** Returns the response, or undefined if the exchange rejected the request, which it may do. */
+  /** Returns the response body. Returns undefined if the exchange rejected the request, which is allowed. */
   const send = async (who: string, method: string, path: string, descriptorSet?: string, wanted = [200]) => {
     count++;
     const reply = await world.call(0, who, method, path, descriptorSet && { descriptorSet });

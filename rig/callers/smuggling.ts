@@ -6,12 +6,12 @@ import { connect } from 'node:net';
 
 const HEAD =
   'POST /v2alpha/measurementConsumers/globex/measurements HTTP/1.1\r\nHost: exchange\r\nContent-Type: application/json\r\n';
-/** The hidden request. Its response is recognizable, because no other request here gets it. */
+/** The hidden request. Its response is recognizable, because no other request in this file gets the same response. */
 const HIDDEN = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\n\r\n';
 const framed = (...headers: string[]) => `${HEAD}${headers.join('\r\n')}\r\n\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-/** The exchange must not respond to the hidden request in any of these. */
+/** Byte sequences that contain the hidden request. The exchange must not respond to the hidden request. */
 export const SMUGGLED: [title: string, bytes: string][] = [
   ['a length and chunks', `${framed('Content-Length: 4', CHUNKED)}0\r\n\r\n${HIDDEN}`],
   ['chunks and a length', `${framed(CHUNKED, 'Content-Length: 4')}0\r\n\r\n${HIDDEN}`],

@@ -26,8 +26,8 @@ export const h12: Harness = {
 const CONNECTIONS = 8;
 
 /**
- * `good` is the response to a valid token. It is 400 for the POST, whose body is empty: the exchange reads a body only
- * after it accepted the token.
+ * `good` is the status of the response to a valid token. It is 400 for the POST, whose body is empty, because the
+ * exchange reads a body only after it has accepted the token.
  */
 const ENDPOINTS = [
   { method: 'GET', path: 'whoami', good: 200 },
@@ -164,7 +164,8 @@ function good(issuer: Issuer, canary?: string): string {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=~+/';
 
 /**
- * A generator, because 30,000 tokens need not be in memory. The valid token is renewed at intervals before it expires.
+ * Generates mutated tokens one by one, so that 30,000 tokens are not in memory at the same time. The valid token is
+ * renewed at intervals before it expires.
  */
 function* mutated(issuer: Issuer, count: number, random: Random, canary?: string) {
   let token = good(issuer, canary);

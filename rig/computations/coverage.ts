@@ -30,7 +30,10 @@ export class Coverage {
     if (place !== undefined) this.count(this.hits, kind, place);
   }
 
-  /** Returns the place with the fewest hits of this kind, and among these the one with the fewest tries. */
+  /**
+   * Returns the place with the fewest hits of this kind. Among places with equally few hits, returns one with the
+   * fewest tries.
+   */
   next(kind: Kind, random: Random): Place {
     const cost = (place: Place) => 100 * this.of(this.hits, kind, place) + this.of(this.tries, kind, place);
     const least = Math.min(...this.places.map(cost));
@@ -45,7 +48,7 @@ export class Coverage {
 
   /**
    * The kinds that were never killed, the number of stages without a kill, and the number of pairs of kind and stage
-   * without one.
+   * without a kill.
    */
   get missing(): { kinds: Kind[]; stages: number; cells: number } {
     const isMissed = (kind: Kind, place: Place) => this.of(this.hits, kind, place) === 0;

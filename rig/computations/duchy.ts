@@ -103,7 +103,7 @@ export class Duchy {
       secretsKeyFile: 'secrets.key',
       mills: { count: 1, leaseSeconds: LEASE_SECONDS },
       noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'],
-      // Keep blobs after the end of a computation, because the witness compares sent messages then.
+      // Keep blobs after the end of a computation, because the witness then compares the sent messages.
       keepBlobsForHours: 24,
       limits: { uploads: 100, uploadsPerParty: 100, rejectedPerMinute: 1_000_000 },
       pollSeconds: 0.5,

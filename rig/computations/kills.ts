@@ -10,7 +10,7 @@ import type { ComputationWorld } from './world.ts';
 const MOMENT_MS = 800;
 /** The maximum wait for a computation at the target stage. Every stage is normally reached within this time. */
 const AIM_MS = 30_000;
-/** The maximum wait for another duchy to have a message for the duchy that is down. */
+/** The maximum wait until another duchy has stored a message for the duchy that is down. */
 const OWED_MS = 30_000;
 /**
  * The poll interval while looking for a target. It is short, because a stage may last only some hundredths of a second.

@@ -77,7 +77,10 @@ export class ComputationTraffic {
     await this.insist(() => witness.conclude(measurement));
   }
 
-  /** Repeats the attempt until it returns a value. Returns undefined and adds a violation if it never does. */
+  /**
+   * Repeats the attempt until it returns a value. Returns undefined if this takes too long, which is a violation, or if
+   * the traffic gives up.
+   */
   private async insist<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     let problem = 'it does not end';
     for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await sleep(POLL_MS)) {

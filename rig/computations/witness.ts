@@ -22,9 +22,12 @@ import {
 import type { ComputationWorld } from './world.ts';
 
 const PAUSE_MS = 500;
-/** If two looks are further apart, the machine was stalled, because its disk or processors were busy. */
+/**
+ * If more time passes between two looks at the databases, the machine was stalled, because its disk or processors were
+ * busy.
+ */
 const STALL_MS = 5_000;
-/** A mill whose database was down for long may look for work again only after half a minute. */
+/** A mill whose database was down for a long time may wait for up to half a minute before it looks for work again. */
 const TAKEN_WITHIN_MS = 35_000;
 /** The maximum number of failed looks in a row while PostgreSQL is not being killed. */
 const MAX_FAILURES = 20;
@@ -113,8 +116,8 @@ export class Witness {
       }
     }
     this.requireUploads(fulfilled, look.facts);
-    // All duchies are read at about the same time, but not atomically. A message found in the last look must therefore
-    // have its counterpart in this look.
+    // All duchies are read at about the same time, but not atomically. The counterpart of a message that was found in
+    // the last look must therefore be present in this look.
     if (this.before !== undefined) this.requireCounterparts(this.before.facts, look.facts);
     this.before = look;
     this.looks++;

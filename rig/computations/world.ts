@@ -83,7 +83,7 @@ function saveLogs({ save }: Context, { processes }: Duchy): void {
   for (const { what, output } of processes) save(`${what.replaceAll(' ', '-')}.log`, output);
 }
 
-/** Adds the duchies to the database. They must exist before an exchange starts whose configuration names them. */
+/** Adds the duchies to the database. An exchange whose configuration names duchies can start only after they exist. */
 async function registerDuchies(postgres: Postgres, endpoints: Record<string, string>): Promise<void> {
   await migrate({ connection: { connectionString: postgres.url }, mode: 'development' });
   await postgres.query(

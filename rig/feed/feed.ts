@@ -1,7 +1,7 @@
 /**
- * H20: watchers of every party are disconnected and resume, while exchanges and PostgreSQL are killed and fail over,
- * and open transactions delay the feed. Each watcher must see every version of every resource of its party exactly
- * once, in order. The webhooks of two parties must get every version in order; repeated deliveries are allowed.
+ * H20: watchers of every party are disconnected and resume. Meanwhile exchanges and PostgreSQL are killed, PostgreSQL
+ * fails over, and open transactions delay the feed. Each watcher must see every version of every resource of its party
+ * exactly once, in order. The webhooks of two parties must get every version in order; repeated deliveries are allowed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -39,8 +39,8 @@ export const h20: Harness = {
 
 async function watch(context: Context, world: World, pair: Pair): Promise<Counted> {
   const { random } = context;
-  // Use the smallest plan for a planted bug, because such a bug usually shows quickly. The traffic continues until it
-  // does.
+  // Use the smallest plan for a planted bug, because such a bug usually shows quickly. The traffic continues until the
+  // bug shows, or until the time limit.
   const isPlanted = context.planted !== undefined;
   const plan = isPlanted ? PLANS.slice : atScale(context, PLANS);
   const deadline = Date.now() + atScale(context, SECONDS) * 1000;
@@ -126,7 +126,7 @@ async function failOver({ tally }: World, pair: Pair): Promise<void> {
   await pair.addStandby();
 }
 
-/** Holds a transaction open that has an ID. The feed must delay later commits until it ends. */
+/** Holds open a transaction that has an ID. The feed must delay later commits until this transaction ends. */
 async function holdHorizon({ postgres }: World): Promise<void> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();

@@ -42,7 +42,10 @@ export function isStep({ kind }: Change): boolean {
   return kind === 'MEASUREMENT' || kind === 'REQUISITION';
 }
 
-/** Whether a version did not directly follow the previous version. This check does not need the truth. */
+/**
+ * Whether any seen version does not directly follow the previous seen version of its resource. This check does not need
+ * the truth.
+ */
 export function hasLeap(seen: readonly Change[]): boolean {
   const last = new Map<string, number>();
   return seen.filter(isStep).some(({ name, version }) => {

@@ -21,7 +21,10 @@ export class Connection {
   private changing = new AbortController();
   private left = Number.POSITIVE_INFINITY;
   private resetTimer: NodeJS.Timeout | undefined;
-  /** Set when one end of the connection is gone. `lost` counts the bytes that the other end has sent since. */
+  /**
+   * Set when one end of the connection is gone. `over` is true when the fault has ended. `lost` counts the bytes that
+   * the other end has sent during the fault.
+   */
   private half: { over: boolean; lost: number } | undefined;
 
   constructor(client: Socket, server: Socket, options: ConnectionOptions) {
@@ -100,8 +103,9 @@ export class Connection {
   }
 
   /**
-   * Acts as the restarted host of the end that was lost, which resets the connection if it receives data. A server that
-   * only waits sends no data, and notices through its keepalive.
+   * Acts as the host of the lost end after a restart, which resets the connection when it receives data. If the lost
+   * end is the client, the connection is always reset: even a server that only waits notices the loss through its
+   * keepalive.
    */
   private remember(gone: 'client' | 'server'): void {
     if (this.half === undefined) return;

@@ -1,4 +1,4 @@
-/** Helpers that lead connections through a proxy. */
+/** Helpers that route connections through a proxy. */
 import type { NetConnectOpts } from 'node:net';
 import type { ChaosProxy } from './proxy.ts';
 
@@ -9,7 +9,7 @@ export function targetOf(url: string): NetConnectOpts {
   return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port: Number(port) };
 }
 
-/** A value for `WorldOptions.databaseUrl` that leads to the database through the proxy. */
+/** Returns a value for `WorldOptions.databaseUrl` that routes connections to the database through the proxy. */
 export function through(proxy: ChaosProxy): (direct: string) => string {
   return (direct) => {
     proxy.target = targetOf(direct);
@@ -17,7 +17,7 @@ export function through(proxy: ChaosProxy): (direct: string) => string {
   };
 }
 
-/** Replaces the host and port of a URL by those of the proxy. */
+/** Replaces the host and port of a URL with those of the proxy. */
 export function proxied(url: string, proxy: ChaosProxy): string {
   const { host, port } = proxy.address;
   return url.replace(/@[^/]*\//, `@${host}:${port}/`);

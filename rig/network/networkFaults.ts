@@ -25,7 +25,7 @@ const PLANS = {
   long: { replicas: 3, windows: 42, windowMs: 4_000, calmMs: 1_500 },
 };
 
-/** The time after which a lasting fault must no longer make requests fail. */
+/** Requests must no longer fail when this much time has passed since the end of the last fault. */
 const QUIET_AFTER_MS = 10_000;
 const QUIET_MS = 3_000;
 
@@ -70,8 +70,8 @@ async function leadCallers(
 }
 
 /**
- * A world that measures the longest request that began during a fault of the database link. Such requests always get a
- * response from the exchange.
+ * A world that measures the longest request that began during a fault of the database link. The callers' link works at
+ * that time, so the exchange responds to each of these requests.
  */
 interface Timed extends World {
   disturbed: LinkName | undefined;

@@ -64,7 +64,7 @@ export class Pair {
     await this.synchronize();
   }
 
-  /** kill -9 of the primary. The standby is promoted, and the proxy leads the exchanges to it. */
+  /** Kills the primary with kill -9, promotes the standby, and makes the proxy connect the exchanges to it. */
   async failOver(): Promise<void> {
     this.primary.kill('group');
     await this.standby.query('SELECT pg_promote(true, 60)');

@@ -21,7 +21,7 @@ const MILD: ((random: Random) => Fault)[] = [
   (random) => ({ kind: 'reset', ms: random.int(300) }),
   () => ({ kind: 'down' }),
   () => ({ kind: 'blackHole' }),
-  // Only the caller disappears on the callers' link. The exchange does not notice that its caller is gone.
+  // On the callers' link, only the caller can disappear. The exchange does not notice that its caller is gone.
   () => ({ kind: 'halfOpen', gone: 'client' }),
 ];
 
@@ -35,7 +35,10 @@ const KINDS: Record<LinkName, ((random: Random) => Fault)[]> = {
   ],
 };
 
-/** A fault without any response tests the deadline of 8 s only if it lasts longer than the deadline. */
+/**
+ * With some faults, no response arrives. Such a fault tests the deadline of 8 s only if it lasts longer than the
+ * deadline.
+ */
 const PAST_DEADLINE_MS = 11_000;
 
 export function lengthOf({ fault }: Window, ordinaryMs: number): number {
@@ -45,8 +48,8 @@ export function lengthOf({ fault }: Window, ordinaryMs: number): number {
 }
 
 /**
- * Draws `count` windows: every kind of fault on every link once in random order, then again. A dropped COMMIT response
- * comes first.
+ * Draws `count` windows. Each round has every kind of fault on every link once, in random order. The first window of
+ * all drops COMMIT responses.
  */
 export function drawWindows(random: Random, count: number): Window[] {
   const windows: Window[] = [];

@@ -17,7 +17,7 @@ export interface PlantedBug {
 export interface NamedTest {
   /** The path relative to `packages/`, for example `exchange/src/domain/time.test.ts`. */
   file: string;
-  /** A part of the test's title, for files that take long as a whole. */
+  /** A part of the test's title. Use it for files that take a long time as a whole. */
   name?: string;
 }
 

@@ -18,8 +18,8 @@ interface TestRun {
 }
 
 /**
- * A process that runs one test after the other (`session.ts`). It starts with the first test, and again after a test
- * that hangs.
+ * A process that runs one test after the other (`session.ts`). The process is started for the first test, and started
+ * again if a test hangs.
  */
 export class TestSession {
   private child: ChildProcess | undefined;

@@ -31,7 +31,7 @@ export function commandsOf(exchanges: number): fc.Arbitrary<Command>[] {
   const repeat = fc.tuple(choice, fc.boolean()).map(([chosen, same]) => repeating(chosen, same));
   return [
     fc.tuple(at, fc.nat()).map(([where, seed]) => creating(where, seed)),
-    // Most commands act on existing measurements, so these are drawn more often.
+    // Commands that act on existing measurements are listed several times, so that they are drawn more often.
     ...[act, act, act, act, act, act],
     ...[repeat, repeat],
     choice.map(strangers),
@@ -45,7 +45,7 @@ function creating(at: number, seed: number): Command {
     check: () => true,
     toString: () => `create at ${at}`,
     async run(model, real) {
-      // Request IDs must be new when a sequence is run again to shrink it.
+      // Use a new request ID each time, because a sequence runs again when it is shrunk.
       const made = { ...draft(real.world, new Random(seed)), requestId: freshId() };
       const response = await ask(real, at, made.consumer.name, 'POST', createPath(made), made.body);
       expect('create', response.reason, 'OK');

@@ -29,7 +29,8 @@ const byConsumer = (model: Model, { subject }: Known) =>
   model.known.filter((known) => known.subject.draft.consumer.name === subject.draft.consumer.name);
 
 /**
- * Starts just before the oldest measurement of this sequence, so that measurements of earlier sequences are not listed.
+ * Returns the path of a list that starts just before the oldest measurement of this sequence, so that measurements of
+ * earlier sequences are not listed.
  */
 function listPath({ consumer, since, size }: { consumer: string; since: string; size: number }): string {
   const before = new Date(Date.parse(since) - 1).toISOString();

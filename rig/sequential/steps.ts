@@ -29,7 +29,7 @@ export interface Choice {
   at: number;
 }
 
-/** Every call gets a response, because this harness injects no faults. */
+/** Sends a request. Every request must get a response, because this harness injects no faults. */
 export async function ask(real: Real, ...[at, ...request]: Parameters<World['call']>): Promise<HttpResponse> {
   return responseOf(real, await real.world.call(at, ...request));
 }

@@ -27,7 +27,7 @@ export class ExchangeProcess {
     this.process = new MexProcess({ ...options, what: 'an exchange' });
   }
 
-  /** Changes the configuration from the next start on. */
+  /** Changes the configuration. The changes take effect at the next start. */
   configure(changes: Partial<Config>): void {
     this.config = { ...this.config, ...changes };
   }

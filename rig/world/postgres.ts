@@ -7,7 +7,10 @@ import pg from 'pg';
 /** The postmaster, a backend that serves a connection, or all processes. */
 export type PostgresVictim = 'postmaster' | 'backend' | 'group';
 
-/** After a kill of the postmaster, its child processes end within moments. A new server can start only after that. */
+/**
+ * After a kill of the postmaster, its child processes end within moments. A new server can start only when they have
+ * ended.
+ */
 const RESTART_MS = 30_000;
 
 export class Postgres {
@@ -50,7 +53,10 @@ export class Postgres {
     }
   }
 
-  /** kill -9. After the kill of a backend the server restarts itself. After other kills, `restart` starts it. */
+  /**
+   * Kills processes with kill -9. After the kill of a backend, the server restarts itself. After other kills, `restart`
+   * starts the server.
+   */
   kill(victim: PostgresVictim, pick: (pids: number[]) => number = (pids) => pids[0]!): void {
     this.crashes++;
     this.recovering = true;

@@ -42,7 +42,7 @@ export class MexProcess {
 
   /**
    * Starts the process, and resolves when `ready` returns a value. `ready` is called repeatedly with the output so far.
-   * A process that ends before that is started again, as a supervisor would do, because a service that it needs may be
+   * If the process ends earlier, it is started again, as a supervisor would do, because a service that it needs may be
    * down.
    */
   async start<T>(

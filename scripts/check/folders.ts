@@ -4,8 +4,8 @@
  */
 
 /**
- * The folders of packages, the rig, the benchmarks and the scripts. In packages, one level below src and test counts,
- * too.
+ * The folders of packages, the rig, the benchmarks and the scripts. In packages, the folders directly below src and
+ * test are included, too.
  */
 const DESCRIBED =
   /^(?:packages\/\w+\/(?:proto\/|(?:src|test)\/(?:\w+\/)?)|(?:bench|rig|scripts)\/(?:\w+\/)?)/;

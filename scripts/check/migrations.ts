@@ -25,7 +25,10 @@ export function breakingChanges(sql: string): string[] {
   return BREAKING.filter(([pattern]) => pattern.test(statements)).map(([, problem]) => problem);
 }
 
-/** A published migration has already run on other databases, so its checksum must not change. */
+/**
+ * Finds published migrations that changed, and migrations that break the previous version. A published migration has
+ * already run on other databases, so its checksum must not change.
+ */
 export function migrationProblems(directory: string, compatibleFrom: number): string[] {
   const sums = new Map(
     readFileSync(join(directory, 'SHA256SUMS'), 'utf8')

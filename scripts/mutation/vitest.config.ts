@@ -7,8 +7,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /**
- * Sorts the files so that a mutant fails early: first the test beside the mutated file, then small files, then tests
- * that run a compiler.
+ * Sorts the test files so that a test fails as early as possible if it finds the mutant: first the test beside the
+ * mutated file, then small files, then tests that run a compiler.
  */
 class LikelyFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

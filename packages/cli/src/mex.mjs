@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts mex. An outdated Node must parse this file to print a message instead of a syntax error, so it has neither
-// static imports nor a top-level await.
+// Starts mex. Even an outdated Node must be able to parse this file, so that it prints a message instead of a syntax
+// error. The file therefore has neither static imports nor a top-level await.
 const { node } = process.versions;
 if (Number.parseInt(node, 10) < 24) {
   console.error(`mex needs Node 24 or newer, and ${process.execPath} is Node ${node}.

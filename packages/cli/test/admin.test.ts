@@ -120,7 +120,7 @@ describe('mex admin certificates', () => {
     const [certificate] = (await mexJson('admin', 'certificates', 'list', name)).certificates;
     await mex('admin', 'certificates', 'revoke', certificate.name, '--hold');
     expect(await list()).toContain('HOLD');
-    // The exchange replies "retry" until it has failed all measurements that relied on the certificate.
+    // The exchange replies "retry" until it has changed all open measurements that relied on the certificate to FAILED.
     await vi.waitFor(() => mex('admin', 'certificates', 'release', certificate.name), 90_000);
     expect(await list()).toContain('VALID');
     await mex('admin', 'certificates', 'revoke', certificate.name);
@@ -178,8 +178,8 @@ describe('mex admin roots', () => {
 });
 
 /**
- * Waits for audit entries. The log shows an entry only when no older transaction on the server can still commit, and
- * other tests write to the same server.
+ * Waits for audit entries. The log shows an entry only when no older transaction on the server can still commit. The
+ * transactions of other tests on the same server can delay the entry.
  */
 function audited(name: string, count: number): Promise<{ principal: string; operation: string }[]> {
   return vi.waitUntil(

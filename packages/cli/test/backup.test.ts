@@ -41,7 +41,8 @@ afterAll(async () => {
 });
 
 /**
- * Creates measurements and fulfills every second one until stopped. Records each state that the exchange acknowledged.
+ * Creates measurements until stopped, and fulfills every second measurement. Records each state that the exchange
+ * acknowledged.
  */
 function startWriter(acknowledged: Map<string, string>) {
   const [consumer, provider] = [dev.measurementConsumers[0]!, dev.dataProviders[0]!];
@@ -162,8 +163,8 @@ describe('mex backup', () => {
     const top = (await readdir(path('backup'))).sort();
     expect(top).toEqual(['dev-issuer.json', 'dev-root.json', 'dev.json', 'manifest.json', 'pg']);
     expect(existsSync(path('backup/pg/postmaster.pid'))).toBe(false);
-    // Without this file, PostgreSQL would start recovery at a later checkpoint and leave torn pages that were copied
-    // earlier.
+    // Without this file, PostgreSQL would start recovery at a later checkpoint, and would not repair torn pages that
+    // were copied before that checkpoint.
     expect(await readFile(path('backup/pg/backup_label'), 'utf8')).toContain('START WAL LOCATION');
   });
 
@@ -212,8 +213,8 @@ describe('mex backup', () => {
 
 describe('mex restore', () => {
   /**
-   * Runs `work` while these files of the backup are changed, then restores them, because copying the whole backup takes
-   * seconds.
+   * Damages these files of the backup, runs `work`, and then restores the files. Damaging a copy of the whole backup
+   * would be slower, because the copy takes seconds.
    */
   async function whileDamaged(
     files: Record<string, (file: string) => Promise<unknown>>,
@@ -296,7 +297,7 @@ describe('mex restore', () => {
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
-  // This test copies the whole backup, which takes seconds.
+  // This test runs only in the stress lane, because it copies the whole backup, which takes seconds.
   it.runIf(isStress)(
     'refuses a log that ends before the backup did, which only PostgreSQL can tell',
     async () => {

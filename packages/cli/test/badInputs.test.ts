@@ -1,4 +1,7 @@
-/** Tests bad inputs: each prints one clear message that says what to do, and creates, changes and charges nothing. */
+/**
+ * Tests bad inputs. Each command prints one clear message that says what to do, and creates, changes and charges
+ * nothing.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,4 +1,6 @@
-/** `clickhouse client` for the quickstart: runs the statements of its standard input, one after the other. */
+/**
+ * Stands in for `clickhouse client` in the quickstart: runs the statements of its standard input, one after the other.
+ */
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const authorization = `Basic ${Buffer.from('default:').toString('base64')}`;

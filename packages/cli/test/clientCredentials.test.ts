@@ -53,7 +53,10 @@ it('the old token is used for as long as it is valid while the issuer is away', 
   });
 });
 
-/** Onboards a party that calls as a client of the provider. The folder with its keys is named after its ID. */
+/**
+ * Onboards a party that signs in as this client of the OpenID provider. The folder with the party's keys is named after
+ * the party's ID.
+ */
 async function onboard(name: string, client: string): Promise<void> {
   const folder = path(name.split('/')[1]!);
   await mex('identity', name, '--out', folder);

@@ -127,7 +127,7 @@ describe('a consumer', () => {
       await fulfillWith(w.streamly, name!, reach(BigInt(100 + i)));
     }
     const acting = await loadCredentials({ as: 'acme' });
-    // When `isLying` is set, this exchange returns the other measurement under the requested name.
+    // When `isLying` is set, this exchange returns the measurement `men` under the requested name.
     let isLying = false;
     const client: typeof acting.client = {
       ...acting.client,

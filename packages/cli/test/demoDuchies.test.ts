@@ -1,6 +1,6 @@
 /**
- * Tests `mex serve --dev` with its demo duchies, one process each, from the first start to the last. Runs the shell
- * lines of the quickstarts, the tour and the operator's manual against it, exactly as printed.
+ * Tests `mex serve --dev` with its demo duchies, one process each, from the first start to the last. On this exchange,
+ * runs the shell lines of the quickstarts, the tour and the operator's manual, exactly as printed.
  */
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -195,7 +195,8 @@ it('prints a line that counts the people of three publishers once, and it does, 
   const [shown] = await shell.run(line);
   const reach = figure(shown!, 'everybody counted once\\n +reach');
   const people = await truth(PUBLISHER_IDS, ({ reach }) => reach());
-  // The noise of both workers together has a standard deviation of 70, so the limit of 500 is about seven deviations.
+  // The noise of the workers and the aggregator together has a standard deviation of 70, so the limit of 500 is about
+  // seven deviations.
   expect(Math.abs(reach - people)).toBeLessThan(5 * 100);
   const [, low, high] = /95 %: ([\d,]+) to ([\d,]+)/
     .exec(shown!)!
@@ -414,8 +415,8 @@ it.runIf(isStress)(
   },
 );
 
-// This test starts four more processes. Outside the stress lane, duchy.test.ts tests a duchy that ends with its parent,
-// and serve.test.ts an exchange that is killed.
+// This test starts four more processes, so it runs only in the stress lane. Outside the stress lane, duchy.test.ts
+// tests a duchy that ends with its parent, and serve.test.ts tests an exchange that is killed.
 it.runIf(isStress)('ends them when it is killed, and finds everything again at the next start', async () => {
   const before = await duchies();
   const pids = await Promise.all(NAMES.map(pidOf));
@@ -453,7 +454,8 @@ it('the quickstart for duchies ends with a figure that a duchy of its own helped
     const [shown, computed] = await second.typed(document, '## 3');
     const reach = figure(shown!, 'everybody counted once\\n +reach');
     const people = await truth(PUBLISHER_IDS.slice(0, 2), ({ reach }) => reach());
-    // The noise of both workers together has a standard deviation of 70, so the limit of 500 is about seven deviations.
+    // The noise of the workers and the aggregator together has a standard deviation of 70, so the limit of 500 is about
+    // seven deviations.
     expect(Math.abs(reach - people)).toBeLessThan(5 * 100);
     expect(computed).toMatch(/^\w+ +SUCCEEDED +FIRST_WORKER /m);
   } finally {

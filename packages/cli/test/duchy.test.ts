@@ -224,7 +224,8 @@ it('runs several processes on one database, with the key that it was first used 
   await database.drop();
 });
 
-// Three demo duchies beside an embedded database are tested in demoDuchies.test.ts.
+// This test runs only in the stress lane, because demoDuchies.test.ts tests three demo duchies beside an embedded
+// database.
 it.runIf(isStress)(
   'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',
   async () => {

@@ -10,8 +10,8 @@ export interface Visit {
 interface User {
   name: string;
   /**
-   * When a form has this text in its address, the user follows the link that denies the login instead of filling in the
-   * form.
+   * If true, the user denies the login: when a page has a link that ends the login, the user follows the link instead
+   * of filling in the form.
    */
   denies?: boolean;
 }

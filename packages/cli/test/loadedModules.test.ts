@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
  * Returns which of the named packages Node has loaded after each step. All steps run in one process, because starting
- * Node takes a second. The lists are cumulative, so a step must not need less than the step before it.
+ * Node takes a second. The lists are cumulative, so each step must need all packages of the step before it.
  */
 async function loadedAfter(packages: string[], ...steps: string[]): Promise<string[][]> {
   const noted = steps.map((step) => `${step}; seen.push([...loaded].sort());`).join('\n');

@@ -209,7 +209,7 @@ describe('mex measure', () => {
     const listeners = process.listenerCount('SIGINT');
     const running = run('measure', 'reach', ...one);
     const name = await asked(w.streamly);
-    // Before the reply to the creation arrives, an interrupt would print another message.
+    // Wait until the exchange has replied to the creation. Before that, an interrupt would print another message.
     await vi.waitUntil(() => written().includes('waiting'), 90_000);
     process.emit('SIGINT');
     const { error } = await running;
@@ -281,7 +281,8 @@ describe('mex measure', () => {
     const results = ['measurements', 'results', name, '--as', 'acme'];
     expect((await run(...results)).out).toMatch(/reach +50 /);
 
-    // The command accepts only the measurement that this exact request created, regardless of its name.
+    // With --spec, the command accepts a measurement only if this exact request created it. The right name is not
+    // enough.
     const { out: same } = await run('measure', 'reach', ...one, '--request-id', 'once', '--dry-run');
     await writeFile(path('same.json'), same);
     await writeFile(path('other.json'), same.replace('"interval"', '"filter": "age > 30", "interval"'));

@@ -15,7 +15,7 @@ import { askFor, useProviderWorld } from './providerWorld.ts';
 useProviderWorld();
 
 const FINGERPRINT = Buffer.alloc(32).toString('base64');
-/** Returns settings for a computation by the named duchies. An object among the arguments adds other changes. */
+/** Returns settings for a computation by the named duchies. An object among the arguments adds or replaces settings. */
 function computedBy(...duchies: (string | object)[]) {
   const names = duchies.filter((duchy) => typeof duchy === 'string');
   const rooted = names.map((name) => [name, { rootFile: 'root.pem' }]);

@@ -58,7 +58,7 @@ const fileOf = (publisher: string) => join(dataDir(), 'publishers', `${publisher
 const eventsOf = (publisher: string, where: string) =>
   `(SELECT DISTINCT vid FROM read_parquet('${fileOf(publisher)}') WHERE ${where})`;
 
-/** Counts the people in a set expression over publishers with plain SQL. */
+/** Uses plain SQL to count the people whom a set expression over publishers selects. */
 async function truth(
   expression: string,
   { period, group }: DocumentFigure,

@@ -13,8 +13,8 @@ import { FOLDER } from './files.ts';
 
 const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
 /**
- * The files whose changes cause a new build, relative to the folder of all packages. A test checks that the list
- * contains every file in the bundle.
+ * Patterns for the files whose changes cause a new build. The paths are relative to the `packages` folder. A test
+ * checks that the patterns match every file in the bundle.
  */
 export const SOURCES = [
   ...['console/index.html', 'console/package.json', 'console/vite.config.ts', 'console/src/**/*.*'],

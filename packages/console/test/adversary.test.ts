@@ -99,7 +99,7 @@ it.skipIf(lacksChromium)('learns no key and no question, and does not reach mex 
   expect(secrets.length).toBeGreaterThan(4);
   for (const secret of secrets) expect(stolen).not.toContain(secret);
   expect(stolen).not.toContain(measurement.name);
-  // The altered page could read no response of the console, and the console served no request with its cookie.
+  // The altered page could not read any response of `mex console`, even though it sent its requests with credentials.
   expect(stolen).not.toMatch(/measurementConsumers|mex console"|\[200,/);
   expect(stolen).toContain('GET cors /console.json failed');
   expect(stolen).toMatch(/popup failed/);

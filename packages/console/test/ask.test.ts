@@ -106,7 +106,7 @@ it.skipIf(lacksChromium)('a plan that fails keeps everything that was typed', as
   await page.getByRole('button', { name: 'Check again' }).click();
   await expect.poll(() => sendOf(page).isEnabled()).toBe(true);
 
-  // After an error, the page also plans again without a click.
+  // After an error, the page plans again even if the user does not click.
   await page.route('**/companion/plan', (route) => route.abort());
   await filterOf(page).fill('device == "phone"');
   await page.getByText('It could not be checked').first().waitFor();

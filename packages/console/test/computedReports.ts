@@ -157,7 +157,10 @@ function ownReach({ dataProviders }: PlannedNeed, people: readonly number[]): nu
   );
 }
 
-/** Returns the share of the final reach after these weeks. Reach grows by less each week and is complete after four. */
+/**
+ * Returns the reach of this interval as a share of the final reach. The reach grows by less each week, and is complete
+ * after four weeks.
+ */
 function timeShare({ start, end }: { start: string; end: string }): number {
   const weeks = (Date.parse(end) - Date.parse(start)) / 604_800_000;
   return (1 - 0.6 ** weeks) / (1 - 0.6 ** 4);

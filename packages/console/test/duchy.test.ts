@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 
 const c = useConsole({ exchange: { demoDuchies: true } });
 
-/** Asks two publishers for their common reach. The duchies would compute it, but none of them runs in this test. */
+/** Asks two publishers for their combined reach. The duchies would compute it, but no duchy runs in this test. */
 async function ask(): Promise<{ acme: Party; name: string }> {
   const exchange = c.exchange as TestExchange;
   const acme = partyOf(exchange, exchange.dev.measurementConsumers[0]!);

@@ -1,7 +1,7 @@
 /**
- * Tests every page of every role, at three widths and in both themes, on an exchange that starts as `npm start` starts
- * it. The pictures are in node_modules/.cache/console-pages for review. `MEX_README_PICTURE=1` also renews the picture
- * in README.
+ * Tests every page of every role, at three widths and in both themes. The exchange starts in the same way as with
+ * `npm start`. The pictures are in node_modules/.cache/console-pages for review. `MEX_README_PICTURE=1` also renews the
+ * picture in README.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';

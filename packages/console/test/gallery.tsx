@@ -62,7 +62,7 @@ const watched: MeasurementResult = {
   })),
   total: { watchDurationSeconds: around(33_540_000, 763_000) },
 };
-/** This result is copied through JSON, as the companion server does, which turns an unknown error into null. */
+/** A result that was copied through JSON, as by the companion server. JSON turns an unknown error into null. */
 const unknown = JSON.parse(
   JSON.stringify({
     ...base,

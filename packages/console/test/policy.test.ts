@@ -27,7 +27,7 @@ import type { Role } from '../src/session/roles.ts';
 const c = useConsole({ exchange: { demoDuchies: true } });
 
 const idOf = (name: string) => name.split('/').at(-1)!;
-/** For paths with a parameter, the paths of resources that exist. */
+/** Paths of existing resources. A key is a page's path with a parameter, optionally after the role and a space. */
 const EXAMPLES: Record<string, string[]> = { '/parties/$kind/$id': ['/parties/dataProviders/streamly'] };
 
 beforeAll(async () => {
@@ -115,7 +115,7 @@ function pathsOf(role: Role): string[] {
   });
 }
 
-/** Opens a path as a link does, without loading the application again, and waits until nothing loads. */
+/** Opens a path as a link does, without loading the application again, and waits until the page has loaded all data. */
 async function visit(page: Page, path: string): Promise<void> {
   const open = (to: string) => page.evaluate((to) => history.pushState(null, '', to), to);
   const isNowhere = () => document.querySelector('h1')?.textContent === 'There is no such page';
@@ -127,7 +127,7 @@ async function visit(page: Page, path: string): Promise<void> {
     const heading = document.querySelector('h1')?.textContent;
     return heading && heading !== 'There is no such page' && !document.querySelector('[aria-busy=true]');
   });
-  // Some parts begin to load only now.
+  // Some parts of the page begin to load only after the page is shown.
   await page.waitForTimeout(100);
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
 }

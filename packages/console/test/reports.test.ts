@@ -1,6 +1,6 @@
 /**
- * Tests the pages of computed reports in a real browser: a usual, an inconsistent and an incomplete report, and reports
- * with much noise, many segments or hostile names.
+ * Tests the pages of computed reports in a real browser: a typical, an inconsistent and an incomplete report, and
+ * reports with a lot of noise, a single segment, a frequency cap or hostile names.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -28,7 +28,7 @@ const PAGE =
   '<!doctype html><html lang="en-US"><title>Report</title><meta name="viewport" content="width=device-width">' +
   '<link rel="stylesheet" href="/reportGallery.css"><script type="module" src="/reportGallery.js"></script><div id="root"></div></html>';
 
-/** Returns every view as JSON. */
+/** Returns the views of all reports in this test as JSON, keyed by their URL paths. */
 async function viewsOf(): Promise<Map<string, string>> {
   const usual = await computed();
   const lost = await computed({ change: ({ union }, of) => (union === 7 ? undefined : of) });
@@ -52,7 +52,7 @@ async function viewsOf(): Promise<Map<string, string>> {
   return new Map(Object.entries(views).map(([name, view]) => [`/${name}.json`, JSON.stringify(view)]));
 }
 
-/** Gives every need a measurement of its own that succeeded. */
+/** Returns a separate successful measurement for each need. */
 const answeredIn = ({ plan }: Report) =>
   new Map<string, Measured>(
     plan.needs.map(({ key }) => [key, { measurement: `measurements/${key}`, state: 'SUCCEEDED' }]),

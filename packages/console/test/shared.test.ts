@@ -1,4 +1,4 @@
-/** Tests the pages that every party has in a browser: changes, webhooks, keys and trust, find, shortcuts. */
+/** Tests the features that every party has, in a real browser: changes, webhooks, keys and trust, find, shortcuts. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

@@ -37,7 +37,9 @@ export function largestMessage(computation: StoredComputation, message: string, 
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads alive while a computation may need them soon. Call the returned function to end this. */
+/**
+ * Keeps idle threads alive while a computation may need them soon. Call the returned function to let them end again.
+ */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

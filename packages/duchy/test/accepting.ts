@@ -27,8 +27,8 @@ export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSche
 
 export interface Accepting {
   /**
-   * The duchy `duchies/beta`. Its exchange has two certificates of the consumer, one of which was issued by another
-   * party's root.
+   * The duchy `duchies/beta`. The exchange that it calls has two certificates of the consumer, one of which was issued
+   * by another party's root.
    */
   duchy: Duchy;
   stranger: Identity;
@@ -38,7 +38,7 @@ export interface Accepting {
   requisitions: Computation['requisitions'];
   /** Signs a spec with the consumer's key, or with `by`. */
   signed(spec: SpecInit, by?: Signer): Promise<SignedMessage>;
-  /** The answers of the exchange, which a test may change at any time. */
+  /** Values that the simulated exchange returns. A test may change them at any time. */
   says: { revocationState: 'REVOKED' | undefined; vidRanges: { start: number; end: number }[] };
 }
 

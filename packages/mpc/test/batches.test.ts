@@ -43,7 +43,7 @@ const FEW_NOISY = { ...NOISY, frequencyPrivacyParams: { epsilon: isStress ? 0.11
 const repeated = (bytes: Uint8Array, size: number, times = COUNT) =>
   Buffer.concat(Array(times).fill(bytes.subarray(0, size)));
 
-/** Checks that no point repeats, and that no point is one of the input's. */
+/** Checks that no point repeats, and that no point occurs in the input. */
 function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
   const points = hexBlocks(bytes, POINT_BYTES);
   expect(new Set(points).size).toBe(points.length);

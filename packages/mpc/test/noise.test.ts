@@ -2,8 +2,8 @@
  * Tests the noise that each duchy in a ring adds, from the signed spec to the drawn registers and tuples. The expected
  * values are the formulas of the reference system and the variances of its distributions. The privacy parameters of
  * every count differ, with variances at least 1.5 times apart and different offsets. Every run therefore detects noise
- * that is missing or drawn for another count. 400 draws show a variance within 5 standard errors: 35 % for Gaussian
- * noise, 85 % for geometric noise. Stress runs have 20,000 draws: 5 % and 12 %.
+ * that is missing or drawn for another count. With 400 draws, five standard errors of a variance are 35 % for Gaussian
+ * noise and 85 % for geometric noise. Stress runs have 20,000 draws, for which five standard errors are 5 % and 12 %.
  */
 
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -31,7 +31,7 @@ const PRIVACY = {
   publisher: { epsilon: 0.3, delta: 1e-6 },
 };
 type Count = keyof typeof PRIVACY;
-/** The number of counts that geometric noise is calibrated for. */
+/** The maximum amount by which one person can change each count. Only geometric noise uses this amount. */
 const SENSITIVITY: Record<Count, number> = { reach: 1, frequency: 2, histogram: 2, publisher: PROVIDERS };
 
 interface Shape {

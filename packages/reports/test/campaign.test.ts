@@ -12,8 +12,9 @@ const POPULATION = 20_000;
 const ATTRIBUTES = { sex: ['F', 'M'], age: ['18-34', '35-54', '55+'] };
 const DAYS = 28;
 /**
- * With this small budget, the standard deviation of the answers is about 35 people. With the example's own budget, it is
- * about 6, and then p-values are not uniform, because answers are whole numbers and few values of χ² are possible.
+ * With this small budget, the standard deviation of the answers is about 35 people. With the example's own budget, the
+ * standard deviation would be about 6 people. The p-values would then not be uniform, because answers are whole numbers
+ * and few values of χ² would be possible.
  */
 const BUDGET = { rho: 0.01, delta: 1e-9 };
 /** The share of people that each publisher reaches. */
@@ -64,7 +65,8 @@ test('the p-value of the fit is uniform if everybody answers honestly', async ()
     const share = values.filter((p) => p < bound).length / runs;
     if (isStress) console.log(`R5 campaign: ${share.toFixed(4)} of ${runs} p-values are below ${bound}`);
     const error = Math.sqrt((bound * (1 - bound)) / runs);
-    // Add 2 / runs, because few runs have too few p-values below 1 in 1,000 for the share to be normally distributed.
+    // Allow another 2 / runs. If there are few runs, the share of p-values below a small bound, such as 1 in 1,000, is
+    // not normally distributed.
     expect(Math.abs(share - bound), `below ${bound}`).toBeLessThanOrEqual(4 * error + 2 / runs);
   }
 });

@@ -58,7 +58,8 @@ async function agentCharges(verified: VerifiedRequisition): Promise<Charge[]> {
 }
 
 /**
- * Adds up each person's charges for each provider, reference and day. Returns the largest sum for each of these IDs.
+ * Adds up each person's charges per `id`, which stands for a provider, a reference, and a day. Returns the largest sum
+ * for each ID.
  */
 function countPlainly(charges: readonly { id: string; charge: Charge }[]): Map<string, Units> {
   const worst = new Map<string, Units>();
@@ -74,7 +75,7 @@ function countPlainly(charges: readonly { id: string; charge: Charge }[]): Map<s
   return worst;
 }
 
-/** The requisition that a data provider's agent would verify for a need. */
+/** Returns the requisitions that the data providers' agents would verify: one for each need and data provider. */
 function requisitionsOf(plan: Plan): { provider: string; verified: VerifiedRequisition }[] {
   return plan.needs.flatMap(({ key, need, dataProviders, computed, params }) =>
     dataProviders.map((provider) => {

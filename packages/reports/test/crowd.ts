@@ -34,7 +34,7 @@ export function frequenciesOf(people: number): number[] {
 type Counts = number[][];
 
 export interface Run {
-  /** The people whom data providers count. They sample each person by a hash. */
+  /** The people whom data providers count. A hash of each person decides whether the person is in the sample. */
   counted: Counts;
   /**
    * The people whom the share shuffle protocol counts. The protocol samples a fixed number of people from the
@@ -42,15 +42,15 @@ export interface Run {
    */
   shuffled: Counts;
   /**
-   * `masks` has the bit mask of the atoms of all people in a register, for each register that is hit. `alone` has the
-   * number of registers with only one person, by that person's frequency.
+   * `masks` has a bit mask for each register that at least one person hits. The mask has a bit for each atom of these
+   * people. `alone` has the number of registers with only one person, by that person's frequency.
    */
   sketch?: { masks: Uint32Array; alone: number[] };
 }
 
 /**
  * Caches estimates by noise, width and number of registers. An estimate takes milliseconds, and many worlds need the
- * same ones.
+ * same estimates.
  */
 const ESTIMATES = new Map<string, number>();
 
@@ -105,7 +105,10 @@ export class Crowd {
     return { value, methodology, shares: sharesIn(relativeFrequencies(noisy)) };
   }
 
-  /** Returns how many of `count` people are selected. `chance` gets whether the previous person was selected. */
+  /**
+   * Selects some of `count` people at random, and returns their number. `chance` returns the probability that the next
+   * person is selected. Its argument states whether the previous person was selected.
+   */
   private some(count: number, chance: (isTaken?: boolean) => number): number {
     let [taken, probability] = [0, chance()];
     for (let i = 0; i < count; i++) {
@@ -118,7 +121,7 @@ export class Crowd {
 
   private sketch(people: Counts): NonNullable<Run['sketch']> {
     const atoms = new Uint32Array(SKETCH.maxSize);
-    // The frequency of the only person in the register, 0 for an empty register, 255 for several people.
+    // For each register, the frequency of its only person, or 0 if it is empty, or 255 if it has several people.
     const frequencies = new Uint8Array(SKETCH.maxSize);
     for (const [atom, counts] of people.entries()) {
       for (const [f, count] of counts.entries()) {

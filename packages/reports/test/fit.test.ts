@@ -33,8 +33,9 @@ describe('fit', () => {
     const plan = await planOf();
     const random = seeded(23);
     const runs = rounds(200, 60);
-    // The publishers are disjoint, so nobody is reached by exactly two of them. They are so large that a lie of 20 %
-    // lowers the number of people reached by exactly the other two publishers to 10 standard deviations below 0.
+    // The publishers are disjoint, so nobody is reached by exactly two of them. If one publisher overstates its reach
+    // by 20 %, the measured number of people reached by exactly the other two publishers falls below 0. The publishers
+    // are so large that this number falls by 10 standard deviations.
     const { halfWidth } = rehearse(plan, surroundings).figures[1]!;
     const each = Math.round((10 * (halfWidth! / 1.96)) / 0.2);
     const people = [0, each, each, 0, each, 0, 0, 0];

@@ -41,7 +41,7 @@ const quarter = (figures: FigureRequest[]) =>
     figures,
   });
 
-/** Smaller definitions of the same forms, for tests that run often. */
+/** Smaller versions of the definitions in `LARGE`, for tests that run often. */
 export const SMALLER: typeof LARGE = [
   ['6 segments × total', 1, definitionOf(6, { sets: all(6), figures: [{ metric: 'reach', of: ['all'] }] })],
   [
@@ -74,7 +74,10 @@ export async function largePlan(definition: ReportDefinition): Promise<[Plan, Ma
 const random = seeded(8);
 const ATOMS = Array.from({ length: 256 }, (_, atom) => (atom === 0 ? 0 : Math.floor(random.next() * 3000)));
 
-/** The true reach grows with the weeks. Each group has its share, and the total is the sum of the groups. */
+/**
+ * Returns the true reach for a need. It is proportional to the number of weeks. Each group has a fixed share of the
+ * people, and the total is the sum of the groups.
+ */
 function truthOf({ need: { period, group }, union }: PlannedNeed, segments: number): number {
   const weeks = (Date.parse(period.end) - Date.parse(period.start)) / WEEK_MS;
   const cells = ATTRIBUTES.age.flatMap((age) => ATTRIBUTES.sex.map((sex) => ({ age, sex })));

@@ -5,7 +5,7 @@ import { definitionOf, seeded, surroundingsOf, WORLDS } from './worlds.ts';
 
 const POPULATION = 100_000;
 
-/** The intervals of the frequencies that a sketch gives for a world, and the interval of the reach. */
+/** Measures a world with a sketch. Returns the interval of the reach, and the frequencies with their intervals. */
 async function intervalsIn(world: readonly number[], seed: number) {
   const surroundings = surroundingsOf('liquidLegionsV2', { population: POPULATION });
   const definition = definitionOf(2, {

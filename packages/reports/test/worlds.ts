@@ -1,4 +1,7 @@
-/** Creates worlds with exact numbers of people, and answers needs about them with the product's noise code. */
+/**
+ * Creates worlds (test populations with an exact number of people in each atom), and answers needs about them with the
+ * product's noise code.
+ */
 import type { LiquidLegionsConfig, ShareShuffleConfig } from '@measurement-exchange/contract';
 import {
   drawAggregatorNoise,

@@ -27,7 +27,7 @@ export function framingError(
   // RFC 9112, section 3.2, requires a Host header.
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     return malformed('The header host is missing.');
-  // Node can decode no transfer coding except chunked.
+  // Node can decode only the transfer coding `chunked`.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

@@ -15,7 +15,7 @@ afterEach(async () => {
   running = [];
 });
 
-/** Starts a job that would otherwise wait for an hour between two runs. */
+/** Starts a job that pauses for an hour between two runs, unless the waker wakes it. */
 function start(waker: Waker, run: (count: number) => unknown = () => false) {
   const job = vi.fn(async () => run(job.mock.calls.length));
   running.push(repeat('job', job, { everyMs: HOUR_MS, signal: stop.signal, log, waker }));
@@ -27,7 +27,7 @@ it('wakes every job that shares the waker from its pause', async () => {
   const jobs = [start(waker), start(waker)];
   for (const round of [1, 2, 3]) {
     await expect.poll(() => jobs.map((job) => job.mock.calls.length)).toEqual([round, round]);
-    // Gives the jobs time to begin their pause.
+    // Give the jobs time to begin their pause.
     await sleep(5);
     waker.wake();
   }

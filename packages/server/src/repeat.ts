@@ -9,8 +9,8 @@ export class Waker {
   private waking = new AbortController();
 
   /**
-   * Returns the signal that the next wake-up aborts. Get the signal before looking for work, so that a wake-up in the
-   * meantime is not lost.
+   * Returns the signal that the next wake-up aborts. Get the signal before looking for work, so that a wake-up during
+   * the search is not lost.
    */
   get woken(): AbortSignal {
     return this.waking.signal;
@@ -26,7 +26,7 @@ export interface RepeatOptions {
   everyMs: number;
   signal: AbortSignal;
   log: Logger;
-  /** Starts the next run before `everyMs` is over, unless the last run failed. */
+  /** A wake-up starts the next run before `everyMs` is over, unless the last run failed. */
   waker?: Waker;
 }
 

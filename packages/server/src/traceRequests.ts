@@ -10,8 +10,8 @@ export interface TracedRequest {
 }
 
 /**
- * Traces only API requests, because the health and metrics pages are polled often. Call this function before adding other
- * hooks.
+ * Traces only API requests, because the health and metrics pages are polled often. Call this function before adding
+ * other hooks, so that the span covers their work.
  */
 export function traceRequests(
   app: FastifyInstance,
@@ -28,8 +28,8 @@ export function traceRequests(
       attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
-    // Node also emits `close` if the caller disconnects before the response. Fastify does not call the `onResponse` hook
-    // in that case.
+    // Use the event `close` instead of the hook `onResponse`. If the caller disconnects before the response, Node emits
+    // `close`, but Fastify does not call the hook.
     reply.raw.once('close', () => {
       const { operation, attributes, failure } = describe(request);
       const status = { 'http.response.status_code': reply.raw.statusCode };

@@ -24,8 +24,8 @@ export function ordinaryAccount(): Account | undefined {
 }
 
 /**
- * Whether other accounts can run the code of this checkout. For that, they must be able to enter this folder and all
- * its parent folders.
+ * Whether other accounts can run the code of this checkout. They can if they may enter this folder and all its parent
+ * folders.
  */
 export const reachable = othersMayEnter(import.meta.dirname);
 

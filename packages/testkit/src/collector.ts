@@ -14,7 +14,7 @@ export interface CollectedSpan {
   /** Empty for the root span of a trace. */
   parentId: string;
   name: string;
-  /** The values as text, including integers. */
+  /** The attribute values as text. Integers are converted to text, too. */
   attributes: Record<string, string>;
   /** The ID of the process that created the span. */
   pid: number;

@@ -74,8 +74,8 @@ export function useComputations(overrides: Partial<Config> = {}): ComputationWor
 }
 
 /**
- * Returns a world that has no parties and no duchies yet. Its functions read them from the object that `world` returns.
- * The caller must add them to that object as soon as the exchange runs.
+ * Returns a world that has no parties and no duchies yet. Its functions read the parties and duchies from the object
+ * that `world` returns. The caller must add them to that object as soon as the exchange runs.
  */
 export function computationWorld(exchange: TestExchange, world: () => ComputationWorld): ComputationWorld {
   return {

@@ -49,7 +49,8 @@ export interface DeduplicatedWorld {
 }
 
 /**
- * A reach result over `frequencyVectorSize` people: by default the whole population of 1,000, otherwise a sample of it.
+ * A reach result over `frequencyVectorSize` people. The default is the whole population of 1,000 people, and a smaller
+ * number is a sample of the population.
  */
 export const deduplicatedReach = (value: bigint, frequencyVectorSize = 1000n): ResultInit => ({
   reach: {

@@ -90,7 +90,7 @@ export async function startExchange(
     dataDir,
     database,
     logs: async () => {
-      // Request the metrics first, because this makes the exchange flush its log.
+      // Request the metrics first, because this request makes the exchange flush its log.
       await fetch(`${running.url}/metrics`);
       return logs;
     },

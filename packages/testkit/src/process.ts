@@ -46,7 +46,7 @@ export interface MexProcess {
   output: () => string;
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
   /**
-   * Sends the signal, and waits until the process has ended. Does no harm if the process has already ended. Resolves to
+   * Sends the signal, and waits until the process has ended. Does nothing if the process has already ended. Resolves to
    * the exit code of the process, or to the signal that ended it.
    */
   kill: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;

@@ -30,7 +30,7 @@ export const DRY_RUN = '?validateOnly=true';
 
 /**
  * Creates one event group for each state, with the descriptor `name`. If the state is `DELETED`, deletes the event
- * group again.
+ * group after creating it.
  */
 export async function addEventGroups(
   exchange: TestExchange,

@@ -1,7 +1,7 @@
 /**
  * Clients like those of the public reference system, over mutual TLS: grpc-js with services and messages from a
- * descriptor set, or generated clients of Connect. Callers of both kinds use protobufjs messages, whose field names are
- * those of the .proto files.
+ * descriptor set, or generated clients of Connect. Both kinds of client take and return protobufjs messages, whose
+ * field names are those of the .proto files.
  */
 import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {

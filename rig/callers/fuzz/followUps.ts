@@ -36,7 +36,7 @@ export async function* followUps(
   yield* read.problems;
   if (read.response.status !== 200)
     yield `${json.name} was made and cannot be read: ${read.response.text.slice(0, 200)}`;
-  // Fields that no operation may change must read the same as in the response.
+  // Fields that no operation may change must have the same values as in the response.
   else
     for (const field of ['name', 'createTime', 'measurementSpec', 'dataProviders', 'x509Der']) {
       if (!isDeepStrictEqual(read.response.json[field], json[field]))
@@ -44,7 +44,10 @@ export async function* followUps(
     }
 }
 
-/** The next page is fetched for one list in four. Reading every list to its end would be most of the work. */
+/**
+ * Fetches the next page for one list in four. If every list were read to its end, these requests would be most of the
+ * work.
+ */
 const FOLLOWED = 4;
 
 async function* nextPage(sent: Built, token: string, state: State, send: Send): AsyncGenerator<string> {

@@ -12,10 +12,10 @@ const STATUSES = [200, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 43
 /** The exchange returns these statuses before it checks the token. */
 const FRAMING = [400, 414, 431];
 
-/** Reasons for which a valid request may be rejected, because of other requests before it or at the same time. */
+/** Error reasons that a valid request may get because of earlier or concurrent requests. */
 const MEANWHILE =
   /^(?:\w+_STATE_ILLEGAL|\w+_ALREADY_EXISTS|REQUISITION_ETAG_MISMATCH|EVENT_GROUP_(?:NOT_FOUND|INVALID_ARGS)|CERTIFICATE_IS_INVALID|REQUEST_ID_REUSED)$/;
-/** Operations whose template follows all rules, so that the exchange must accept their requests. */
+/** Operations whose template follows all rules. The exchange must accept requests from these templates. */
 const SURE = ['createMeasurement', 'fulfillDirectRequisition', 'refuseRequisition'];
 
 export class Judge {
@@ -86,8 +86,8 @@ export class Judge {
   }
 
   /**
-   * Returns the operation that the request reached. A twisted method may have reached another operation of the same
-   * path.
+   * Returns the operation that the request reached. If a twist changed the method, this may be another operation of the
+   * same path.
    */
   private operationOf({ plan, method }: Built): Operation {
     const { route, siblings } = plan.operation;
@@ -126,7 +126,10 @@ export class Judge {
   }
 }
 
-/** Whether the exchange asked to retry a release of a hold. It does this until the effects of the hold have ended. */
+/**
+ * Whether the exchange asked the caller to retry the release of a certificate hold. The exchange asks for retries until
+ * the effects of the hold have ended.
+ */
 function isWaiting({ plan }: Built, { status, headers, json }: Reply): boolean {
   const { operation } = plan.operation.route;
   if (operation !== 'releaseCertificateHold' || status !== 503) return false;

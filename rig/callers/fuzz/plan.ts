@@ -166,7 +166,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     key,
     isGuarded && key === 'validateOnly' ? 'true' : value,
   ]);
-  // Twists may change this body, because `resolved` makes a copy.
+  // Twists may change this body, because `resolved` makes a copy of the plan's body.
   const body = resolved(plan.body ?? filled?.body, state, speaker);
   const built: Built = {
     plan,
@@ -230,7 +230,7 @@ function targetOf({ path, verb }: Route, name: string): string {
   return `/v2alpha/${[name, collection].filter((part) => part !== '').join('/')}${verb ? `:${verb}` : ''}`;
 }
 
-/** Replaces the references in a value by names of existing resources. */
+/** Replaces the references in a value with names of existing resources. */
 function resolved(value: unknown, state: State, speaker: Speaker): unknown {
   const owner = speaker.name;
   if (value instanceof NameRef) return state.resolve(value, owner);

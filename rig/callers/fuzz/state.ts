@@ -51,7 +51,7 @@ export class State {
   readonly speakers: Speaker[];
   readonly open: OpenRequisition[] = [];
   readonly pageTokens: IssuedPageToken[] = [];
-  /** Resources that the demo parties need. No request may really suspend or revoke them. */
+  /** Resources that the demo parties need. Requests to suspend or revoke them must be sent with `validateOnly`. */
   readonly guarded = new Set<string>();
   // The key is the shape of a name (`dataProviders/*/requisitions/*`), or the owner and the shape.
   private readonly names = new Map<string, string[]>();
@@ -104,8 +104,8 @@ export class State {
   }
 
   /**
-   * Remembers end states. Returns a problem if a resource that had ended has another state in the response to a later
-   * request.
+   * Remembers end states. Returns a problem if a resource was in an end state, and the response to a later request
+   * shows another state.
    */
   observe(resource: { name: string; state: string }, sentAt: number): string | undefined {
     const parts = resource.name.split('/');

@@ -32,7 +32,7 @@ export function applyTwist(draft: Draft, { kind, at }: Twist, state: State): voi
 
 type Json = Record<string, unknown>;
 
-/** Fields that hold arbitrary JSON or maps, so that unknown members are allowed in them. */
+/** Fields that hold arbitrary JSON or maps. The exchange therefore allows unknown members in these fields. */
 const OPEN_FIELDS = new Set(['descriptorSet', 'metadata', 'dataProviders', 'duchies']);
 
 /** Returns all objects of a body in which unknown members must be rejected. The body itself comes first. */
@@ -65,7 +65,7 @@ function change(draft: Draft, at: number, to: (value: unknown) => unknown): void
   object[key] = to(object[key]);
 }
 
-/** Replaces one member by raw JSON text that JSON.stringify cannot produce. */
+/** Replaces one member with raw JSON text that JSON.stringify cannot produce. */
 function rawJson(draft: Draft, at: number, raw: string): boolean {
   if (typeof draft.body !== 'object' || draft.body === null) return false;
   const mark = `@${at}@`;
@@ -231,8 +231,8 @@ function twistTable() {
       draft.mustReject = true;
     },
     /**
-     * Replaces names by those of another party of the same kind. A caller may name only its own resources, or those of
-     * the party in the path.
+     * Replaces one certificate name with that of another party of the same kind. A caller may name only its own
+     * resources, or those of the party in the path.
      */
     foreignCertificate(draft: Draft, at: number, { guarded }: State) {
       const places = closedObjects(draft).flatMap((object) =>

@@ -19,7 +19,7 @@ export function goodClaims({ issuer, audience, subject }: Issuer, now: number, c
 
 export interface Base {
   key: SigningKey;
-  /** A key of an attacker that uses the kid of the issuer's key. */
+  /** An attacker's key with the same kid as the issuer's key. */
   mallory: SigningKey;
   /** Valid claims. */
   claims: Claims;

@@ -64,8 +64,8 @@ export function badSchemes(good: string): Record<string, string> {
 }
 
 /**
- * A token whose signature is in standard base64. It must contain a character that differs from base64url, and one
- * signature in twenty contains none, so the loop tries again.
+ * A token whose signature is in standard base64. The signature must contain a character that differs in base64url. One
+ * signature in twenty has no such character, so the loop tries again.
  */
 function standardBase64({ key, claims }: Base): string {
   for (;;) {

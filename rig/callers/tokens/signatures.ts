@@ -1,4 +1,4 @@
-/** Tokens that were signed with another key or another algorithm than the issuer's. */
+/** Tokens that are signed with a key or an algorithm that is not the issuer's. */
 import { createHmac, createPublicKey, type JsonWebKey, sign } from 'node:crypto';
 import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import type { Base, Claims, Tokens } from './base.ts';

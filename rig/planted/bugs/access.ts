@@ -57,7 +57,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/auth/principals.test.ts'),
   },
   {
-    // With this bug, a set of 60 KB can print as 30 MB of JSON.
+    // With this bug, a descriptor set of 60 KB can become 30 MB of JSON.
     name: 'printed-size-not-limited',
     edits: [
       inExchange(
@@ -110,7 +110,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'too many bad tokens'),
   },
   {
-    // With this bug, a caller that shares an address with a forger is rejected together with the forger.
+    // With this bug, a caller is rejected if it has the same address as another caller that sends forged tokens.
     name: 'known-subject-not-told-apart',
     edits: [inExchange(IDENTIFY, 'if (knownSubject !== undefined) {', 'if (false) {')],
     foundBy: test('exchange/src/serving/identify.test.ts', 'a new token of a known subject'),

@@ -43,8 +43,8 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: 'H19',
   },
   {
-    // With this bug, a mill that dies between sending and storing computes the message again, with other bytes than the
-    // receiver has.
+    // With this bug, a message is computed again if a mill dies after sending it and before storing it. The new bytes
+    // differ from those that the receiver has.
     name: 'output-sent-before-stored',
     edits: [
       inDuchy(

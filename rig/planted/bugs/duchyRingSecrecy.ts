@@ -6,7 +6,7 @@ const drawn = (title: string) => test('mpc/test/noise.test.ts', title);
 const batches = (title: string) => test('mpc/test/batches.test.ts', title);
 
 const coalition = (title: string) => test('duchy/test/coalitions/ring.test.ts', title);
-/** Code of an earlier version, in which a worker removed its key but did not blind. */
+/** Code of an earlier version, in which a worker removed its key from the ciphertexts but did not blind them. */
 const onlyDecrypted = (ciphertexts: string) =>
   `workspace.change(${ciphertexts}, ALONE, ${ciphertexts}, (batch, count) => {
     batch.decrypt(keys.secretKey);

@@ -30,7 +30,8 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     foundBy: test('duchy/src/protocols/liquidLegions/pool.test.ts', 'stays while somebody needs it'),
   },
   {
-    // With this bug, a provider that was given other keys encrypts for the owner of those keys.
+    // With this bug, a duchy accepts a sketch that is encrypted for another key than that of the ring. The owner of
+    // that key can decrypt the sketch.
     name: 'sketch-under-any-key',
     edits: [
       inDuchy(

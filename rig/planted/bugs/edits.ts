@@ -39,5 +39,5 @@ export const inServer = (file: string, find: string, replace: string): Edit => (
 /** `name` is a part of the title of the one test to run. By default the whole file runs. */
 export const test = (file: string, name?: string): NamedTest => ({ file, ...(name && { name }) });
 
-/** Planted code that needs more than one line imports it from this module. */
+/** An import of `../code.ts`. Planted code that needs more than one line calls the functions of that module. */
 export const CODE = `import('${new URL('../code.ts', import.meta.url).href}')`;

@@ -10,7 +10,7 @@ const inClient = (find: string, replace: string) => inConsumer('client/watch.ts'
 
 export const FEED_BUGS: PlantedBug[] = [
   {
-    // With this bug, a change that commits later can be ordered before changes that were already read.
+    // With this bug, a change that commits later can have a position before changes that were already read.
     name: 'changes-beyond-the-horizon',
     edits: [inExchange(LOG, 'WHERE party = $1 AND xid < place.horizon', 'WHERE party = $1')],
     foundBy: test(`${TESTS}/changes.test.ts`, 'hold back what comes behind a transaction'),

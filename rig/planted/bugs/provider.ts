@@ -19,8 +19,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: agentTest('two files that differ in one line'),
   },
   {
-    // With this bug, a filter that is too expensive is refused only after the events were read, depending on their
-    // content.
+    // With this bug, a filter that is too expensive is refused only after the events were read. The refusal then
+    // depends on the content of the events.
     name: 'steps-not-decided-by-the-filter',
     edits: [inProvider('events/selection.ts', 'if (sum(({ rest }) => rest?.cost) > most) {', 'if (false) {')],
     foundBy: test('sdk/src/provider/events.test.ts', 'whatever the events are'),

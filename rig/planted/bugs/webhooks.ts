@@ -40,8 +40,8 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     foundBy: urlTest('where a webhook may point'),
   },
   {
-    // With this bug, a webhook can reach a private address through a host name. The test can use only addresses of this
-    // machine.
+    // With this bug, a webhook can reach a private address through a host name. The test uses an address of this
+    // machine, because it can reach no other private address.
     name: 'webhook-to-any-address-of-a-name',
     edits: [
       inExchange(

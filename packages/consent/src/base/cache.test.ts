@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-/** Returns how many keys of this form and algorithm `work` imports. */
+/** Counts the keys of this form and algorithm that `work` imports. */
 async function imports(form: string, algorithm: string, work: () => Promise<unknown>): Promise<number> {
   const before = importKey.mock.calls.length;
   await work();

@@ -186,7 +186,7 @@ describe('integers', () => {
     // The scalar d = 1 is stored as one byte. Its public key is the base point of the curve.
     const { primary } = await readPrivateKeyset(keyset([eciesPrivate(OTHER_POINT, Uint8Array.of(1))]));
     expect(bytes(primary.privateKey)).toEqual(bytes('00'.repeat(31), '01'));
-    // Counts up until a point has an x coordinate that begins with a zero byte.
+    // Try d = 1, 2, 3, … until the public point has an x coordinate that begins with a zero byte.
     for (let d = 1; ; d++) {
       const scalar = Buffer.alloc(32);
       scalar.writeUInt32BE(d, 28);

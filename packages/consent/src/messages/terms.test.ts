@@ -21,7 +21,7 @@ const TERMS: Terms = {
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const digest = async (changes: Partial<Terms> = {}) => hex(await termsDigest({ ...TERMS, ...changes }));
 
-/** An independent implementation of the digest: hashes the length of every part in eight bytes, then the part. */
+/** An independent implementation of the digest. Hashes the length of each part as eight bytes, and then the part. */
 function expected(...parts: (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) {

@@ -1,7 +1,7 @@
 /**
  * Encrypts bytes of any length, piece by piece, so that neither side needs all bytes in memory. The nonce of a piece
- * contains the piece's number and whether the piece is the last, so missing, duplicate, or reordered pieces fail to
- * decrypt. A piece also fails to decrypt with a different context, such as one that names another requisition.
+ * contains the piece's number and a flag for the last piece. Missing, duplicate, or reordered pieces therefore fail to
+ * decrypt. A piece also fails to decrypt with a different context, such as the context of another requisition.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
@@ -47,7 +47,8 @@ export function* sealedPieces(
   let filled = 0;
   for (const chunk of chunks) {
     for (let at = 0; at < chunk.length; ) {
-      // Seal a full piece only when more bytes arrive. Until then, it may be the last, which has a different nonce.
+      // Seal a full piece only when more bytes arrive. Until then, the piece may be the last one, and the last piece
+      // needs a different nonce.
       if (filled === PIECE_BYTES) {
         yield* seal(pending, false);
         filled = 0;

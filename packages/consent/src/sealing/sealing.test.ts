@@ -13,7 +13,7 @@ async function sealWhole(plaintext: Uint8Array): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(sealed(publicKeyset, CONTEXT, plaintext)));
 }
 
-/** Decrypts the ciphertext in chunks whose size matches no piece boundary. */
+/** Decrypts the ciphertext in chunks whose boundaries differ from the boundaries of the pieces. */
 async function openWhole(
   ciphertext: Uint8Array,
   { keyset = privateKeyset, context = CONTEXT } = {},
@@ -109,7 +109,7 @@ describe('what is not as it was encrypted does not open', () => {
     await expect(openWhole(Buffer.concat([header, ...pieces]))).rejects.toEqual(rejected);
   });
 
-  // The first six offsets change the length, the encrypted key and the padding of the header.
+  // The first six offsets are in the header: in the length, the encrypted key, and the padding.
   test.each([0, 1, 2, 40, 100, 255, HEADER_BYTES, PIECE, 2 * PIECE, 3 * PIECE])(
     'byte %d changed',
     async (at) => {

@@ -1,4 +1,7 @@
-/** Tests both crypto engines in one process: a browser has only one of them and must reach the same verdicts. */
+/**
+ * Tests in one process that the two crypto engines, Node's and WebCrypto's, give the same results. A browser has only
+ * WebCrypto.
+ */
 import { createHash } from 'node:crypto';
 import { signatureHash } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';

@@ -1,6 +1,6 @@
 /**
  * Hashes data and checks signatures, which servers do for most requests. Node's functions take a third of the CPU time
- * of WebCrypto's, but browsers have only WebCrypto. Both accept the same signatures.
+ * of WebCrypto's functions, but browsers have only WebCrypto. Both implementations accept the same signatures.
  */
 import { type SignatureAlgorithm, toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';

@@ -40,7 +40,7 @@ const INTERVALS: Record<string, Figure> = {
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&\u202e';
 
-/** Returns all charts of one figure and one label. */
+/** Returns one chart of each kind, drawn from the figure and the label. */
 function chartsOf(figure: Figure, label = 'Streamly'): Chart[] {
   const share = { value: 0.2, interval: [0.1, 0.3] as const };
   return [
@@ -83,7 +83,7 @@ function chartsOf(figure: Figure, label = 'Streamly'): Chart[] {
   ];
 }
 
-/** Returns all nodes of a tree with the tag. */
+/** Returns all nodes in the tree that have this tag. */
 function all(tree: Node | string, tag: string): Node[] {
   if (typeof tree === 'string') return [];
   return [...(tree.tag === tag ? [tree] : []), ...tree.children.flatMap((child) => all(child, tag))];

@@ -1,4 +1,4 @@
-/** Series, such as publishers. Each series has a different combination of color and shape. */
+/** Series in a chart, such as publishers. Each series has a color and a shape. */
 import { across, type Node, node } from './node.ts';
 
 const SHAPES = ['circle', 'square', 'triangle', 'diamond'] as const;

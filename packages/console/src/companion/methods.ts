@@ -1,6 +1,7 @@
 /**
- * The methods that need the party's keys or files. `mex console` serves them on the party's own machine, and a development
- * exchange serves them for its demo parties. Each method is `POST /companion/<method>`, with JSON in and out.
+ * The methods of the companion, which need the party's keys or files. `mex console` serves these methods on the party's
+ * own machine, and a development exchange serves them for its demo parties. Each method is `POST /companion/<method>`,
+ * with JSON in and out.
  */
 import type { PlainSpec, ReportState, Violation } from '@measurement-exchange/contract';
 import type { ReportDefinition } from '@measurement-exchange/reports';
@@ -125,7 +126,7 @@ export interface FoundTitles {
   matches: { name: string; title: string }[];
   /** The number of titles that were searched, starting with the newest. */
   searched: number;
-  /** False if older titles remain. Each further call may search more of them, up to a maximum. */
+  /** False if older titles remain. Another call may search more titles, up to the companion's limit. */
   isComplete: boolean;
 }
 
@@ -218,19 +219,22 @@ export interface ServedBy {
   api: string;
   development: boolean;
   version: string;
-  /** Only from `mex console`: the identities on this machine. The page sends the chosen ID in the header `mex-identity`. */
+  /**
+   * The identities on this machine. Only `mex console` sets this field. The page sends the chosen ID in the header
+   * `mex-identity`.
+   */
   identities?: {
     id: string;
     principal: string;
     keys: boolean;
   }[];
-  /** Only from an exchange: the issuers with which users can sign in. */
+  /** The issuers with which users can sign in. Only an exchange sets this field. */
   issuers?: {
     issuer: string;
     clientId: string;
     name: string;
     scope?: string;
-    /** Only for the development issuer: the demo parties, which sign in without a password. */
+    /** The demo parties, which sign in without a password. Only the development issuer has this field. */
     parties?: { principal: string; displayName: string }[];
   }[];
   companion: boolean;

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Returns a query that opens a result or a request, and how often the companion was called. */
+/** Returns a query that opens a result or a request, and the mock of the companion's method that the query calls. */
 function queryOf(which: 'result' | 'request') {
   const open = vi.fn(async () => ({ steps: [] }));
   const session = { principal: 'acme', companion: { result: open, requisition: open } } as unknown as Session;

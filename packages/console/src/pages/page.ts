@@ -17,7 +17,7 @@ export interface Page {
     icon: IconName;
     group: 'main' | 'more';
     key?: string;
-    /** The open work that is counted beside the label. */
+    /** The kind of open work. The side bar shows the number of open items beside the label. */
     work?: 'measurements' | 'requisitions' | 'computations';
   };
 }

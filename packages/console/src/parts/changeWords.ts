@@ -69,8 +69,8 @@ export const KIND_WORDS: Record<Change['kind'], string> = {
 };
 
 /**
- * The kinds of resources that start in the first state that STATES lists for them. If version 1 of such a resource is
- * in that state, the resource is shown as new.
+ * The kinds of resources that are created in the first state of their entry in STATES. The page shows such a resource
+ * as new if the resource has version 1 and is in that first state.
  */
 const SAYS_STATE: readonly Change['kind'][] = ['MEASUREMENT', 'REQUISITION', 'COMPUTATION', 'REPORT'];
 

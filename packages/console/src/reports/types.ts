@@ -50,7 +50,10 @@ export interface NeedView {
   protocol: string;
   measured?: number;
   corrected?: number;
-  /** The measured minus the corrected number (before rounding), in standard deviations of the measured number. */
+  /**
+   * The measured number minus the corrected number (before rounding). The unit is the standard deviation of the
+   * measured number.
+   */
   pull?: number;
   measurement?: string;
   state?: string;

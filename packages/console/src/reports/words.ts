@@ -17,8 +17,8 @@ export type PublisherLook = (name: string) => { label: string; index?: number };
 const byId: PublisherLook = (name) => ({ label: name.split('/').at(-1)! });
 
 /**
- * Names every segment after its publisher if each segment has a single publisher and no two segments share one.
- * Otherwise, uses the names in the definition.
+ * Names every segment after its publisher if each segment has a single publisher and no two segments have the same
+ * publisher. Otherwise, uses the names in the definition.
  */
 export function labelsOf(segments: readonly SegmentView[], look: PublisherLook = byId): Label[] {
   const owners = segments.map(({ dataProviders }) => (dataProviders.length === 1 ? dataProviders[0]! : ''));

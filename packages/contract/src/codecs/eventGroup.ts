@@ -15,7 +15,7 @@ export const EventGroupMetadata = s.object({
   ),
 });
 
-/** The entity type of an event group for which the provider gave none. A provider may use any text as the type. */
+/** The entity type of an event group if the provider does not set a type. A provider may use any text as the type. */
 export const DEFAULT_ENTITY_TYPE = 'campaign';
 export const MAX_ENTITY_METADATA_BYTES = 16 * 1024;
 

@@ -100,7 +100,7 @@ describe('parseJson', () => {
   ])('reads 500,000 characters of escaped %s nearly as fast as JSON.parse', (_what, escaped) => {
     const text = `"${escaped.repeat(500_000 / escaped.length)}"`;
     expect(parseJson(text)).toBe(JSON.parse(text));
-    // Measure ten rounds together, because the clock of the processor time has coarse steps.
+    // Measure ten rounds together, because the clock for CPU time has a coarse resolution.
     const time = (parse: (text: string) => unknown) => {
       const before = process.threadCpuUsage();
       for (let i = 0; i < 10; i++) parse(text);

@@ -27,8 +27,8 @@ export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
 /**
- * Returns the parameters of each kind of noise. Every duchy adds every kind, but only the protocol `liquidLegionsV2`
- * has frequency noise.
+ * Returns the parameters of each kind of noise. Every duchy adds every kind of noise that the protocol has. Only
+ * `liquidLegionsV2` has frequency noise.
  */
 export function legionsNoiseShapes(
   dataProviders: number,

@@ -8,8 +8,8 @@ import type { PlainSpec } from '../specs/measurementSpec.ts';
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
 /**
- * The registers of a sample, one per index. The registers start with the indexes from `first` on. If the sample wraps
- * around, the indexes from 0 on follow.
+ * The registers of a sample, one per index. The first registers belong to the indexes from `first` upward. If the
+ * sample wraps around, the next registers belong to the indexes from 0 upward.
  */
 export interface SampledRegisters {
   first: number;

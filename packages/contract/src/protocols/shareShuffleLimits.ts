@@ -70,9 +70,8 @@ export function mpcNoiseOffset(
 
 /**
  * Returns the number of registers that each worker appends as noise. The number does not depend on the random draws.
- * `frequencyOffset` is 0 if only the reach is measured. A histogram needs noise at every ring value, because a
- * lying provider can move a person to any value. The only exception is the last ring value, which marks unused
- * registers.
+ * `frequencyOffset` is 0 if only the reach is measured. A histogram needs noise at every ring value except the last,
+ * because a lying provider can move a person to any of these values. The last ring value marks unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

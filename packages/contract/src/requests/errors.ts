@@ -39,8 +39,8 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // Only whoAmI never denies permission: it allows all four kinds of callers, and has no ID in its path. In every other
-  // operation, the caller may be of the wrong kind, or may use a wildcard as an ID where it is forbidden.
+  // Every operation except whoAmI can deny permission, because the caller may be of the wrong kind, or may use a
+  // wildcard as an ID where it is forbidden. whoAmI allows all four kinds of callers, and has no ID in its path.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],

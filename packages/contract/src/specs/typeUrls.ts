@@ -15,7 +15,10 @@ export const TYPE_URLS = {
    * read it.
    */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',
-  /** A report's definition, and its answer (the computed figures). Both are JSON, encrypted in the same way. */
+  /**
+   * A report's definition, and its answer (the computed figures). Both are JSON, and are encrypted in the same way as a
+   * MeasurementQuestion.
+   */
   ReportDefinition: 'type.googleapis.com/mex.contract.ReportDefinition',
   ReportAnswer: 'type.googleapis.com/mex.contract.ReportAnswer',
 } as const;

@@ -36,8 +36,8 @@ type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string
 /** The wildcard ID. Names may contain it, but no resource has this ID. */
 export const WILDCARD = '-';
 /**
- * An alias that replaces the ID in a certificate's path. It refers to the party's best certificate. If possible, this
- * is a certificate that is not revoked and is valid now. Among several, it is the one that expires last.
+ * An alias that replaces the ID in a certificate's path. It refers to the party's best certificate. The criteria, in
+ * order of importance, are: the certificate is not revoked or on hold, it is valid now, and it expires last.
  */
 export const PREFERRED = 'preferred';
 

@@ -20,8 +20,8 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
 /**
- * Creates, updates, or ends the stored computation to match `view`. Other processes may do so at the same time. Throws
- * if the caller must retry.
+ * Creates, updates, or ends the stored computation to match `view`. Several processes may call this function for the
+ * same computation at the same time. Throws if the caller must retry.
  */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
@@ -62,7 +62,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
     if (isNew) duchy.mills.wake();
-    // Another process of this duchy may have stored the computation first. It is an error only if nothing is stored.
+    // If the computation is stored now, another process of this duchy stored it first. If it is not stored, its ID
+    // belongs to a computation that this duchy has removed.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }

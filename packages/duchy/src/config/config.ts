@@ -52,8 +52,8 @@ const listen = object(
 );
 const limits = {
   /**
-   * How many uploads may be received at the same time, in total and per party. Messages have separate limits of the
-   * same size.
+   * How many uploads may be received at the same time, in total and per party. The same limits apply to messages, which
+   * are counted separately.
    */
   uploads: integer(1, 1_000),
   uploadsPerParty: integer(1, 1_000),

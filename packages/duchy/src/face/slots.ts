@@ -40,8 +40,8 @@ export class Failures {
   }
 
   /**
-   * Runs the work. Counts the work as a failure while it runs, so that concurrent work is limited too. Keeps the count
-   * only if `isFailure` returns true for the error.
+   * Runs the work. Counts the work as a failure while it runs, so that a sender cannot exceed the limit with concurrent
+   * requests. Keeps the count only if `isFailure` returns true for the error.
    */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);

@@ -29,8 +29,8 @@ export interface HeraldOptions {
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
 /**
- * Each poll looks for changes from this long before the latest known change, because a slow transaction at the exchange
- * can make an older change visible late.
+ * Each poll starts this long before the latest known change, because a slow transaction at the exchange can make an
+ * older change visible late.
  */
 const OVERLAP_MS = 15_000;
 /** The assumed maximum difference between this duchy's clock and the exchange's clock. */

@@ -14,7 +14,7 @@ export class Lease {
     this.claim = claim;
     this.signal = AbortSignal.any([this.lost.signal, stop]);
     this.expiresAt = performance.now() + claim.leaseMs;
-    // Renew three times per lease, so that the lease survives two failed renewals.
+    // Renew after each third of the lease, so that one failed renewal does not end the lease.
     this.timer = setInterval(() => void this.renew(), claim.leaseMs / 3);
   }
 

@@ -15,7 +15,8 @@ export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
  * Verifies that the participant signed its key with a trusted certificate, and returns the key that `read` decodes.
- * `read` throws ConsentError if the key is for another computation or different terms. The computation then fails.
+ * `read` throws ConsentError if the key is bound to another computation or to other terms. In that case, the
+ * computation fails.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,

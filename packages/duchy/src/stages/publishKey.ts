@@ -19,7 +19,7 @@ type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Reco
 
 /**
  * Creates a stage that publishes the keys that providers and other duchies use to encrypt data. The stage waits if the
- * exchange already has different keys of this duchy, because this process then has the wrong database.
+ * exchange already has other keys for this duchy, because this process is then connected to the wrong database.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {

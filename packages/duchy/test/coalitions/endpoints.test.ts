@@ -1,6 +1,7 @@
 /**
- * A hostile exchange gives its own address as the endpoint of every duchy. It reads all uploads and messages, and
- * forwards them so that no party notices. Even with one worker's key, it must not learn a provider's vector.
+ * A hostile exchange gives its own address as the endpoint of every duchy. The exchange reads all uploads and messages,
+ * and forwards them so that no party notices. Even with one worker's key, the exchange must not learn a provider's
+ * vector.
  */
 import { createDecipheriv } from 'node:crypto';
 import { decrypt } from '@measurement-exchange/consent';
@@ -35,7 +36,7 @@ afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
 });
 
-/** Decrypts sealed bytes at any position, without the checks of an honest reader. */
+/** Finds sealed bytes at any position and decrypts them, without the checks of an honest reader. */
 async function openAnywhere(bytes: Buffer, keyset: Uint8Array): Promise<Buffer | undefined> {
   for (let at = bytes.indexOf('\0U'); at >= 0; at = bytes.indexOf('\0U', at + 1)) {
     const length = bytes.readUInt16BE(at);
@@ -62,7 +63,7 @@ test('the exchange collects every upload, and reads no share of it; with one wor
   for (const { duchy } of world.duchies) {
     keysets[duchy.name] = (await readSecrets(duchy.db, id)).privateKeyset!;
   }
-  // The correct figure shows that the interception disturbed nothing.
+  // The correct reach shows that the interception did not disturb the computation.
   expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, measurement))).toBe(truth(1).size);
 

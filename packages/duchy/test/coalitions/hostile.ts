@@ -1,5 +1,6 @@
 /**
- * Builds uploads and messages of a hostile sender. Each starts out valid, and a fixed seed decides how it is damaged.
+ * Builds uploads and messages of a hostile sender. Each request is valid at first. A fixed seed then decides how the
+ * request is damaged.
  */
 import { createHash } from 'node:crypto';
 import { toBinary } from '@bufbuild/protobuf';
@@ -124,7 +125,10 @@ function spoiledValue(value: unknown, draw: Draw): unknown {
   ]);
 }
 
-/** Damages the bytes: cuts, extends or replaces them, or changes one byte. Cuts and changes are below index `most`. */
+/**
+ * Damages the bytes: cuts, extends or replaces them, or changes one byte. A cut or a changed byte is always below index
+ * `most`.
+ */
 function spoiledBytes(bytes: Uint8Array, draw: Draw, most = bytes.length): Uint8Array {
   const at = draw.below(Math.max(most, 1));
   switch (draw.below(6)) {
@@ -143,7 +147,7 @@ function spoiledBytes(bytes: Uint8Array, draw: Draw, most = bytes.length): Uint8
   }
 }
 
-/** A valid DER signature over other bytes. */
+/** A valid DER signature over bytes that are not part of any request. */
 const OF_NOTHING = await createIdentity({ party: 'x', commonName: 'x', now: Date.now(), days: 1 })
   .then(({ privateKeyPem }) => createSigner(privateKeyPem))
   .then((signer) => signer.sign(Buffer.from('nothing')))
@@ -158,7 +162,7 @@ const AFTER: Record<string, (signed: SignedMessage, draw: Draw) => SignedMessage
   none: (signed) => signed,
 };
 
-/** A request as it is sent, with the name of its damage. */
+/** A request as it is sent, and a description of its damage. */
 export interface HostileRequest {
   what: string;
   path: string;

@@ -26,7 +26,8 @@ import { Draw, freeText, type Hostile, hostileRequest, MARKER } from './hostile.
 
 const COUNT = rounds(600, 40);
 /**
- * The number of requests per computation. If the duchy accepts one of them, it answers later requests with a conflict.
+ * The number of requests per computation. The number is small, because a duchy that has accepted an upload or a message
+ * answers all later ones with a conflict.
  */
 const PER_COMPUTATION = 8;
 const [ATTACKER, VICTIM] = [0, 1] as const;

@@ -195,7 +195,10 @@ describe('the model sees what the aggregator finds in the bytes', () => {
 });
 
 describe('an aggregator that opens every flag and every comparison', async () => {
-  /** Both providers reached half of these people. For a person without evidence, the attacker guesses "not reached". */
+  /**
+   * Both providers reached the same half of these people. The attacker guesses "not reached" for a person without
+   * evidence.
+   */
   const TARGETS = Array.from({ length: 80 }, (_, i) => 1000 + i);
   const spec = {
     ...SPEC,

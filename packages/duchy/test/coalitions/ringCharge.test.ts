@@ -37,7 +37,7 @@ const NOISE: Noise = {
   frequency: Array(MAXIMUM).fill(30),
 };
 
-/** The change in each noise count that makes one of two neighboring inputs look like the other. */
+/** The change in each noise count that makes one of two neighboring inputs look like the other input. */
 type Shift = {
   reach?: number;
   publisher?: number;
@@ -211,9 +211,9 @@ function costsOf(shift: Shift, unknown: number, sees: 'everything' | 'figures'):
 }
 
 /**
- * Compares the sum of the unknown noise with the same sum shifted by 1, exactly, from the weights of a discrete
- * Gaussian. The product redraws noise that exceeds the offset. The probability of a redraw is added to `lost` for both
- * neighbors.
+ * Compares the distribution of the sum of the unknown noise with the same distribution shifted by 1. Computes both
+ * exactly, from the weights of a discrete Gaussian. The product redraws noise that exceeds the offset. The probability
+ * of a redraw is added to `lost` for both neighbors.
  */
 function costOf(count: Count, unknown: number): Cost {
   const { epsilon, delta } = PRIVACY[count];

@@ -22,9 +22,9 @@ export interface PlainRegister {
 export interface Noise {
   reach: number;
   publisher: number;
-  /** The number of noise groups by their number of registers, starting at 1. */
+  /** The number of noise groups with one register, with two registers, and so on. */
   histogram: number[];
-  /** The number of noise tuples by frequency, starting at 1. */
+  /** The number of noise tuples with frequency 1, with frequency 2, and so on. */
   frequency: number[];
   several: number;
   /** The number of duchies that drew this noise. */
@@ -32,7 +32,7 @@ export interface Noise {
 }
 
 export interface View {
-  /** The number of indexes by their number of registers, starting at 1. */
+  /** The number of indexes with one register, with two registers, and so on. */
   groups: number[];
   publisher: number;
   padding: number;
@@ -119,7 +119,7 @@ export function viewOf(
     else if (key === 'histogram') view.histogram++;
     else {
       const sum = registers.reduce((total, { count }) => total + count, 0);
-      // A count that equals none of the lower frequencies counts as the highest frequency.
+      // A count that is not one of the lower frequencies counts as the highest frequency.
       const highest = view.frequency.length;
       const frequency = sum >= 1 && sum < highest ? sum : highest;
       if (highest > 0) view.frequency[frequency - 1]!++;

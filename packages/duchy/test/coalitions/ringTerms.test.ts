@@ -1,5 +1,5 @@
 /**
- * A hostile exchange that cooperates with a consumer shows one duchy another order of the ring, or another
+ * A hostile exchange that cooperates with a consumer shows one duchy a different order of the ring, or a different
  * specification signed by the consumer. The duchies must not compute a result.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';

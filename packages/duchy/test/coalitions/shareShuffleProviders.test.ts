@@ -21,8 +21,8 @@ const PEOPLE = 20;
 const TARGET = 7;
 
 /**
- * For each world, how often the other provider reached the target, and the value that the lying provider uploads at its
- * register.
+ * `truth` is the number of times that the other provider reached the target in each world. `lie` is the value that the
+ * lying provider uploads for the target.
  */
 const LIES: [
   what: string,

@@ -9,7 +9,8 @@ async function found(advantage: number, promised: number, runs: number): Promise
   const dice = new Dice(`advantage ${advantage}`);
   let times = 0;
   for (let i = 0; i < COMPARISONS; i++) {
-    // Draw uniform scores and shift them by the advantage in one of the worlds, so that this advantage is the true one.
+    // Draw uniform scores, and shift them by `advantage` in one of the worlds. The true advantage is then exactly
+    // `advantage`.
     const compared = await compareWorlds((world) => dice.below(1e6) / 1e6 + world * advantage, runs);
     if (compared.advantage > promised + chance(runs)) times++;
   }
@@ -37,7 +38,7 @@ test('an advantage is the largest difference of how often a score is at most a t
 test('what is promised follows from what is charged', () => {
   expect(promisedAdvantage({ rho: 0.02 })).toBeCloseTo(0.1, 12);
   expect(promisedAdvantage({ rho: 0.02, delta: 0.001 })).toBeCloseTo(0.101, 12);
-  // Compare with randomized response at ε = 1, because it is the pair of distributions that is easiest to distinguish.
+  // Compare with randomized response at ε = 1. No other pair of distributions with this ε is easier to distinguish.
   const truthful = Math.E / (1 + Math.E);
   expect(promisedAdvantage({ epsilon: 1, delta: 0 })).toBeCloseTo(truthful - (1 - truthful), 12);
 });

@@ -53,8 +53,8 @@ export async function compareWorlds(
 }
 
 /**
- * Returns the largest difference, over all thresholds, between the worlds in the fraction of scores up to the
- * threshold.
+ * Compares the fraction of scores up to a threshold in the two worlds. Returns the largest difference over all
+ * thresholds.
  */
 export function advantageOf(one: readonly number[], other: readonly number[]): number {
   const [a, b] = [[...one].sort((x, y) => x - y), [...other].sort((x, y) => x - y)];
@@ -78,7 +78,7 @@ export function promisedAdvantage(charge: Charge): number {
 }
 
 /**
- * Returns how much of an advantage chance can explain (Dvoretzky, Kiefer and Wolfowitz for two samples, with the
+ * Returns the largest advantage that chance can explain (Dvoretzky, Kiefer and Wolfowitz for two samples, with the
  * constant of Wei and Dudley 2012): 0.27 with 200 runs of each world, 0.085 with 2,000.
  */
 export function chance(runs: number): number {
@@ -86,8 +86,8 @@ export function chance(runs: number): number {
 }
 
 /**
- * Expects that the adversary distinguishes the worlds no better than promised. With 200 runs, this detects an advantage
- * of 0.45 above the promise in 99 of 100 cases, as worlds.test.ts checks.
+ * Expects that the adversary distinguishes the worlds no better than promised. With 200 runs, this check detects an
+ * advantage of 0.45 above the promise in 99 of 100 cases. worlds.test.ts tests this rate.
  */
 export function expectHidden({ advantage, runs }: Comparison, promised: number): void {
   expect(advantage).toBeLessThanOrEqual(promised + chance(runs));

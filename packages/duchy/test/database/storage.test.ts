@@ -317,7 +317,7 @@ describe('a blob', () => {
     const place = `blobs/${blob}/${ordinal}`;
     const key = await blobSecrets(db, made_.id, 'read');
     expect(key.open(place, data).length).toBeGreaterThan(0);
-    // The chunk opens neither with the key of the duchy nor with the key of another computation.
+    // Neither the duchy's key nor the key of another computation decrypts the chunk.
     expect(() => db.secrets.open(place, data)).toThrow(/does not open/);
     const otherKey = await blobSecrets(db, other.id, 'read');
     expect(() => otherKey.open(place, data)).toThrow(/does not open/);

@@ -1,4 +1,7 @@
-/** Tests the certificates of senders: the duchy asks the exchange for few of them and notices a revocation in time. */
+/**
+ * Tests the certificates of senders: the duchy requests few certificates from the exchange, and notices a revocation in
+ * time.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { sharedClient } from '../../src/client.ts';
 import { type FaceWorld, makeMessage, makeUpload, sendMessage, sendUpload, startFaceWorld } from './world.ts';

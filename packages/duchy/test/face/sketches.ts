@@ -1,4 +1,4 @@
-/** Creates computations with sketches for the test of one duchy's HTTP server, and valid uploads for them. */
+/** Creates computations with sketches, and valid uploads for these computations, to test one duchy's HTTP server. */
 import { createECDH, randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import {
@@ -111,9 +111,9 @@ export async function makeLegions(
 }
 
 interface LegionsOptions {
-  /** The key pairs of these duchies, instead of random ones. */
+  /** Key pairs by duchy name. They replace the default key pairs of these duchies. */
   pairs?: Record<string, ElGamalKeyPair>;
-  /** The bindings of these duchies' keys, instead of the right ones. */
+  /** Fields by duchy name. They replace the correct fields in the bindings of these duchies' keys. */
   bindings?: Record<string, Partial<BindingFields>>;
   change?: (view: TestComputation['view']) => unknown;
   stage?: string;
@@ -162,7 +162,7 @@ function combined({ keys }: LegionsComputation): Uint8Array {
   try {
     return combineKeys(new Curve(1), Object.values(keys));
   } catch {
-    // Keys that cannot be combined have no valid combined key, so any point will do.
+    // Invalid keys have no combined key, so any point will do.
     return randomPoint();
   }
 }

@@ -153,7 +153,8 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
       const beta = await createSigner(world.identities['duchies/beta']!.privateKeyPem);
       betas = (bytes) => beta.sign(bytes);
       const packed = publishedKey(randomPair(), CONTEXT);
-      // Overwrite bytes of the generator. It follows the curve number and the header of its own field.
+      // Overwrite bytes of the generator. In the message, the generator follows the curve number and its own field
+      // header.
       const other = Buffer.from(packed).fill(7, 10, 20);
       unsigned = { generator: await betas(other) };
     });

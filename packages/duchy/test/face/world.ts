@@ -53,7 +53,7 @@ export class StubExchange {
   readonly computations = new Map<string, Computation>();
   /** The names of the certificates that the duchy requested. */
   readonly asked: string[] = [];
-  /** The reports that took effect. */
+  /** The requisitions that the duchy reported as fulfilled while the stub was up. */
   readonly reports: string[] = [];
   isDown = false;
 

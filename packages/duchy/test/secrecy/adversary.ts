@@ -17,10 +17,7 @@ import { inversesOf, Span } from './span.ts';
 import type { View } from './view.ts';
 import { isWritten, type Secret } from './written.ts';
 
-/**
- * The minimum length of the byte strings to examine. Shorter strings are too short to contain data about a thousand
- * people.
- */
+/** The minimum length of the byte strings to examine. Shorter strings cannot contain data about a thousand people. */
 const MIN_BYTES = 16;
 
 /** Returns everything inside the view: decoded from any encoding, and decrypted with the keys that the view holds. */
@@ -38,7 +35,7 @@ export async function understand({ held, keysets }: View): Promise<Buffer[]> {
   return [...known.values()];
 }
 
-/** Decrypts bytes that were encrypted for this keyset as a whole or in pieces. */
+/** Decrypts bytes for this keyset. The bytes may have been encrypted as a whole or in pieces. */
 async function plaintextsOf(bytes: Buffer, keyset: Uint8Array): Promise<Uint8Array[]> {
   const whole = decrypt(keyset, bytes).then((plaintext) => [plaintext]);
   const outcomes = await Promise.allSettled([whole, unsealed(bytes, keyset).then((those) => [those])]);
@@ -161,7 +158,7 @@ export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): 
   ];
 }
 
-/** Returns the byte strings that can be shuffled lists of people's registers and noise registers. */
+/** Returns the byte strings that may be lists of people's registers and noise registers in shuffled order. */
 export function listsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
   const count = shuffledCount(parameters);
   return known.filter((bytes) => bytes.length === count && isOfRing(bytes, parameters.modulus));

@@ -1,4 +1,4 @@
-/** A proxy in front of a program that records the requests and the responses. */
+/** A proxy that records the requests to a program and the program's responses. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,8 +9,8 @@ export interface RecordingProxy {
 }
 
 /**
- * Headers that are valid for one hop only, or that would be wrong because the proxy sends the body whole and
- * uncompressed.
+ * Headers that the proxy does not forward. They are valid for one hop only, or would be wrong because the proxy sends
+ * the body whole and uncompressed.
  */
 const DROPPED = [
   'connection',

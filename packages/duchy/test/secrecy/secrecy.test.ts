@@ -38,7 +38,7 @@ const views = new Map<string, View>(PROGRAMS.map((name) => [name, new View()]));
 const viewOf = (name: string) => views.get(name)!;
 const proxies: RecordingProxy[] = [];
 
-/** Each audience is a random half of the people. Each person in it was reached 1 to 4 times. */
+/** Each audience is a random half of the people. Each person in an audience was reached 1 to 4 times. */
 const VIDS = byVidHash(vidsOf(VID_RANGES));
 const dice = new Dice('audiences');
 const AUDIENCES: People[] = [0, 1, 2].map(
@@ -55,8 +55,9 @@ afterAll(async () => {
 });
 
 /**
- * Records requests in the view of the receiving program, and responses in the view of the calling duchy, or of all
- * duchies if the caller is unknown.
+ * Starts a proxy that records requests in the view of the receiving program, and responses in the view of the calling
+ * duchy. If the caller is unknown, responses of a duchy are recorded for all duchies, and responses of the exchange are
+ * not recorded.
  */
 async function between(url: string, to: string, from?: string): Promise<string> {
   const callers = from !== undefined ? [from] : to === EXCHANGE ? [] : [FIRST, SECOND, AGGREGATOR];
@@ -125,8 +126,9 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  // Skip this test for the first computation. The exchange's view then also has all set-up data, and a search takes each
-  // of its many strings of 32 bytes as the seed of a vector. More than a thousand such vectors span every secret.
+  // Skip this test for the first computation, because the exchange's view then also has all set-up data. The search
+  // would use each 32-byte string in that data as the seed of a vector. More than a thousand such vectors span every
+  // secret.
   test.runIf(cap > 1)('the exchange adds nothing to what a worker or the aggregator finds', async () => {
     for (const name of [FIRST, AGGREGATOR]) {
       expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);

@@ -1,4 +1,4 @@
-/** The span of vectors over the ring of a prime modulus: all sums of their multiples. */
+/** The span of vectors modulo a prime: all sums of multiples of the vectors. */
 export class Span {
   private readonly modulus: number;
   private readonly inverses: number[];

@@ -9,7 +9,7 @@ import type { TestDuchy } from '../stages/world.ts';
 type Query = TestDuchy['query'];
 
 export class View {
-  /** The byte strings, as they were found. */
+  /** The byte strings, not decoded yet. */
   held: Buffer[] = [];
   /** The private keysets, by computation. */
   keysets = new Map<string, Uint8Array>();

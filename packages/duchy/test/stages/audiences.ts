@@ -2,8 +2,8 @@
 import { INDEX, type People, people } from './uploads.ts';
 
 /**
- * The first provider reached 1–300 once. The second reached 201–400 twice and 1001–1050 once. The third reached 301–350
- * three times, and 700–710, who are not in the population.
+ * The first provider reached VIDs 1–300 once. The second reached VIDs 201–400 twice and 1001–1050 once. The third
+ * reached VIDs 301–350 three times, and VIDs 700–710, which are not in the population, once.
  */
 export const AUDIENCES: People[] = [
   people(1, 300),

@@ -6,13 +6,14 @@ import { mapClient } from './mapClient.ts';
 
 export interface Dying {
   duchy: Duchy;
-  /** Returns whether the process reached that moment. */
+  /** Returns whether the process has died. */
   isDead(): boolean;
 }
 
 /**
- * Dies at the n-th call to the database, the exchange or another duchy: before the call, or after it took effect but
- * before the outcome is known. Only stress runs count calls that just read, because such calls change no state.
+ * Returns a copy of the duchy that dies at the `n`-th call to the database, the exchange or another duchy. It dies
+ * before the call, or after the call took effect but before the outcome is known. Only stress runs count calls that
+ * just read, because such calls change no state.
  */
 export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dying {
   let count = 0;
@@ -47,7 +48,7 @@ export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dyin
   return { duchy: { ...duchy, db, client, fetch: send }, isDead: () => dead };
 }
 
-/** Wraps a read as a list that is read when it is iterated. */
+/** Returns an iterable that calls `read` when the iteration starts. */
 function listing<T>(read: () => Promise<T[]>): AsyncIterable<T> {
   return {
     async *[Symbol.asyncIterator]() {

@@ -58,8 +58,8 @@ async function* failing(error: Error): AsyncGenerator<never> {
 }
 
 /**
- * Lets heralds and mills work and ignores their errors. Each herald is new, because an old one would wait before it
- * retries.
+ * Lets heralds and mills work and ignores their errors. Uses new heralds, because a herald that failed before would
+ * wait before it retries.
  */
 async function turn(): Promise<void> {
   for (const { duchy, mill } of world.duchies) {

@@ -115,7 +115,7 @@ test('that changes cannot be followed is logged once, and once that they are fol
   const lines = run(duchy, 50);
   const about = () => lines.filter((line) => line.includes('follow'));
   const told = ['changes cannot be followed; the exchange is polled'];
-  // Waits until several attempts have failed.
+  // Wait until several attempts have failed.
   await expect.poll(() => vi.mocked(fetch).mock.calls.length, SOON).toBeGreaterThan(20);
   expect(about()).toEqual(told);
   vi.restoreAllMocks();

@@ -76,7 +76,7 @@ function readingOthers(db: Database, statement: string, change: (row: Row) => Ro
   });
 }
 
-/** Runs a stage with changed content of this message, and returns the outcome. */
+/** Runs a stage after changing the content of one message that the stage reads. Returns the outcome. */
 async function answerTo(at: TestDuchy, computation: StoredComputation, { message, from, spoil }: PeerLie) {
   const { duchy } = at;
   const honest = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, from)));

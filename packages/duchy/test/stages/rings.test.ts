@@ -44,7 +44,7 @@ async function turn(): Promise<void> {
     for (let n = 1; ; n++) {
       const dying = dyingAt(at.duchy, n <= DEATHS ? n : 0, n % 2 === 0 ? 'before' : 'after');
       const hadWork = await new Mill(dying.duchy, MILL).once().catch(() => true);
-      // Makes the lease of the dead mill expire.
+      // Make the lease of the dead mill expire.
       if (dying.isDead())
         await at.query(
           `UPDATE computations SET attempt = 0, lease_until = now() WHERE lease_token IS NOT NULL`,

@@ -68,7 +68,7 @@ export const AUDIENCES: People[] = [
   ]),
 ];
 
-/** Makes an upload. With `trusts`, the provider does not check what the duchies' keys are bound to. */
+/** Makes an upload. With `trusts`, the provider does not check the bindings of the duchies' keys. */
 export async function makeSketch(
   provider: Party,
   measurement: Measurement,

@@ -1,6 +1,6 @@
 /**
- * Runs three agents, each with its events in another kind of store, and three duchies. The figures must match those of
- * the same events in files.
+ * Runs three duchies, and three agents that each have their events in a different kind of store. The figures must match
+ * the figures from the same events in files.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

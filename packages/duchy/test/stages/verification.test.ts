@@ -153,7 +153,7 @@ async function started() {
 const Seeds = shareShuffle.ShufflePhaseInputSchema;
 type SeedsInput = shareShuffle.ShufflePhaseInput;
 
-/** Finds a worker that took at least one upload; which worker does depends on random IDs. */
+/** Finds a worker that received at least one upload. Random IDs decide which worker receives uploads. */
 async function workerWithUploads(): Promise<{ role: DuchyRole; other: TestDuchy }> {
   const first = world.of('FIRST_WORKER');
   const { view } = await pending(first);

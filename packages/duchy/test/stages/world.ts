@@ -58,7 +58,7 @@ export interface TestDuchy {
   query: DuchyDatabase['query'];
   /** Blocks the duchy's calls of this operation to the exchange. `undefined` unblocks them. */
   failOn(operation: string | undefined): void;
-  /** Takes the duchy down. Requests to it get no response until `up`. */
+  /** Takes the duchy down. Requests to the duchy get no response until `up` is called. */
   down(): Promise<void>;
   up(): Promise<void>;
   stop(): Promise<void>;

@@ -72,7 +72,7 @@ describe('rotation', () => {
     expect(await outcome(token)).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
     now += 10 * MINUTE - 1;
-    provider.respond = () => {}; // the refresh hangs, so the cached keys are used until they expire
+    provider.respond = () => {}; // The refresh hangs, so the cached keys are used until they expire.
     expect(await outcome(token)).toBe('accepted');
     provider.respond = provider.publish;
     await provider.close();

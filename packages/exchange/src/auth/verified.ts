@@ -10,8 +10,8 @@ export interface Verified {
   /** Epoch seconds. */
   readonly expiresAt: number;
   /**
-   * The principal that the credentials name. For a token, this is the value of the issuer's `principalClaim`. It is
-   * undefined if that setting is not set or the value is not a string.
+   * The principal that the credentials name. For a token, this is the value of the issuer's `principalClaim`. Undefined
+   * for a token if `principalClaim` is not set or its value is not a string.
    */
   readonly claimedPrincipal?: string;
 }

@@ -1,6 +1,6 @@
 /**
  * Copies the files of a running PostgreSQL server with its low-level backup API (PostgreSQL manual, 25.3.4). Pages may
- * change during the copy. A server that starts from the copy repairs them by replaying the WAL.
+ * change during the copy. A server that starts from the copy repairs such pages by replaying the WAL.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';

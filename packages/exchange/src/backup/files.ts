@@ -46,8 +46,8 @@ export async function makeDirectories(base: string, directories: string[]): Prom
 }
 
 /**
- * Flushes copied files to disk. Flushing all files at the end is several times faster than flushing each after its
- * copy.
+ * Flushes copied files to disk. Flushing all files at the end is several times faster than flushing each file after it
+ * is copied.
  */
 export async function sync(
   base: string,

@@ -105,7 +105,10 @@ describe('a thread for jobs', () => {
   });
 });
 
-/** Makes sleeps of at most this many milliseconds end at once, and the others never. Returns a list of all sleeps. */
+/**
+ * Makes sleeps of at most this many milliseconds end immediately. All longer sleeps never end. Returns a list of all
+ * sleeps.
+ */
 function endSleepsUpTo(maxMs: number): number[] {
   const slept: number[] = [];
   vi.spyOn(timers, 'setTimeout').mockImplementation((ms = 0) => {

@@ -9,12 +9,13 @@ import type { Done, Task } from './thread.ts';
 
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 /**
- * The limit of a job's CPU time in milliseconds. Other work on the machine does not count. A malicious descriptor set of
- * 1 MiB takes about a second.
+ * The limit of a job's CPU time in milliseconds. CPU time of other work on the machine does not count. A malicious
+ * descriptor set of 1 MiB takes about a second.
  */
 const MAX_MS = 6_000;
 /**
- * The limit of a job's elapsed time, as a multiple of its CPU time limit. On a busy machine, a job waits for a CPU.
+ * The limit of a job's elapsed time, as a multiple of its CPU time limit. On a busy machine, a job also waits for a
+ * CPU, so its elapsed time exceeds its CPU time.
  */
 const MAX_WAIT_FACTOR = 4;
 /** The memory limit of the thread. Caching the schemas of descriptor sets of 2 MiB takes up to 200 MB. */

@@ -9,7 +9,8 @@ import { changes } from './versions.ts';
 
 /**
  * The position of a row in a party's change log, or of the log's start. `xid` must be 0 or the transaction ID of a
- * stored row. After a crash, PostgreSQL may reuse any other ID, and a reader at that position would miss changes.
+ * stored row. PostgreSQL may reuse any other ID after a crash, and a reader whose position has a reused ID would miss
+ * changes.
  */
 export interface Position {
   /** A transaction ID as a decimal number. */
@@ -122,8 +123,9 @@ export const positionBeforeNewest = read.first(
 );
 
 /**
- * Finds the first row whose transaction ID is at least `$2` and below `$3`, if the row is more than 20 s older than `$4`.
- * The 20 s are needed because rows are sorted by transaction ID, so their times can be seconds out of order.
+ * Finds the first row whose transaction ID is at least `$2` and below `$3`. Returns this row only if it is more than 20
+ * s older than `$4`. The 20 s are needed, because rows are sorted by transaction ID, so their times can be seconds out
+ * of order.
  */
 const OLDER = sql(
   'changes_older',

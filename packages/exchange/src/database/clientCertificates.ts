@@ -5,7 +5,8 @@ import { rootsForParties, rootsNamed } from './trustedRoots.ts';
 
 /**
  * Finds the parties for which a root with the key `$1` is trusted, and the parties that have registered the certificate
- * `$3`. The key is a SubjectPublicKeyInfo in DER. A root has this key if the root's DER contains the key's bytes.
+ * `$3`, whose subject key identifier is `$2`. The key is a SubjectPublicKeyInfo in DER. A root has this key if the
+ * root's DER contains the key's bytes.
  */
 const CLAIMS = sql<{ trusted_for: (string | null)[]; registered_for: string[] }>(
   'client_certificate_claims',

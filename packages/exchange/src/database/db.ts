@@ -50,8 +50,8 @@ const SESSION: SessionOptions = {
     'idle_in_transaction_session_timeout=10000',
     'TimeZone=UTC',
     'DateStyle=ISO',
-    // Plan each statement once. Statements find rows by key, so planning every execution would cost more than a better
-    // plan saves.
+    // Plan each statement once. Statements find rows by key, so planning each execution anew would cost more time than
+    // it saves.
     'plan_cache_mode=force_generic_plan',
     'jit=off',
     // Force index scans and nested loops. PostgreSQL does not know the value of `LIMIT $n` and assumes a tenth of the

@@ -69,7 +69,7 @@ export const RESTORED =
   'The database was restored from a dump of another server: its log of changes starts anew, and parties that follow it ' +
   'are told to list.';
 
-/** Records the mode of a new database. A recorded mode never changes. */
+/** Records the mode of a database that has no recorded mode yet. A recorded mode never changes. */
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
 
 /**

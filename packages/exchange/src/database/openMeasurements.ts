@@ -9,8 +9,8 @@ import { literals, type Queryable, sql } from './db.ts';
 /** A replica counts a consumer's open measurements again after this time. */
 const COUNT_MS = 10_000;
 /**
- * If the consumer is at the limit, a replica counts again after this time. If this were zero, every request over the limit
- * would cause a count.
+ * If the consumer is at the limit, a replica counts again after this time. Without this delay, every request over the
+ * limit would cause a count.
  */
 const FULL_COUNT_MS = 1_000;
 /**

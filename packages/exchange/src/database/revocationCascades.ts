@@ -74,8 +74,8 @@ const NEXT = `
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
  * Searches the next `$5` pending measurements. Returns the first `$6` of them that depend on one of the certificates.
- * If there are at least `$5` pending measurements, also returns the last one searched. With EXISTS in place of bool_or,
- * PostgreSQL would read all requisitions into a hash table.
+ * If there are at least `$5` pending measurements, also returns the last one searched. Uses bool_or, because PostgreSQL
+ * would read all requisitions into a hash table for EXISTS.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',

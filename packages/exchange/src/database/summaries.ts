@@ -21,7 +21,7 @@ export const MAX_OPEN = 50;
 /** The number of failures to read. A summary shows one fewer. The extra row tells whether there are more failures. */
 const FAILURES = 11;
 
-/** For each kind of party, the table that summaries count. `opened` is the column by which open rows are sorted. */
+/** The table that summaries count, for each kind of party. `opened` is the column by which open rows are sorted. */
 export const WORK = {
   measurementConsumer: {
     ...{ table: 'measurements', owner: 'consumer', opened: 'create_time' },

@@ -146,8 +146,8 @@ export async function insertTest(
 }
 
 /**
- * Copies a delivery. The copy is due immediately. But if deliveries for the same resource are pending, the copy is due
- * together with the last of them.
+ * Copies a delivery. The copy is due immediately if no deliveries for the same resource are pending. If there are any,
+ * the copy is due together with the last of them.
  */
 export const insertAgain = inTransaction.last(
   (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],
@@ -181,7 +181,7 @@ export interface Settled {
 
 /**
  * Stores the outcomes of attempts and removes the oldest completed deliveries. After a failed attempt, later deliveries
- * for the same resource wait for the next attempt.
+ * for the same resource wait until the failed delivery is tried again.
  */
 const SETTLE = sql(
   'webhook_delivery_settle',

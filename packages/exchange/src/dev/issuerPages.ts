@@ -87,8 +87,8 @@ async function token(
 }
 
 /**
- * Returns an error message if the request is for another host name. Otherwise a foreign page could get tokens by DNS
- * rebinding, which makes the page's host name resolve to this machine.
+ * Returns an error message if the request is for another host name. Without this check, a foreign page could get tokens
+ * by DNS rebinding, which makes the page's host name resolve to this machine.
  */
 function hostProblem({ headers }: FastifyRequest, issuer: string): string | undefined {
   const { host } = new URL(issuer);

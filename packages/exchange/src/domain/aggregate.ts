@@ -201,8 +201,8 @@ export const EDGES = [
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
   ['participant', 'created', undefined, 'CREATED'],
-  // In share-shuffle, a duchy is ready when it has set its parameters. In the other protocols, it must also confirm that
-  // it has all data.
+  // In the share shuffle protocol, a duchy is ready when it has set its parameters. In the other protocols, it must
+  // also confirm that it has all data.
   ['participant', 'parametersSet', 'CREATED', 'READY'],
   ['participant', 'keysSet', 'CREATED', 'PARAMS_SET'],
   ['participant', 'confirmed', 'PARAMS_SET', 'READY'],

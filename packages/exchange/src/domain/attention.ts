@@ -16,8 +16,8 @@ import { type WebhookHealth, webhookName } from './webhook.ts';
 
 const USUAL_AT_FIRST = new Set(['PARAMETERS_MISSING', 'UPLOAD_MISSING', 'CONFIRMATION_MISSING']);
 /**
- * The code of a measurement that ended because a provider refused a requisition. It is not shown to duchies, because
- * they can do nothing about a refusal. The consumer and the provider see the refusal.
+ * The code of a measurement that ended because a provider refused a requisition. Duchies do not see this code, because
+ * they can do nothing about a refusal. The consumer and the provider see the code.
  */
 const NOT_FOR_DUCHIES = 'REFUSED';
 

@@ -52,8 +52,8 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
 }
 
 /**
- * Takes the revoked certificates on which a measurement depends. Throws if there are any, because the measurement will
- * soon fail and accepts no more data.
+ * Throws if a measurement depends on a revoked or held certificate, because the measurement will soon fail and accepts
+ * no more data. The argument lists all such certificates of the measurement.
  */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;

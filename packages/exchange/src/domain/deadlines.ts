@@ -111,7 +111,7 @@ function openStep(own: ProtocolStep[], report: Report | undefined, last: Protoco
   return own[open]?.step ?? (own.includes(last) ? last.step : Number.POSITIVE_INFINITY);
 }
 
-/** The maximum number of providers in a message. A measurement may have a hundred providers. */
+/** The maximum number of providers that a message names. A measurement may have a hundred providers. */
 const MAX_LISTED = 10;
 
 function listed(names: string[]): string {

@@ -1,4 +1,4 @@
-/** Finds problems in a well-formed descriptor set. findings.ts explains findings. */
+/** Finds problems in a well-formed descriptor set. findings.ts explains what findings are. */
 import type { Finding } from '@measurement-exchange/contract';
 import { quote } from '../protobuf/descriptor/model.ts';
 import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks a new measurement as far as possible without the database. newMeasurement.ts makes the other checks, after
- * the rows that the draft names have been loaded from the database.
+ * Makes all checks of a new measurement that do not need the database. newMeasurement.ts makes the remaining checks
+ * after the database rows that the draft names have been loaded.
  */
 import {
   decodeMeasurementSpec,

@@ -104,7 +104,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   } else if (isOpaque) {
     if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
     if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
-    // Require the key, because the consumer must know for which of its keys the metadata is encrypted.
+    // Require the key, because the consumer must know which of its public keys the metadata is encrypted with.
     if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
   }
   if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {

@@ -301,8 +301,8 @@ describe('whose duchy is whose', () => {
         ],
       }),
     );
-    // A provider may run the aggregator of a measurement of other providers, or a worker of a measurement of its own
-    // data.
+    // A provider may run the aggregator if the measurement does not use its data. A provider may run a worker even if
+    // the measurement uses its data.
     for (const allowed of [
       { [ringAggregator]: ['dataProviders/other'] },
       { [RINGS[protocol]!.workers[0]!]: ['dataProviders/p1'] },

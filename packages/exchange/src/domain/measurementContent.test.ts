@@ -1,4 +1,4 @@
-/** Tests all content of a measurement after a change except the states. Also tests the errors of rejected changes. */
+/** Tests the content, other than states, that changes store in a measurement, and the errors of rejected changes. */
 import { createHash } from 'node:crypto';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';

@@ -52,7 +52,7 @@ interface World {
   first?: Protocol[];
   suspended?: string;
   population?: typeof population | undefined;
-  /** Whether the spec lists the nonce hashes of its own providers. If false, it lists others. */
+  /** Whether the spec lists the nonce hashes of its providers. If false, the spec lists different hashes. */
   nonces?: boolean;
   isSpecSigned?: boolean;
 }
@@ -79,7 +79,7 @@ function choose(spec: PlainSpec | undefined, world: World = {}) {
   return chooseProtocol(candidate, entries, { parties, population: found, isSpecSigned, duchyOperators: {} });
 }
 
-/** Returns the findings other than REACH_NOT_DEDUPLICATED, which comes last, with their fields. */
+/** Returns the field and reason of each finding, except the last finding, which must be REACH_NOT_DEDUPLICATED. */
 function reasons(spec: PlainSpec, world?: World): string[] {
   const { protocol, config, findings } = choose(spec, world);
   expect([protocol, config]).toEqual(['direct', undefined]);
@@ -230,7 +230,7 @@ describe('share shuffle', () => {
   it.each([
     [{ epsilon: 0.0005, delta: 1e-9 }, 40, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 40, false],
-    // A lower maximum frequency changes nothing, because noise is added for every value of the ring.
+    // The maximum frequency does not affect the amount of noise, because noise is added for every value of the ring.
     [{ epsilon: 0.0005, delta: 1e-9 }, 2, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 2, false],
   ])(

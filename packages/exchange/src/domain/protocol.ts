@@ -139,8 +139,8 @@ function circumstanceReasons(
 }
 
 /**
- * Returns reasons why the consumer has not consented: it did not sign the spec, or the spec lacks nonce hashes. In a
- * direct measurement, the providers check this.
+ * Returns reasons why the consumer has not consented: the consumer did not sign the spec, or the spec lacks nonce
+ * hashes. In a direct measurement, the providers make these checks.
  */
 function consentReasons(
   { nonceHashes }: CountingSpec,

@@ -50,8 +50,8 @@ export function reportName({ consumer, id }: Pick<ReportRecord, 'consumer' | 'id
 }
 
 /**
- * Returns the etag of a report. The etag depends on the revision instead of the version, because the version also
- * increases when the end of a measurement changes the report's state. An update must not fail for this reason.
+ * Returns the etag of a report. The etag depends on the revision instead of the version. The version also increases
+ * when the end of a measurement changes the report's state, and such a change must not make an update fail.
  */
 export function reportEtag({ consumer, id, revision }: ReportRecord): string {
   return hash('sha256', `${consumer} ${id} ${revision}`).slice(0, 20);

@@ -1,4 +1,4 @@
-/** Reports type URLs that are not among the expected ones. */
+/** Reports unexpected type URLs. */
 import { type Finding, TYPE_URLS } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
 

@@ -16,7 +16,7 @@ import {
   type WebhookEvent,
 } from './webhook.ts';
 
-/** Hosts that an exchange must never call, and tricks to reach them, each as the URL of a webhook. */
+/** Webhook URLs that the exchange must reject: hosts that it must never call, and tricks to reach such hosts. */
 const FORBIDDEN = [
   // Loopback addresses in all spellings that a URL allows.
   'https://127.0.0.1/',
@@ -117,7 +117,7 @@ const FORBIDDEN = [
   'https://example.com/\r\nhost: 127.0.0.1',
   ' https://example.com/',
   'https://',
-  // Ports that belong to other services than https.
+  // Ports of services other than https.
   'https://example.com:22/',
   'https://example.com:25/',
   'https://example.com:80/',

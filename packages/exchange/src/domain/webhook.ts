@@ -243,8 +243,8 @@ export function retryAfterSeconds(header: string | undefined, now: Timestamp): n
 export function endRound(
   round: {
     /**
-     * The number of consecutive rounds before this one in which deliveries failed and none succeeded. A round sends the
-     * due deliveries of a webhook.
+     * The number of consecutive failed rounds before this round. A round sends the due deliveries of a webhook. The
+     * round fails if deliveries failed and no delivery succeeded.
      */
     failures: number;
     settled: { state: string; status: number | undefined }[];

@@ -5,7 +5,7 @@ import type { ChangeBus } from './changeBus.ts';
 import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
-/** The time between polls, which find changes whose notification was lost. One query covers all followed parties. */
+/** The time between polls. A poll finds changes whose notification was lost. One query covers all followed parties. */
 const POLL_MS = 2_000;
 
 export class Feed {

@@ -18,7 +18,7 @@ const CHANGE = {
 let server: Server;
 afterEach(() => server.close());
 
-/** Serves one watch over real HTTP. Returns the text that the client read and when the stream ended. */
+/** Serves one watch over real HTTP. `over` in the result resolves when the stream ends, and `text` returns its text. */
 async function serve(
   watch: Partial<Watch>,
   times: Partial<typeof NEVER> | undefined,
@@ -55,8 +55,8 @@ async function serve(
 it('ends after a while, with a time after which the reader comes again', async () => {
   const { over, text, isClosed } = await serve({}, { maxAgeMs: 20 });
   await over;
-  // The stream ended because of its age. Its client may reconnect within 0.3 s, because other streams end at other
-  // times.
+  // The stream ended because of its age. Its client may reconnect within 0.3 s, because streams end at different times,
+  // so few clients reconnect at once.
   await expect.poll(text).toMatch(/^id: start\n\nretry: [12]\d\d\n\n$/);
   expect(isClosed()).toBe(true);
 });

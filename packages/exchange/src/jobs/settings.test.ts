@@ -1,4 +1,4 @@
-/** Tests that every setting of a job reaches its statement. */
+/** Tests that the jobs pass every setting to the SQL statement or the call that uses the setting. */
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, loadConfig } from '../config/config.ts';

@@ -94,7 +94,7 @@ async function found(x509Der: Uint8Array, roots: Root[], { party = ACME, now = N
 
 const STRANGER = /was not issued by a root that is trusted for/;
 let good: Authority;
-/** An authority with the same name as another, but with other keys. */
+/** An authority that has the same name as `good`, but different keys. */
 let namesake: Authority;
 let leaf: Uint8Array;
 

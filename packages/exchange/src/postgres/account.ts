@@ -81,7 +81,7 @@ async function findObstacle(
     const [[code], complaint] = await Promise.all([once(child, 'close'), text(child.stderr!)]);
     return code === 0 ? undefined : complaint.trim();
   } catch (error) {
-    return (error as Error).message; // For example, unshare is not installed.
+    return (error as Error).message; // The program did not start, for example because unshare is missing.
   }
 }
 

@@ -310,7 +310,7 @@ describe('the folder', () => {
     expect((await start()).attached).toBe(true);
 
     await server.stop();
-    chmodSync(host, 0o755); // as if another user had created it
+    chmodSync(host, 0o755); // Let other users enter the directory.
     await expect(start()).rejects.toThrow(`${host} must be a directory of account`);
   });
 

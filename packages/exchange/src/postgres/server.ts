@@ -73,7 +73,8 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // The server runs but cannot be reached, for example because its socket was removed. The caller starts a new one.
+    // The server runs but cannot be reached, for example because its socket was removed. The caller then starts a new
+    // server.
     log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }

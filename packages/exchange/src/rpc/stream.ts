@@ -154,9 +154,9 @@ function nodeHeaders(headers: Headers | undefined): OutgoingHttpHeaders {
 }
 
 /**
- * Returns the trailers with the encoding of `grpc-message` that gRPC defines: only the percent sign and bytes outside
- * of printable ASCII are percent-encoded. Connect encodes more characters, so clients that decode with `decodeURI`
- * would show `dataProviders%2Fx`.
+ * Returns the trailers, with `grpc-message` encoded as gRPC requires: only the percent sign and bytes outside of
+ * printable ASCII are percent-encoded. Connect encodes more characters, so clients that decode with `decodeURI` would
+ * show `dataProviders%2Fx`.
  */
 export function grpcTrailers(trailer: Headers): OutgoingHttpHeaders {
   const trailers = nodeHeaders(trailer);

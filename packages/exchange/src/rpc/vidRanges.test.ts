@@ -25,7 +25,7 @@ it('every person is in the remainder or in a range that was taken, never in both
   for (let round = 0; round < 200; round++) {
     const kinds = Array.from({ length: 40 }, () => random(3));
     const of = (wanted: number[]) => kinds.flatMap((kind, i) => (wanted.includes(kind) ? [i + 1] : []));
-    // Cut the people into ranges of random length, so that ranges of one list end inside ranges of the other.
+    // Split the VIDs into ranges of random length, so that ranges of one list end inside ranges of the other list.
     const cut = (some: number[]) =>
       some.reduce<{ start: number; end: number }[]>((all, person) => {
         const last = all.at(-1);

@@ -39,8 +39,8 @@ it('runs a long job beside the event loop, and charges its time', async () => {
   expect((await run('diff', LARGE)).breaking).toBeGreaterThan(1_000);
   const charged = before - left();
   expect(charged).toBeGreaterThan(5);
-  // Each charged request stands for two milliseconds of the compute thread. The main thread must use less than half of
-  // that time.
+  // Each charged request corresponds to 2 ms of CPU time in the compute thread. The main thread must use less than half
+  // of that time.
   expect(elapsed()).toBeLessThan(charged);
 });
 

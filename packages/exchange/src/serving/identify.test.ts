@@ -9,7 +9,7 @@ const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsum
 const NAT = '192.0.2.1';
 
 /**
- * Sets up an identifier for tokens of the form `<subject>.<good or forged>`. A subject becomes known with its first
+ * Sets up an `Identifier` for tokens of the form `<subject>.<good or forged>`. A subject becomes known with its first
  * good token.
  */
 function setUp() {

@@ -34,7 +34,7 @@ export interface IdentifierOptions {
 const BAD: Rate = { perSecond: 50, burst: 200 };
 const FORGED: Rate = { perSecond: 50, burst: 200 };
 const FORGED_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
-/** Codes of errors that leave open whether the caller is authorized. */
+/** The codes of errors after which it is unknown whether the caller is authorized. */
 const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 const TOO_MANY_BAD = 'Too many bad credentials from this address';
 
@@ -72,7 +72,7 @@ export class Identifier {
   }
 
   /**
-   * Returns whether the caller may still call the route. Also returns true while this cannot be decided, for example
+   * Returns whether the caller may still call the route. Also returns true if the check itself fails, for example
    * because the database is down.
    */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {

@@ -37,7 +37,7 @@ function feedOf() {
   return { follower, feed: { follow: () => follower, followersOf: () => 0, followers: 0 } };
 }
 
-/** Sets up a pipeline without a network: tokens are subjects, and responses are plain values. */
+/** Sets up a pipeline without a network. The token is the subject itself, and responses are plain values. */
 function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
   const lines: Record<string, unknown>[] = [];
   const { feed, follower } = feedOf();

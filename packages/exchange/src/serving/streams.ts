@@ -34,7 +34,7 @@ export class OpenStream {
 
   /**
    * A token for the stream's start position, to send before any event. Undefined if the first events can be read now,
-   * because events come with tokens.
+   * because each event has its own token.
    */
   get token(): string | undefined {
     return this.watch.token;

@@ -84,7 +84,7 @@ describe('an API key', () => {
         entry.name === name ? entry.operation : [],
       );
     };
-    // An entry is listed once all older transactions have ended, also those of other tests.
+    // An entry is listed only after all older transactions have ended, including transactions of other tests.
     await expect.poll(async () => (await audited()).toSorted()).toEqual(['createApiKey', 'deleteApiKey']);
     expect((await asOperator(exchange, 'DELETE', name)).status).toBe(404);
   });

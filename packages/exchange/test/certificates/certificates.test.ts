@@ -175,7 +175,7 @@ describe('registering', () => {
     ] as const) {
       expect(errorOf(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
     }
-    // A client may send back a certificate that it read, with the line ends of any system.
+    // A client may send back a certificate that it read, with the line endings of any operating system.
     const body = { x509Pem: x509Pem.replaceAll('\n', '\r\n'), name: 'ignored', revocationState: 'REVOKED' };
     expect(await ok(create(acme, { certificate: body }))).not.toHaveProperty('revocationState');
   });

@@ -158,7 +158,7 @@ describe('a revoked certificate', () => {
       await createMeasurement(exchange, owner, [streamly]),
     ];
     const requisition = await requisitionIn(second, owner, streamly);
-    // Lock this measurement, so that the cascade stops at it.
+    // Lock the first measurement, so that the cascade must wait for it.
     const holder = new pg.Client({ connectionString: exchange.database.url });
     await holder.connect();
     await holder.query('BEGIN');
@@ -180,7 +180,7 @@ describe('a revoked certificate', () => {
       }
     };
     expect(errorOf(await fulfilled(signer))).toBe(unusable);
-    // This signer's certificate is good, but the consumer's certificate is on hold, so the measurement is about to
+    // This provider's certificate is valid, but the consumer's certificate is on hold, so the measurement is about to
     // fail.
     const late = await fulfilled(streamly);
     expect(errorOf(late)).toBe(unusable);
@@ -253,7 +253,7 @@ it('does not wait for those who come after it', async () => {
     }
   });
   for (let round = 0; round < rounds(8, 4); round++) {
-    // The revocation must not wait until no share lock is left, because after 2 s of waiting it would be rejected.
+    // The revocation must succeed although share locks are always held. A revocation that waits 2 s is rejected.
     await ok(revoke(owner, 'HOLD'));
     await cascaded();
     await ok(post(exchange, owner, `${owner.certificate}:releaseHold`));
@@ -294,8 +294,8 @@ async function inParallel(count: number, run: (i: number) => Promise<void>): Pro
 }
 
 /**
- * Returns the reply to the use of a certificate that is revoked at the same time. A random delay lets either request
- * start first.
+ * Sends a request that uses a certificate and a request that revokes it at the same time. Returns the reply to the
+ * first request. A random delay lets either request start first.
  */
 async function race(i: number, use: () => Promise<Reply>, end: () => Promise<Reply>): Promise<Reply> {
   const after = (ms: number, send: () => Promise<Reply>) => sleep(ms).then(send);

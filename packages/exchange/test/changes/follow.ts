@@ -23,7 +23,7 @@ export async function tokenNow(
   return (await page(exchange, party)).nextPageToken;
 }
 
-/** Formats a change as its name (below the party), state, and version. */
+/** Formats a change as its name (without the party's name), state, and version. */
 export function lineOf(party: Party, { name, state, version }: Json): string {
   const own = name.slice(party.name.length + 1);
   return [own, state, version].filter((part) => part !== undefined && part !== '').join(' ');

@@ -1,6 +1,6 @@
 /**
- * Tests transactions that commit long after transactions that began later. Readers must still get all changes, in the
- * right order.
+ * Tests transactions that stay open while later transactions begin and commit. Readers must still get all changes, in
+ * the right order.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,7 +37,10 @@ beforeAll(() => {
 });
 afterAll(() => db.close());
 
-/** Cancels a measurement with the statements of the exchange; the transaction stays open until `commit`. */
+/**
+ * Cancels a measurement with the statements of the exchange. The transaction stays open until the caller calls the
+ * returned function.
+ */
 async function beginCancel(measurement: Json): Promise<() => Promise<void>> {
   const client = await db.pool.connect();
   const sent: Promise<unknown>[] = [];

@@ -31,7 +31,7 @@ const world = useComputations();
 const { exchange } = world;
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
-/** Returns, for each transaction that waits for a lock, the ID that it already has, or null. */
+/** Returns the ID of each transaction that waits for a lock, or null for a transaction that has no ID yet. */
 async function waiting(): Promise<(string | null)[]> {
   const rows = await exchange.database.query(
     `SELECT backend_xid::text AS xid FROM pg_stat_activity

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const clock = () => timestampOf(Date.now());
-/** Appends changes in the given order, each this many days old. */
+/** Appends one change for each element of `days`, in this order. An element is the age of the change in days. */
 const append = (party: string, days: number[]) =>
   database.query(
     `INSERT INTO changes (party, name, kind, version, time)

@@ -178,8 +178,8 @@ describe('notifying', () => {
     await Promise.all([commit('1', '2'), commit('3'), commit('4')]);
     const four = ['1', '2', '3', '4'].map((party) => `dataProviders/${party}`);
     await expect.poll(() => heard).toEqual(expect.arrayContaining(four));
-    // So many names do not fit in a PostgreSQL notification, which must be shorter than 8,000 bytes. The exchange must
-    // announce all parties instead.
+    // These names do not fit in one PostgreSQL notification, which must be shorter than 8,000 bytes. Therefore the
+    // exchange must announce that all parties may have changes.
     const many = Array.from({ length: 400 }, (_, i) => `${i}`.padStart(10, 'x'));
     const count = heard.filter((party) => party === 'all').length;
     await commit(...many);
@@ -231,7 +231,7 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   const age = async () => (await read())[0]!.value;
   const holder = await db.pool.connect();
   await holder.query('BEGIN; SELECT pg_current_xact_id()');
-  // Create a later transaction ID, so that the open transaction above delays a later transaction.
+  // Run another transaction that gets an ID, so that the open transaction above delays a later transaction.
   await db.pool.query('SELECT pg_current_xact_id()');
   // Poll, because older transactions of other tests may have to end first.
   await expect.poll(age).toBeGreaterThan(0);

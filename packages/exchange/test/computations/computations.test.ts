@@ -1,4 +1,4 @@
-/** Tests the data of a measurement that duchies can read, and the data of duchies that the consumer can read. */
+/** Tests which data of a measurement duchies can read, and which data of the duchies the consumer can read. */
 import { createHash } from 'node:crypto';
 import {
   act,

@@ -65,7 +65,7 @@ describe('a revoked certificate of a duchy', () => {
     }
     expect(await read(done)).toEqual(ended);
     expect((await read(other)).state).toBe('COMPUTING');
-    // The new result cannot use the revoked certificate, either.
+    // The exchange also rejects a new result that names the revoked certificate.
     const late = await act(exchange, aggregator, other, 'setResult', resultOf(aggregator));
     expect(errorOf(late)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
   });

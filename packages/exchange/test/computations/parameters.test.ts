@@ -1,4 +1,4 @@
-/** Tests the parameters that duchies set before providers upload, and what providers see of them. */
+/** Tests the parameters that duchies set before providers upload, and the part of them that providers can read. */
 import {
   act,
   computationOf,

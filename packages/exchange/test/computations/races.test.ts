@@ -1,6 +1,6 @@
 /**
  * Tests requests of duchies, providers, and the consumer that compete with each other and with deadlines. Exactly one
- * of them decides.
+ * request or deadline decides the outcome.
  */
 
 import {
@@ -150,8 +150,8 @@ describe('one after the other', () => {
   });
 
   it('refusal, data, failure and cancellation: the first end is the only one, and nothing stays open', async () => {
-    // If the data makes the etag of the failure stale, the failure is retried only after the cancellation. Therefore
-    // the measurement ends as cancelled if the data comes first.
+    // If the data comes first, it makes the etag of the failure request stale. The failure request is then retried only
+    // after the cancellation, so the measurement ends as cancelled.
     const ends = ['refused', 'CANCELLED', 'gave up', 'CANCELLED'];
     for (const order of rotations([0, 1, 2, 3])) {
       const measurement = await createReady();

@@ -1,4 +1,4 @@
-/** Tests the requests of duchies in a Liquid Legions computation, and the data that other parties see of it. */
+/** Tests the requests of duchies in a Liquid Legions computation, and the data that other parties can read. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';

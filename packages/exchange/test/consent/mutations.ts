@@ -102,7 +102,7 @@ const DELTA = 'impression.privacyParams.delta';
 const withType = (type: Parameters<typeof impressions>[0]) => ({ measurementType: impressions(type) });
 const sampling = (start: number, width: number) => ({ vidSamplingInterval: { start, width } });
 
-/** Requests that advisory checks accept with these findings, and strict checks reject. */
+/** Mutations that cause findings. Advisory checks accept the mutated request, and strict checks reject it. */
 export const FOUND: Mutation<FindingCode>[] = [
   badSignature('a signature with its last bit flipped', (request) => {
     const bytes = Buffer.from(request.measurementSpec.signature, 'base64');

@@ -100,7 +100,7 @@ async function signed(keys: CryptoKeyPair): Promise<Signed> {
   return { message, signature: Uint8Array.from(sign(isPlain ? null : hash, message, key)) };
 }
 
-/** Creates a certificate that names its party, as a provider requires under a general root. */
+/** Creates a certificate that names its party. A provider requires the name if the root is trusted for all parties. */
 const leaf = (by: Issued, options: Partial<Options> = {}) => issue(by, { party: ACME, ...options });
 
 let own: Issued;

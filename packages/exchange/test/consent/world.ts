@@ -67,7 +67,7 @@ export async function createWorld(exchange: TestExchange): Promise<World> {
   };
   const acmeAs = await certified(acme);
   const streamlyAs = await certified(streamly);
-  // Add the roots last. Otherwise strict checks would reject the certificates of other issuers above.
+  // Add the roots last. Otherwise strict checks would reject the certificates above that other issuers have issued.
   for (const root of [demo, lapsed]) await trust(exchange, root);
 
   const keyset = (await createEncryptionKeysets()).publicKeyset;
@@ -89,7 +89,7 @@ export function trust(exchange: TestExchange, root: Root, party?: string): Promi
 
 export type SpecInit = Exclude<MessageInitShape<typeof specs.MeasurementSpecSchema>, { $typeName: string }>;
 
-/** Signs a spec of impressions at two providers, which is valid except for the given changes. */
+/** Signs an impression spec for two providers. The spec is valid except for the given changes. */
 export function signedSpec(w: World, changes: SpecInit = {}, by = w.acme) {
   return signed(by, specBytes(w, changes));
 }

@@ -190,7 +190,7 @@ const SCHEMA_ILLNESSES: Illness[] = [
   ],
   [
     'a server without checksums',
-    // Replace only the view that reports checksums, because checksums themselves are chosen when a cluster is created.
+    // Replace only the view that reports the setting, because the setting itself is chosen when a cluster is created.
     `CREATE VIEW pg_settings AS SELECT name, CASE name WHEN 'data_checksums' THEN 'off' ELSE setting END AS setting
        FROM pg_catalog.pg_settings;
      DO $$ BEGIN

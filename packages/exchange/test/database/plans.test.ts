@@ -67,7 +67,7 @@ function party(name: string): BulkParty {
 beforeAll(async () => {
   database = await createDatabase();
   const named = [CONSUMER, ...PROVIDERS, SMALL_CONSUMER, SMALL_PROVIDER].map(({ name }) => name);
-  // Add a thousand parties with ten certificates each, after the named parties.
+  // Add the named parties and a thousand duchies, with ten certificates each.
   await database.query(
     `WITH named AS (
        SELECT name, nth FROM unnest($1::text[]) WITH ORDINALITY AS n(name, nth)
@@ -133,7 +133,7 @@ async function loadReports(): Promise<void> {
   );
 }
 
-/** Assigns the pending measurements to duchies, and the newest of them to other duchies. */
+/** Assigns the newest pending measurements to three duchies, and the other pending measurements to three others. */
 async function sharePending(): Promise<void> {
   const time = '2026-01-01T00:00:00.000000Z';
   const population = newPopulation('everybody', { vidRanges: [{ start: 1, end: 10 }] }, time);

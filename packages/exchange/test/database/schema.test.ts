@@ -15,7 +15,7 @@ it('is the one that was reviewed', async () => {
   await expect(dump).toMatchFileSnapshot('../../src/database/schema.sql');
 });
 
-/** Applies a migration of a newer version that follows the rules of the check. */
+/** Migrates the database as a newer version would. The changes follow the rules of scripts/check/migrations.ts. */
 async function migrateFurther({ query }: Database): Promise<void> {
   await query('ALTER TABLE measurements ADD COLUMN later text');
   await query('ALTER TABLE requisitions ADD COLUMN later integer NOT NULL DEFAULT 7');

@@ -21,7 +21,7 @@ let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
-/** The name of a descriptor of streamly. */
+/** The name of a descriptor that streamly registered. */
 let descriptor: string;
 
 const exchange = useExchange();
@@ -129,8 +129,8 @@ describe('a batch', () => {
     });
 
     /**
-     * Opens a transaction that has inserted an event group with this request ID and the same content, but has not
-     * committed.
+     * Opens a transaction that has inserted an event group with this request ID and the content of `eventGroup`, but
+     * has not committed.
      */
     async function creating(requestId: string): Promise<pg.Client> {
       const probe = await ok(steps.send({ ...eventGroup, requestId: `probe ${requestId}` }));

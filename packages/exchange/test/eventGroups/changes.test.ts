@@ -21,7 +21,7 @@ let globex: DevParty;
 let streamly: DevParty;
 let chirper: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
-/** The name of a descriptor of streamly. */
+/** The name of a descriptor that streamly registered. */
 let descriptor: string;
 
 const exchange = useExchange();

@@ -327,7 +327,9 @@ describe('a page of large event groups', () => {
       if (page.nextPageToken === undefined) break;
       token = page.nextPageToken;
     }
-    // The first page also has the event group that existed before. Each page links at most two sets of a million bytes.
+    // The first page also has the event group that existed before. Linking a descriptor set takes memory, so each set
+    // counts with four times its size towards the 8 MiB of a page. A page therefore has room for two sets of a million
+    // bytes.
     expect(pages).toEqual([3, 2, 2]);
   });
 });

@@ -12,8 +12,8 @@ let globex: DevParty;
 let streamly: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
 /**
- * Names of registered descriptors: one with the google files that it imports, one without them, and one with the
- * schemas of test/protos.
+ * Names of registered descriptors. `complete` includes the google files that it imports, and `lean` leaves them out.
+ * `ads` has the schemas of test/descriptors/protos.
  */
 let complete: string;
 let lean: string;
@@ -49,7 +49,7 @@ const bytesOf = async ({ name }: { name: string }): Promise<Uint8Array> => {
   return Uint8Array.from(row!.value as Buffer);
 };
 
-/** Messages in the form in which proto3 JSON prints them. */
+/** Titles of tests, each with a message as proto3 JSON prints it. */
 const EPISODES: [string, { [field: string]: JsonValue }][] = [
   ['nothing at all', {}],
   ['text', { title: 'Grüße 🎬' }],
@@ -145,7 +145,8 @@ describe('metadata that matches its descriptor', () => {
   });
 
   it('keeps bytes as they are that another serializer would have written otherwise', async () => {
-    // The bytes contain the title twice, of which the last one counts, and a zero, which equals the default.
+    // The bytes contain the title twice, and the last title wins. They also contain a zero, which JSON omits because
+    // zero is the default.
     const value = base64(Uint8Array.from([0x0a, 1, 0x61, 0x78, 0, 0x0a, 1, 0x62]));
     const created = await ok(send({ type_url: typeUrl('shows.Episode'), value }));
     expect(created.encryptedMetadata.metadata.metadata).toEqual({
@@ -219,7 +220,9 @@ const raw = (type: string, ...bytes: number[]) => ({
 });
 const inEpisode = (...bytes: number[]) => raw('shows.Episode', ...bytes);
 
-/** The metadata that is sent, and the fields inside the message that the error names. */
+/**
+ * For each test: its title, the metadata to send, and the paths of the fields in the message that the error must name.
+ */
 const BAD: [string, unknown, string][] = [
   ['a member that the type lacks', episode({ titel: 'x' }), '.titel'],
   [

@@ -1,4 +1,7 @@
-/** Tests lists of 20,000 event groups, or 100,000 in the stress lane, with the plans that the product makes. */
+/**
+ * Tests lists of 20,000 event groups, or 100,000 in the stress lane. Checks the query plans of the statements that the
+ * exchange runs.
+ */
 
 import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
 import { isStress } from '@measurement-exchange/testkit/rounds';
@@ -43,9 +46,9 @@ beforeAll(async () => {
   // Drop the foreign keys, because checking them for each row would take as long as writing the row. All parties exist.
   await database.query(`ALTER TABLE event_groups
     DROP CONSTRAINT event_groups_provider_fkey, DROP CONSTRAINT event_groups_consumer_fkey`);
-  // Three in five event groups belong to both large parties, and the others to one of them. One in twenty is deleted,
-  // and one in ten has no availability. "campaign" occurs in every name, "fresh" in two of three, and "rare" in one of
-  // 300.
+  // Three in five event groups belong to both large parties, and each of the others belongs to one of the two. One in
+  // twenty is deleted, and one in ten has no availability. "campaign" occurs in every name, "fresh" in two of three,
+  // and "rare" in one of 300.
   await database.query(`
     INSERT INTO event_groups (id, provider, consumer, media_types, availability_start, availability_end, brand_name,
            campaign_name, metadata_ciphertext, metadata_cipher_url, key_type, key_data, state, version, create_time,

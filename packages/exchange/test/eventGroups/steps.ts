@@ -22,7 +22,7 @@ export const ad = (brandName: string, campaignName: string) => ({
   eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName, campaignName } } },
 });
 
-/** A shows.Episode message with the descriptor that explains it. */
+/** Readable metadata: a shows.Episode message, and the name of the descriptor that defines its type. */
 export const readable = (eventGroupMetadataDescriptor: string, fields: object) => ({
   encryptedMetadata: {
     metadata: { eventGroupMetadataDescriptor, metadata: { '@type': typeUrl('shows.Episode'), ...fields } },

@@ -104,7 +104,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(30);
   }
   expect((await seen()).deferral).toEqual(first.at(-1));
-  // Repeating the same deferral changes nothing and does not count.
+  // Repeating the current deferral changes nothing and does not count towards the limit.
   await ok(defer(requisition, first.at(-1)!));
 
   const ageBy = (seconds: number) =>
@@ -121,7 +121,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
   await ageBy(30);
   expect((await defer(requisition, body(102))).status).toBe(429);
 
-  // The timelines and the feed, from which webhooks are delivered, both show only ten deferrals.
+  // The timelines and the change feed show only ten deferrals. Webhooks are delivered from the change feed.
   for (const [party, name] of [
     [world.streamly, requisition.name],
     [world.acme, requisition.measurement],

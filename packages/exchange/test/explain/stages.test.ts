@@ -1,6 +1,6 @@
 /**
- * Tests the explanation of a computation in which one duchy is down. The explanation must name only this duchy, its
- * missing step, and the time since when the step has been missing.
+ * Tests the explanation of a computation in which one duchy is down. The explanation must name only this duchy, the
+ * step that it has not done, and the time since which the step has been missing.
  */
 import {
   act,
@@ -22,8 +22,8 @@ import { type ExpectedWait, type Json, REMEDY, REPORT, useExplained } from './wo
 
 type Role = keyof Duchies;
 /**
- * The explanation is requested after half an hour. The duchy that is down was last seen after the creation and more
- * than ten minutes ago.
+ * Times in hours after the creation of the measurement: when the explanation is requested, and when the duchy that is
+ * down was last seen. The duchy counts as down, because it was last seen more than ten minutes before the request.
  */
 const [ASKED_HOURS, DOWN_HOURS] = [0.5, 0.1];
 
@@ -189,8 +189,8 @@ describe('a ring of sketches', () => {
     await checkDown({ measurement, down, since, owes: 'has not confirmed that it has all data' });
   });
 
-  // Both workers begin at the same time. Then the duchies compute each phase one after another, in the order of the
-  // ring after the aggregator.
+  // Both workers begin at the same time, and the aggregator follows. In the execution phase, the duchies compute one
+  // after another in the order of the ring, and the aggregator is last.
   const STEPS: [Role, string][] = [
     ['firstWorker', 'SETUP_PHASE'],
     ['secondWorker', 'SETUP_PHASE'],

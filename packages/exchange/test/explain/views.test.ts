@@ -1,6 +1,6 @@
 /**
- * Tests how the exchange explains the same situations to a provider and to a duchy. An explanation may contain only
- * facts that the party can also read elsewhere.
+ * Tests how the exchange explains waiting requisitions to providers, and waiting computations to duchies. An
+ * explanation may contain only facts that the party can also read elsewhere.
  */
 import type { Explanation } from '@measurement-exchange/contract';
 import { act, computationOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';
@@ -177,7 +177,10 @@ const DUCHY: Record<string, Situation> = {
   },
 };
 
-/** Requires that the explanation contains no text of other parties and no names that this party may not see. */
+/**
+ * Requires that the explanation contains none of the secrets: texts of other parties, and names that this party must
+ * not see.
+ */
 function requireNothingOf(explanation: Explanation, secrets: string[]): void {
   const text = JSON.stringify(explanation);
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);

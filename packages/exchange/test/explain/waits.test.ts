@@ -1,6 +1,6 @@
 /**
- * Tests the explanation of a pending measurement for its consumer: which parties it waits for, for what, since when,
- * and what to do.
+ * Tests the explanation of a pending measurement for its consumer: which parties the measurement waits for, what each
+ * party has not done, since when, and what the consumer can do.
  */
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, signEncryptionKey } from '@measurement-exchange/sdk/identity';
@@ -43,7 +43,7 @@ async function suspend(name: string): Promise<void> {
   undo.push(() => ok(asOperator(exchange, 'POST', `${name}:resume`)));
 }
 
-/** A situation in which Streamly was last seen this many hours after the creation, or never. */
+/** A situation in which Streamly was last seen this many hours after the measurement was created, or never (null). */
 const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp, asked = 0): Situation => ({
   hours: asked,
   arrange: async () => {
@@ -181,7 +181,7 @@ const SITUATIONS: Record<string, Situation> = {
   'a revocation whose cascade runs': {
     arrange: async () => {
       const { measurement, certificate } = await withCertificate(24 * 365, [world.streamly]);
-      // Lock the measurement, so that the cascade cannot fail it.
+      // Lock the measurement, so that the revocation cannot change the state of the measurement to FAILED yet.
       const holder = new pg.Client({ connectionString: exchange.database.url });
       await holder.connect();
       await holder.query('BEGIN');

@@ -1,5 +1,6 @@
 /**
- * Test helpers that create situations as parties create them, and check how the exchange explains them at another time.
+ * Test helpers that create situations with requests of the parties, and check how the exchange explains each situation
+ * at a chosen time.
  */
 import {
   type Explanation,
@@ -34,7 +35,7 @@ export const REPORT = 'In progress.';
 export const { computations: DEADLINES } = loadConfig({});
 export const inHours = (hours: number): Timestamp => timestampOf(Date.now() + hours * 3600_000);
 
-/** A wait without its sentence and without the time at which the party was last seen. */
+/** A wait without its text (`detail`), and without the time at which the party was last seen. */
 export type ExpectedWait = Omit<Wait, 'detail' | 'lastSeen'>;
 
 /** The resource to explain, and the explanation to expect. */
@@ -51,8 +52,8 @@ export interface Asked {
 export interface Situation {
   arrange: () => Promise<Asked>;
   /**
-   * The number of hours after which the explanation is requested. All parties are online then, unless `arrange` changes
-   * this.
+   * The number of hours after which the explanation is requested. All parties are online at that time, unless `arrange`
+   * sets other times.
    */
   hours?: number;
 }

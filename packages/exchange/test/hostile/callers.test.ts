@@ -48,7 +48,7 @@ describe('tokens', () => {
     const claims = claimsOf(acme.name);
     const whoAmI = (authorization: string) =>
       send(exchange.url, bytesOf('GET', '/v2alpha/whoami', { headers: [`Authorization: ${authorization}`] }));
-    // Accept this valid token. Each of the tokens below differs from it in one thing.
+    // The exchange accepts this valid token. Each token below differs from this token in one respect.
     expect((await whoAmI(`Bearer ${jws(key, claims)}`)).status).toBe(200);
 
     const but = (changes: object) => jws(key, { ...claims, ...changes });

@@ -70,15 +70,18 @@ async function call(party: DevParty, method: string, path: string, body?: unknow
 }
 
 /**
- * Returns the set in the form to send: as JSON in one of four cases if the JSON is short enough for a body, otherwise
- * as base64. If a body is too long, the connection ends during the upload.
+ * Returns the set in the form to send. One set in four is sent as JSON, unless the set or its JSON is too large. All
+ * other sets are sent as base64. If a body were too large, the exchange would close the connection during the upload.
  */
 function formOf(dice: Dice, set: Uint8Array): unknown {
   const json = dice.isOne(4) && set.length < 300_000 ? printDescriptorSet(set) : undefined;
   return json === undefined || json.length > 3_000_000 ? base64(set) : JSON.parse(json);
 }
 
-/** Sends one set through create, get, list, diff, update, decode, and event groups that refer to it. */
+/**
+ * Uses two random sets in every operation that reads sets: create, get, list, diff, update, decode, and operations on
+ * event groups that refer to a set.
+ */
 async function run(dice: Dice, stable: { name: string; group: string }, lists: boolean): Promise<void> {
   const [first, second] = [randomSet(dice), randomSet(dice)];
   const descriptors = `${provider.name}/eventGroupMetadataDescriptors`;

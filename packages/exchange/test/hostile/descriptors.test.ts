@@ -15,8 +15,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES } from '../../src/operations/paging.ts';
 import { messageTypesOf } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
-// Reduce the size limit of a batch to an eighth, which takes less work. Another test checks that the real limit is 64
-// MiB.
+// Reduce the size limit of a batch to an eighth, so that the tests take less work. Another test checks that the real
+// limit is 64 MiB.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   return { ...paging, MAX_BATCH_BYTES: paging.MAX_BATCH_BYTES / 8 };

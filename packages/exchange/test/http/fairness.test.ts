@@ -67,8 +67,8 @@ it('a caller that hangs up before its answers may send large bodies again', asyn
     await sleep(ms);
     socket.resetAndDestroy();
   };
-  // Together, these bodies are several times as large as the caller's memory limit. Each connection breaks at another
-  // point of the upload.
+  // Together, these bodies are several times as large as the caller's memory limit. The connections break at different
+  // points of the upload.
   for (let ms = 0; ms < 60; ms++) await Promise.all([hangUp(ms % 12), hangUp((ms + 3) % 12)]);
   expect((await exchange.call(acme.token, 'POST', path, body)).status).toBe(400);
 });

@@ -114,7 +114,7 @@ describe('a requestId on a new measurement', () => {
     const before = await stored(exchange);
     const { [chirper.name]: _, ...fewer } = body.dataProviders;
     for (const other of [
-      request(), // the new encryption gives other bytes
+      request(), // encrypting again gives different bytes
       { ...body, measurementReferenceId: 'r' },
       { ...body, dataProviders: fewer },
       { ...body, measurementSpec: { ...body.measurementSpec, signature: 'AQ==' } },

@@ -1,9 +1,9 @@
-/** Describes every list of the routes table with its parameters, and the same list in SQL. */
+/** Describes every list of the routes table: its paths, its parameters, and the SQL that selects the same items. */
 import { createHash } from 'node:crypto';
 
 /** A list and its equivalent in SQL. */
 export interface List {
-  /** The path of the tested list, and paths of the same list under other parents. */
+  /** The path of the tested list, followed by paths of the same kind of list under other parents. */
   paths: [string, ...string[]];
   table: string;
   /** The SQL condition for the rows that belong to the list. */

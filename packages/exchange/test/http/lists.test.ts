@@ -207,8 +207,8 @@ const filtersOf = ({ filters = {} }: List) =>
 
 const properties = (route: Route) => Object.keys((route.query as { properties?: object })?.properties ?? {});
 /**
- * Returns the lists that all tests of this file cover. Changes, deliveries, and timelines have their own tests, because
- * pages of changes never end and the other two have no names.
+ * The lists that all tests of this file cover. Changes, deliveries, and timelines have their own tests. The list of
+ * changes has no last page, and the items of the other two lists have no names.
  */
 const LIST_ROUTES = (ROUTES as readonly Route[]).filter(
   (route) =>
@@ -233,7 +233,8 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
 
   it('orders items of one time by their IDs, on pages of any size', async () => {
     for (const [query, order] of Object.entries(orders)) {
-      // Some queries set the order by a filter. This filter leaves out no row.
+      // The query `filter.updatedAfter` changes the order of a list. It also leaves out rows, so apply the same
+      // condition to the expected rows.
       const after = query.startsWith('filter.updatedAfter') ? `update_time > '${at(0)}'` : list.unfiltered;
       const expected = await inDatabase(list, after, order);
       expect(expected.length).toBeGreaterThan(2);
@@ -279,7 +280,8 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     }
     for (const [i, [query, token]] of tokens.entries()) {
       expect(await take(token, path, query), query).toBe('200');
-      // A token must be rejected by the query before it in the table, which has another parameter or another value.
+      // The list without a query must reject this token, and so must the previous query, which has a different
+      // parameter or a different value.
       const [neighbor] = tokens.at(i - 1)!;
       for (const other of ['', neighbor]) {
         if (other !== query) expect(await take(token, path, other), `${query} in ${other}`).toBe(FOREIGN);

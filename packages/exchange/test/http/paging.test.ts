@@ -73,7 +73,10 @@ async function write(token: string, method: string, path: string, body?: unknown
   return reply.json;
 }
 
-/** Runs one round of writes that move rows. All writers together make about a hundred writes a second. */
+/**
+ * Runs one round of writes that add rows to the lists and change existing rows. All writers together make about a
+ * hundred writes a second.
+ */
 async function writeOnce(): Promise<void> {
   await write(acme.token, 'POST', `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
   const descriptors = `${streamly.name}/eventGroupMetadataDescriptors`;
@@ -107,7 +110,7 @@ async function whileOthersWrite<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Follows the page tokens, and uses the page sizes in turn. */
+/** Reads all pages of a list by following the page tokens. Uses the page sizes in turn. */
 async function walk(
   reader: DevParty,
   path: string,

@@ -97,7 +97,7 @@ const largeResult = () => ({ encryptedResult: { ciphertext: large(), typeUrl: 'r
 const largest: string[] = [];
 const entry = (request: Request) => request.dataProviders[streamly.name]!;
 
-/** Functions that fill one of the fields that may be large, by the name of the field's contents. */
+/** Functions that each fill one field that may be large. Each key describes the contents of the field. */
 const LARGE_FIELDS: Record<string, (request: Request) => void> = {
   'requisition specs': (request) => {
     entry(request).encryptedRequisitionSpec.ciphertext = large();

@@ -86,8 +86,8 @@ describe('a certificate', () => {
 
 describe('the preferred certificate', () => {
   /**
-   * The certificates from worst to best. The criteria are: not revoked or held, valid now, latest notAfter, latest
-   * notBefore.
+   * The certificates from worst to best. In order of importance, the criteria are: not revoked or held, valid now,
+   * latest notAfter, latest notBefore.
    */
   const RANKING: [string, Parameters<typeof addCertificate>[3]][] = [
     ['revoked-expired', { revocationState: 'REVOKED', notAfter: '2021-06-01' }],
@@ -184,7 +184,7 @@ describe('/metrics', () => {
     const line = text.split('\n').find((l) => l.startsWith(`${name} `));
     return line === undefined ? 0 : Number(line.split(' ').at(-1));
   }
-  /** Returns how far each series moves while `run` runs. */
+  /** Returns how much the value of each series changes while `run` runs. */
   async function moved(names: string[], run: () => Promise<unknown>): Promise<number[]> {
     const before: number[] = [];
     for (const name of names) before.push(await series(name));

@@ -1,4 +1,7 @@
-/** Tests batches of new measurements: either all of them are created, or none, and each is created only once. */
+/**
+ * Tests batches of new measurements. A batch creates all of its measurements or fails as a whole, and a repeated batch
+ * does not create a measurement twice.
+ */
 import {
   type DevParty,
   measurementRequest,

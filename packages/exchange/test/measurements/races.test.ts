@@ -1,6 +1,6 @@
 /**
- * Runs two exchanges over one database while all parties act at the same time. At most one request decides, and no
- * reader sees a partial change.
+ * Runs two exchanges over one database while all parties act at the same time. At most one request decides how a
+ * measurement ends, and no reader sees a partial change.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,7 +77,9 @@ async function inParallel(count: number, atOnce: number, work: (i: number) => Pr
 
 interface Open {
   name: string;
-  /** One requisition for each provider, in their order, with the provider's name for it and its etag. */
+  /**
+   * One requisition for each provider, in the order of the providers: its name in the provider's view, and its etag.
+   */
   requisitions: { name: string; etag: string }[];
 }
 
@@ -111,7 +113,7 @@ function refuse(at: number, open: Open, i: number, etag = open.requisitions[i]!.
   return call(at, providers[i]!, 'POST', `${open.requisitions[i]!.name}:refuse`, body);
 }
 
-/** Runs `work` while readers at both servers read the measurements that it names. */
+/** Runs `work` while readers at both servers read the measurements that `work` passes to `watch`. */
 async function watched(work: (watch: (open: Open) => void) => Promise<void>): Promise<void> {
   const watch = new Watch((path, names) =>
     names
@@ -175,8 +177,8 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
         if (round >= DECISIONS && !Object.values(decided).includes(0)) return;
         const open = await openMeasurement(round, providers.slice(0, 2));
         watch(open);
-        // The refusing provider also fulfills the requisition, with the same etag. Otherwise the measurement could not
-        // succeed.
+        // The provider that refuses its requisition also tries to fulfill it, with the same etag. Without this attempt,
+        // the measurement could never succeed.
         const racers = [
           (at: number) => fulfil(at, open, 0),
           (at: number) => fulfil(at, open, 1),

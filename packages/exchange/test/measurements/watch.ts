@@ -8,7 +8,7 @@ import type { Reply } from '@measurement-exchange/testkit/exchange';
 /** Reads one measurement or list by path, or a batch by names. */
 type Read = (path: string, names?: string[]) => Promise<Reply>;
 
-/** The number of measurements to read, which covers those that are being changed now. */
+/** The number of newest measurements to read. They include all measurements that are being changed at the moment. */
 const RECENT = 20;
 
 export class Watch {

@@ -122,7 +122,7 @@ describe('a suspended party', () => {
   });
 
   it('does not go on reading a stream of changes: who comes again is refused', async () => {
-    // Fake the interval timers, because the exchange checks on such a timer whether a stream's reader is still
+    // Fake the interval timers, because the exchange uses such a timer to check whether the reader of a stream is still
     // authorized.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());

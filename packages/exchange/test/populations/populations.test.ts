@@ -233,7 +233,8 @@ describe('the default population', () => {
   it('is one after many were set at once, and every change has its audit entry', async () => {
     await ok(create('race'));
     for (let round = 0; round < 4; round++) {
-      // Remove the existing default first. Two defaults are then prevented only if the requests run one after another.
+      // Remove the existing default first. There is then no default on whose row the requests could wait for each
+      // other, so only running the requests one after another prevents two defaults.
       for (const name of await defaults()) await ok(operator('PATCH', name, { default: false }));
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>

@@ -1,6 +1,6 @@
 /**
- * Tests production mode as an operator runs it: as a process without root, with separate database roles and an external
- * issuer.
+ * Tests production mode as an operator runs it: as a process without root privileges, with separate database roles, and
+ * with an external issuer.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -118,7 +118,7 @@ describe.skipIf(account === undefined)(title, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Registers a party directly in the database with the role of the owner, as the operator does. */
+  /** Registers parties directly in the database, with the role that owns the tables, as the operator does. */
   async function enrol(): Promise<void> {
     const root = await createRoot('A root', Date.now());
     const { der } = await issueLeaf(root, 'Publisher', Date.now());
@@ -273,7 +273,7 @@ describe.skipIf(account === undefined)(title, () => {
     const { code, stdout, stderr } = await exchange.ended;
     expect(code).toBe(1);
     for (const word of words) expect(stderr).toMatch(word);
-    expect(stderr).not.toMatch(/^\s+at /m); // no stack
+    expect(stderr).not.toMatch(/^\s+at /m); // no stack trace
     expect(stdout).not.toContain('listening');
   }
 

@@ -78,8 +78,8 @@ describe('a report', () => {
     }
     await ok(remove(exchange, acme, name));
     expect(errorOf(await send(reportRequest(), '?reportId=spring'))).toMatch('REPORT_ALREADY_EXISTS');
-    // Another consumer can use the same ID, because IDs belong to one consumer. The consumer therefore does not learn
-    // that the ID is taken.
+    // Another consumer can use the same ID, because IDs belong to one consumer. A consumer therefore does not learn
+    // which IDs other consumers use.
     const other = await createReport(exchange, globex, [], '?reportId=spring');
     expect(other.name).toBe(`${globex.name}/reports/spring`);
   });

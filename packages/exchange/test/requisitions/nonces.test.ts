@@ -74,8 +74,8 @@ describe.each([
 
 describe('a nonceHash over another form of the nonce', () => {
   /**
-   * This nonce looks different in every encoding: its bytes are no palindrome, its first byte is zero, and its lower
-   * half has the sign bit.
+   * This nonce looks different in every encoding: its bytes are not a palindrome, its first byte is zero, and the sign
+   * bit of its lower half is set.
    */
   const NONCE = 0x00f1_e2d3_c4b5_a697n;
   const HIGH = 2n ** 63n + NONCE;

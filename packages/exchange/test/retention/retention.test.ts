@@ -142,8 +142,8 @@ describe('the retention', () => {
     const preview = await previewRetention(store, { cancelPendingAfterDays: 30, ...remove });
     expect(preview).toEqual({
       cancel: await count(`measurements WHERE state = 'AWAITING_REQUISITION_FULFILLMENT'`),
-      // Leave out the measurements that a replica eleven days ahead canceled, because this replica sees them as twenty
-      // days old.
+      // Leave out the measurements that an earlier test canceled on a replica eleven days ahead. The replica of this
+      // test is 31 days ahead, so these measurements are only twenty days old for it.
       remove: await count(`measurements WHERE ${TERMINAL} AND update_time < now() + interval '1 hour'`),
     });
     expect(preview.remove).toBeGreaterThan(100);
@@ -167,7 +167,7 @@ describe('a tombstone', () => {
   let request: Json;
   let gone: Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Json>;
   let alive: Json;
-  /** The requisitions in both views. */
+  /** The requisitions of the removed measurements, as both the providers and the consumer see them. */
   let requisitions: Json[];
   let first: Json;
 

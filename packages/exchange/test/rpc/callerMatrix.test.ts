@@ -110,7 +110,10 @@ const rows = Object.entries(ROWS).flatMap(([name, each]) =>
 
 const routeOf = (binding: string) => (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
 
-/** Returns undefined for every second caller of a row. The other callers get consecutive turns. */
+/**
+ * Returns which turn a caller has in a row of the matrix. Every second caller is skipped (undefined), and the other
+ * callers have consecutive turns.
+ */
 const turnOf = (row: number, caller: number) => ((row + caller) % 2 === 0 ? (row + caller) / 2 : undefined);
 
 describe('every caller at every RPC', () => {
@@ -120,8 +123,8 @@ describe('every caller at every RPC', () => {
     );
   });
 
-  // In the stress lane, every caller requests every target. Otherwise each row tests a different selection of callers
-  // and targets.
+  // In the stress lane, every caller requests every target. In other runs, each row tests a different selection of
+  // callers and targets.
   it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
     const method = METHODS.get(name)!;
     const route = routeOf(binding);

@@ -12,7 +12,8 @@ export interface RpcRow {
   request: (name: string, names: string[]) => object;
   /**
    * Set for RPCs that write. An `invalid` request is malformed, so callers with rights get INVALID_ARGUMENT. A `blind`
-   * request consists of only a name, so callers with rights request only resources that do not exist.
+   * request consists of only a name and would therefore succeed, so callers with rights send it only for resources that
+   * do not exist.
    */
   writes?: 'invalid' | 'blind';
   /** True if consumers may read their own event groups by the name that starts with the data provider. */

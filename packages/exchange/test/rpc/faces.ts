@@ -30,7 +30,8 @@ const OIDS: Record<string, string> = Object.fromEntries(
 );
 
 /**
- * Converts both interfaces to one form: without protobuf's default values, and with maps instead of lists of entries.
+ * Converts a resource from either API to a common form, without protobuf's default values, and with maps instead of
+ * lists of entries.
  */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -57,8 +58,8 @@ function isDefault(value: unknown): boolean {
 }
 
 /**
- * Converts a SignedMessage to one form. In protobuf, the bytes are in `data` and the algorithm is an OID. If no
- * algorithm is set, the form contains the algorithm of the test keys.
+ * Converts a SignedMessage to a common form. In protobuf, the bytes are in `data` and the algorithm is an OID. If no
+ * algorithm is set, the result has the algorithm of the test keys.
  */
 function signedForm(value: Json): Json {
   if (!('signature' in value)) return value;
@@ -73,7 +74,7 @@ function signedForm(value: Json): Json {
 const without = (value: Json, fields: string[]): Json =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !fields.includes(key)));
 
-/** The fields that only one of the two interfaces has. */
+/** The fields that only one of the two APIs has. */
 interface Only {
   rest?: string[];
   grpc?: string[];
@@ -84,8 +85,9 @@ export function expectEqual(rest: Json, grpc: Json, only: Only = {}): void {
 }
 
 /**
- * Returns the protocol in one form. In REST, it is a member. In gRPC, it is the only entry of a list, which leaves out
- * the duchies and their parameters, and has more details for direct measurements.
+ * Returns the protocol in a common form. In REST, the protocol is a member of the config. In gRPC, the protocol is the
+ * only entry of a list. The gRPC form leaves out the duchies and their parameters, and has more details for direct
+ * measurements.
  */
 function protocolOf(config: Json | undefined): Json | undefined {
   if (config === undefined) return undefined;
@@ -94,7 +96,7 @@ function protocolOf(config: Json | undefined): Json | undefined {
   const [name] = Object.keys(protocol);
   const { sketchParams, ...rest } = protocol[name!];
   const { ellipticCurveId = 415, ...shown } = { ...rest, ...sketchParams };
-  // The number of the curve P-256 in OpenSSL.
+  // 415 is the number of the curve P-256 in OpenSSL.
   expect(ellipticCurveId).toBe(415);
   return { measurementType, protocol: name, parameters: name === 'direct' ? {} : without(shown, OF_DUCHIES) };
 }
@@ -104,7 +106,7 @@ const OF_DUCHIES = [
   ...['histogramPrivacyParams', 'publisherPrivacyParams'],
 ];
 
-/** Replaces the gRPC type of encrypted data by the REST type. */
+/** Replaces the gRPC type of encrypted data with the REST type. */
 const retyped = (encrypted: Json | undefined, typeUrl: string) =>
   encrypted && {
     ...encrypted,

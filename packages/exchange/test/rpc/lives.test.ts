@@ -1,6 +1,7 @@
 /**
- * Tests parties that use only gRPC over mutual TLS: the operator onboards them, a data provider offers event groups and
- * answers, and a measurement consumer asks and reads. The steps are the same with grpc-js and Connect.
+ * Tests parties that use only gRPC over mutual TLS. The operator onboards the parties, a data provider registers event
+ * groups and answers requisitions, and a measurement consumer creates measurements and reads the results. The steps are
+ * the same with grpc-js and Connect.
  */
 import { X509Certificate } from 'node:crypto';
 import { createIdentity, type Root } from '@measurement-exchange/sdk/identity';
@@ -40,7 +41,7 @@ describe.each([
   let consumer: Newcomer;
   let provider: Newcomer;
 
-  /** A party with its root, and a client that has a TLS certificate of this root. */
+  /** A party with its root, and a client that uses a TLS certificate issued by this root. */
   interface Newcomer {
     party: StockParty;
     root: Root;
@@ -282,7 +283,7 @@ describe.each([
     const names = batch.measurements.map(({ name }: Message) => name);
     expect(await client.call('Measurements/BatchGetMeasurements', { parent, names })).toEqual(batch);
 
-    // The revoked certificate signed the questions of the batch.
+    // This revokes the certificate that signed the measurements of the batch.
     consumer.party = await changeKeys(consumer);
     for (const name of names) {
       expect(await asker.wait(name)).toMatchObject({

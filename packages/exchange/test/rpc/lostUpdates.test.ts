@@ -15,7 +15,10 @@ async function waiting(): Promise<number> {
   return rows.length;
 }
 
-/** Runs the requests in this order: each waits for the row of `query` before the next one begins. */
+/**
+ * Runs the requests one after another. Locks the row that `query` selects until all requests wait for the row. Starts
+ * each request only after the previous one has begun to wait, so that they run in this order.
+ */
 async function inOrder(query: string, id: string, requests: (() => Promise<unknown>)[]): Promise<void> {
   const holder = new pg.Client({ connectionString: exchange.database.url });
   await holder.connect();

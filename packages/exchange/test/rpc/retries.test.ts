@@ -174,7 +174,10 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
   });
 });
 
-/** The codes that a client gets if it repeats a request that was already processed, by the etag that it sends. */
+/**
+ * Maps the etag that a client sends to the code that the client gets if it repeats a request that was already
+ * processed.
+ */
 const SENT_AGAIN = { '': 'FAILED_PRECONDITION', current: 'ABORTED' };
 const SIGNED = 'type.googleapis.com/wfa.measurement.api.v2alpha.SignedMessage';
 

@@ -140,7 +140,7 @@ it('a call ends with DEADLINE_EXCEEDED when its grpc-timeout has passed', async 
     const impatient = send(body, path, streamly.token, { 'grpc-timeout': '300m' });
     expect(await Promise.race([patient, impatient])).toBe(await impatient);
     expect(await impatient).toMatchObject({ 'grpc-status': DEADLINE_EXCEEDED });
-    // The lock still prevents the change, so the call did not end because of a response.
+    // The lock still prevents the change, so the deadline ended the call, and not a response of the database.
     await holder.query('ROLLBACK');
     expect(await patient).toMatchObject({ 'grpc-status': '0' });
   } finally {

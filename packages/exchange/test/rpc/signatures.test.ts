@@ -1,6 +1,6 @@
 /**
- * Tests that gRPC adds the algorithm to signatures that REST stored without one, because gRPC clients cannot verify
- * them otherwise.
+ * Tests that gRPC adds the algorithm to signatures that REST stored without an algorithm. gRPC clients need the
+ * algorithm to verify a signature.
  */
 import { Measurements, Requisitions } from '@measurement-exchange/contract/rpc';
 import { measurementRequest, useExchange } from '@measurement-exchange/testkit/exchange';

@@ -1,4 +1,7 @@
-/** Tests the limits on the deliveries that a party can cause. A party need not prove that it owns the endpoint. */
+/**
+ * Tests the limits on the deliveries that a party can cause. The limits protect other servers, because a party does not
+ * have to prove that it owns the endpoint.
+ */
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, errorOf, get, ok, post } from '@measurement-exchange/testkit/steps';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';

@@ -129,7 +129,7 @@ it('rounds wait for a transaction that holds the log back, also where something 
     const [started, rounds] = [performance.now(), world.ended];
     await world.deliverer.run();
     await sleep(1_500);
-    // The rounds must wait for the transaction. Otherwise one would start about every 30 ms.
+    // The rounds must wait for the transaction. Without this wait, a round would start about every 30 ms.
     expect(world.ended - rounds).toBeLessThanOrEqual(1 + (performance.now() - started) / 300);
   } finally {
     await holder.query('COMMIT');
@@ -142,8 +142,8 @@ it('the place from which changes are sent again is before everything since then,
   const TRANSACTIONS = 300;
   const followed = 'dataProviders/rewound';
   const begin = Date.parse('2026-01-01T00:00:00Z');
-  // Insert one transaction per second. In the order of the log, every second time is 15 s earlier than the time before
-  // it.
+  // Insert one transaction per second, with two changes each. The times of the log are not in order: each transaction
+  // with an even number is 15 s earlier than the transaction before it.
   await world.database.query(
     `INSERT INTO changes (party, xid, name, kind, version, time)
      SELECT $1, n::text::xid8, 'x', 'PARTY', 1, $2::timestamptz + (n + CASE n % 2 WHEN 0 THEN -8 ELSE 8 END) * interval '1 second'
@@ -177,7 +177,7 @@ it('the place from which changes are sent again is before everything since then,
       from,
     ).toEqual([]);
   }
-  // Moving a webhook to the position must not search the log, because this happens inside a transaction.
+  // Moving a webhook back to a position must not search the log, because the move happens inside a transaction.
   expect(statements.get('webhook_rewind')!.text).not.toMatch(/\bchanges\b/);
 });
 

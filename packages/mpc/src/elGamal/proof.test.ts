@@ -16,7 +16,10 @@ const CONTEXT = {
   computation: 'c1',
   termsSha256: new Uint8Array(32).fill(7),
 };
-/** Contexts that differ from CONTEXT. In the last one, `duchy` and `computation` together have the same bytes. */
+/**
+ * Contexts that differ from CONTEXT. In the last one, `duchy` followed by `computation` has the same bytes as in
+ * CONTEXT.
+ */
 const OTHERS = [
   { ...CONTEXT, duchy: 'duchies/beta' },
   { ...CONTEXT, computation: 'c2' },

@@ -61,7 +61,7 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
   const { registers, slope, curvature } = sketchMoments(size, people);
-  // No count is high enough, because the sketch is so full that more people would hit no more registers.
+  // The sketch is so full that more people would hit no more registers, so every finite count is too low.
   if (slope === 0) return Number.POSITIVE_INFINITY;
   return registers + (noiseVariance / 2) * (curvature / slope ** 2);
 }

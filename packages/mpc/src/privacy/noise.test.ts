@@ -56,7 +56,8 @@ function chiSquare(draws: bigint[], weightOf: (x: number) => number, sigma: numb
   let total = 0;
   for (let cell = -last; cell <= last; cell++) {
     let cellWeight = 0;
-    // A wide cell is summed over at most 64 of its integers, which is exact enough for such a smooth curve.
+    // The weight of a wide cell is a sum over at most 64 of its integers, which is exact enough for such a smooth
+    // curve.
     const stride = Math.max(1, Math.floor(width / 64));
     for (let k = 0; k < width; k += stride) {
       const covered = Math.min(stride, width - k);
@@ -186,8 +187,8 @@ describe('the secure source', () => {
   test('is uniform over its bytes', () => {
     const counts = new Array<number>(256).fill(0);
     for (let i = 0; i < 64_000; i++) for (const byte of secureRandom.bytes(4)) counts[byte]!++;
-    // Each byte is expected 1,000 times with σ = 32. A sound generator practically never deviates by nine standard
-    // deviations.
+    // Each byte value is expected 1,000 times, with a standard deviation of 32. A sound generator practically never
+    // deviates by nine standard deviations.
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(9 * 32);
   });
 });
@@ -199,8 +200,8 @@ describe('the variance a reader expects', () => {
     expect(noiseVariance('CONTINUOUS_LAPLACE', params, 3)).toBeCloseTo(1800, 6);
     expect(noiseVariance('CONTINUOUS_GAUSSIAN', params, 3)).toBeCloseTo(9 * 50.2098183 ** 2, 1);
     expect(noiseVariance('DETERMINISTIC_TRUNCATED_LAPLACE', undefined)).toBe(1.931);
-    // The discrete Laplace variance is a sixth smaller than the continuous one. The discrete Gaussian variance is
-    // slightly larger.
+    // The discrete Laplace variance is the continuous variance minus about 1/6. The discrete Gaussian variance is
+    // slightly larger than the continuous one.
     expect(noiseVariance('GEOMETRIC', params)).toBeCloseTo(200 - 1 / 6, 3);
     expect(noiseVariance('DISCRETE_GAUSSIAN', params)).toBeCloseTo(50.2105445 ** 2, 1);
   });

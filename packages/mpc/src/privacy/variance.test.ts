@@ -50,7 +50,7 @@ describe('the variance of a sampled and noised count', () => {
     });
     const empirical = moments(results);
     expect(Math.abs(empirical.variance / variance - 1)).toBeLessThan(0.08);
-    // Flooring subtracts up to one unit. No other step biases the mean this far from 0.
+    // Rounding down subtracts up to one unit. Clamping does not bias the mean, because the true value is far above 0.
     expect(Math.abs(empirical.mean - truth)).toBeLessThan(1 + 4 * Math.sqrt(variance / results.length));
   });
 

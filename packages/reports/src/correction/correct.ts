@@ -130,8 +130,8 @@ function wholeNeeds(component: Component, population: number | undefined): Corre
     const [row] = solution.columns[i]!;
     return row !== undefined && !isCount(rows[row]!);
   };
-  // Round all numbers of people together, so that their sum stays within the population. Round every other number by
-  // itself: the counts of events, and the slack of constraints (the columns without rows).
+  // Round all numbers of people together, so that their sum stays within the population. Round all remaining numbers
+  // separately: the counts of events, and the slack of constraints (the columns without rows).
   const whole = rounded(
     solution.people.map((value, i) => (isPerson(i) ? value : 0)),
     population,

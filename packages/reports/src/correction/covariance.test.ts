@@ -5,7 +5,10 @@ import type { PlannedNeed } from '../plan/types.ts';
 import { rowsOf } from './answers.ts';
 import { covarianceOf } from './covariance.ts';
 
-/** The rows of the frequencies of a union of three publishers, and of the reach of two of them, all from sketches. */
+/**
+ * Returns rows that are measured with sketches: the frequencies of a union of three publishers, and the reach of two of
+ * these publishers.
+ */
 async function sketched(people: number, shares: readonly number[]) {
   const definition = definitionOf(3, {
     sets: { all: 'a | b | c', two: 'a | b' },

@@ -18,7 +18,7 @@ export interface Fit {
     key: string;
     /** The answer minus its corrected value, in standard deviations. */
     pull: number;
-    /** The data providers whose data the answer measures. If a provider computed the answer, only this provider. */
+    /** The data providers whose data the answer measures. A provider's own answer measures only its own data. */
     dataProviders: string[];
     /** The χ² that remains if all of the suspect's answers are left out. */
     chiSquaredWithout: number;

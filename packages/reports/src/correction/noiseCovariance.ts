@@ -65,7 +65,8 @@ export function noiseCovariance(a: Row, b: Row): number {
   const last = a.planned.need.maximumFrequency!;
   const same = a.frequency === b.frequency ? 1 : 0;
   if (protocol === 'honestMajorityShareShuffle') {
-    // The people at the last frequency are the reach minus all other counts, so they have the noise of all these numbers.
+    // The number of people at the last frequency is the reach minus the counts at all other frequencies. It therefore
+    // contains the noise of the reach and of these counts.
     if (a.frequency < last && b.frequency < last) return same * each;
     return same ? reach + (last - 1) * each : -each;
   }

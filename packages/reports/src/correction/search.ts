@@ -84,8 +84,8 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   squares.add(batch.map(({ one }) => one));
   // Accept even a small decrease. A kind of people may lower χ² little until the slack of its constraint is added, too.
   if (squares.chiSquared < before) return true;
-  // An unknown that is a linear combination of used unknowns cannot be added. Then try the unknown with the
-  // next-largest gain.
+  // Add the unknown with the largest gain. If it cannot be added, because it is a linear combination of used unknowns,
+  // try the unknown with the next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
 }
 

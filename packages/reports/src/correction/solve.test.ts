@@ -12,7 +12,7 @@ function generator(seed: number) {
   };
 }
 
-/** Unions of n segments with random measured values and a random covariance. The unknowns are the atoms. */
+/** All unions of the segments, with random measured values and a random covariance. The unknowns are the atoms. */
 function randomProblem(next: () => number, segments: number): Problem & { atoms: number[][] } {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
   const atoms = unions.map((atom) => unions.flatMap((union, row) => (atom & union ? [row] : [])));

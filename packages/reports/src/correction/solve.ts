@@ -21,7 +21,7 @@ const REJECTED = 1e5;
 export function solve(problem: Problem, start: KindsOfPeople = descend(problem)): Solution {
   const { population } = problem;
   const solution = solveWithin({ ...problem, population: undefined }, start);
-  // The population rarely limits the solution. Apply this limit only if the solution exceeds it.
+  // The size of the population rarely limits the solution. Apply this limit only if the first solution exceeds it.
   if (population === undefined || peopleIn(solution, problem) <= population) return solution;
   return solveWithin(problem, solution);
 }
@@ -61,7 +61,7 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
       `The correction of ${problem.values.length} answers is not optimal (by ${residual}).`,
     );
   }
-  // Each bound removes one dimension. If a bound has slack, this slack is also in `columns`, so the two cancel out.
+  // Each bound removes one dimension. If a bound has slack, the slack in `columns` adds the dimension back.
   const bounds = system.target.length - problem.values.length;
   const dimension = Math.max(0, columns.length - bounds);
   return { columns, people: squares.coefficients, fitted, chiSquared, dimension, residual };
@@ -69,8 +69,8 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
 
 /**
  * Returns the largest decrease in χ² that a change of one unknown, or one more kind of people, could still cause. The
- * result is 0 if the Karush-Kuhn-Tucker conditions hold: no unknown above 0 has a reward other than 0, and no kind of
- * people has a reward above `price` (see `System.rewards`). Uses only the measured and the fitted numbers.
+ * result is 0 if the Karush-Kuhn-Tucker conditions hold: every unknown above 0 has the reward 0, and no kind of people
+ * has a reward above `price` (see `System.rewards`). Uses only the measured and the fitted numbers.
  */
 function residualOf(problem: Problem, system: System, squares: LeastSquares<Unknown>): number {
   const all = system.precision.timesDense(squares.restOf(system.target));

@@ -17,16 +17,17 @@ interface Step {
   /** The index of the period with the same start and end as this interval, if there is one. */
   own: number | undefined;
   /**
-   * One entry for each distinct start of the periods that include this interval and are longer than it. The value is
-   * the position of that start's bit mask in the state before this step, or undefined if the periods start with this
-   * interval.
+   * One entry for each distinct start of the longer periods that include this interval. The entry is the position of
+   * the start's bit mask in the state before this step. The entry is undefined if the periods start with this interval,
+   * because the start then has no bit mask yet.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
   /**
-   * The starts in `before`, by index, that have a period that continues after this interval. The state after this step
-   * has one bit mask for each of these starts: the segments that have reached the person since then.
+   * The indexes in `before` of the starts whose periods continue after this interval (at least one period per start).
+   * For each of these starts, the state after this step has a bit mask of the segments that have reached the person
+   * since the start.
    */
   open: number[];
 }

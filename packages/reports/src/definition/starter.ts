@@ -4,7 +4,7 @@ import type { FigureRequest, ReportDefinition } from './definition.ts';
 import { MAX_SEGMENTS, WEEKDAYS } from './schema.ts';
 
 export interface StarterEventGroup {
-  /** The name under the data provider: `dataProviders/x/eventGroups/y`. */
+  /** The resource name under the data provider: `dataProviders/x/eventGroups/y`. */
   name: string;
   /** The time range of the event group's events, in RFC 3339 format. */
   startTime?: string | undefined;

@@ -39,8 +39,9 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 }
 
 /**
- * Returns each need's share of the budget: 1 / n. One person in the need's slice may be charged for several needs at
- * one place (a data provider, an event group reference, and a day). n is the largest number of such needs.
+ * Returns each need's share of the budget: 1 / n. At a place (a data provider, an event group reference, and a day),
+ * several needs may be charged to the same person. n is the largest number of needs that are charged to one person in
+ * the need's slice at one of the need's places.
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();
@@ -64,8 +65,8 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
 }
 
 /**
- * The charge of each need while needs are counted. Every need costs an epsilon of 1, so the largest sum of charges is
- * the largest number of needs for which one person is charged.
+ * The charge that counts one need. Its epsilon is 1, so the largest sum of charges is the largest number of needs that
+ * are charged to one person.
  */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 

@@ -1,4 +1,4 @@
-/** Chooses unions to measure from which every wanted reach can be computed, at a low cost. */
+/** Chooses unions to measure, at a low cost. Every wanted reach can be computed from the chosen unions. */
 import { type AtomSet, unionWeights } from './atoms.ts';
 import { Span } from './span.ts';
 

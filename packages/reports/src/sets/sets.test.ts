@@ -87,7 +87,10 @@ describe('sets', () => {
   });
 });
 
-/** Returns the unions in the inclusion-exclusion formula of each atom. Terms of different atoms do not cancel. */
+/**
+ * Returns the unions in the inclusion-exclusion formulas of the set's atoms. Includes a union even if its terms in
+ * different formulas cancel out.
+ */
 function inclusionExclusion(set: Uint8Array): Set<number> {
   const all = set.length - 1;
   const unions = new Set<number>();

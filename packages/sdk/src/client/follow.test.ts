@@ -78,7 +78,7 @@ async function within(ms: number, next: Promise<Wake>): Promise<string | undefin
   return [...(woken.poll ? ['poll'] : []), ...changes].join(', ');
 }
 
-/** Creates a follower that follows changes and has polled after it began. */
+/** Creates a follower, and takes the two polls that are due: one at the start, and one after its watch starts. */
 async function following(options?: Partial<FollowOptions>) {
   const follower = follow(options);
   expect(await within(0, follower.next(POLL_MS))).toBe('poll');

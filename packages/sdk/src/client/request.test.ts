@@ -25,7 +25,7 @@ function asRead({ route, path, body }: ReturnType<typeof prepareCall>) {
   return readRequest(route, match.params, query, body === undefined ? undefined : parseJson(body));
 }
 
-/** Returns the violations for which the client rejects a call before it sends it, as `field: description`. */
+/** Returns the violations for which the client rejects a call without sending it, as `field: description`. */
 function refusal(operation: Operation, args: object): string[] {
   try {
     prepare(operation, args);

@@ -1,6 +1,6 @@
 /**
- * For every row of the routes table, the exchange reads what the client method sends, and the method returns the
- * response.
+ * Tests each row of the routes table: the exchange can read the request that the client method sends, and the method
+ * returns the exchange's response.
  */
 import {
   matchRoute,

@@ -9,7 +9,7 @@ import { expectTypeOf, it } from 'vitest';
 import type { Listing } from './listing.ts';
 import type { ArgumentsOf, ExchangeClient, ResponseOf } from './types.ts';
 
-/** Calls that must compile or must not compile. `npm run check` is the test. */
+/** Calls that must compile, and calls that must not compile. The type check in `npm run check` tests them. */
 export function calls(client: ExchangeClient) {
   expectTypeOf(client.whoAmI()).resolves.toHaveProperty('principal');
   expectTypeOf(client.getMeasurement({ name: 'n' })).resolves.toEqualTypeOf<Measurement>();

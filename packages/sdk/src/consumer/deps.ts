@@ -23,7 +23,7 @@ export interface ConsumerOptions {
   formerEncryptionPrivateKeys?: Uint8Array[];
   /**
    * Corrects the figures of a report. By default, this runs in the calling thread without a time limit. In Node, pass
-   * `correctInThread` of `@measurement-exchange/reports/node`.
+   * `correctInThread` of `@measurement-exchange/reports/node`, which uses a worker thread and has a time limit.
    */
   correctReport?: CorrectReport;
   clock?: Clock;

@@ -44,8 +44,8 @@ describe('the expected uncertainty', () => {
   it('of a sample depends on the figure, and says for which one it is', () => {
     const of = (assumed: number) => expectedFigures(reach(0.5, 0, 0.25), undefined, assumed)[0]!;
     expect(of(40_000)).toMatchObject({ assumed: 40_000 });
-    // An estimate of X people from a quarter of them has the variance X (1 - w) / w = 3 X. The noise is small in
-    // comparison.
+    // If X people are estimated from a sample of the width w = 1/4, the estimate has the variance X (1 - w) / w = 3 X.
+    // The noise is small in comparison.
     expect(of(40_000).margin! / (1.96 * Math.sqrt(3 * 40_000))).toBeCloseTo(1, 2);
     expect(of(160_000).margin! / of(40_000).margin!).toBeCloseTo(2, 2);
   });

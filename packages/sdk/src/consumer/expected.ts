@@ -29,8 +29,8 @@ export interface ExpectedFigure {
 }
 
 /**
- * Returns the expected uncertainty of each figure. Without a duchy protocol, each data provider
- * computes its own figures.
+ * Returns the expected uncertainty of each figure. Without a duchy protocol, each data provider computes its own
+ * figures.
  */
 export function expectedFigures(
   spec: PlainSpec,

@@ -117,8 +117,9 @@ describe('a frequency distribution', () => {
       'GEOMETRIC',
       'deterministicDistribution',
     ]);
-    // The variance of the share is [(1 − 2p) + p² F] V / R² with p = 0.3 and F = 3. The variance of the count is V_p
-    // V_R + V_p R² + V_R p².
+    // The variance of the share is V_p = [(1 − 2p) + p² F] V / R², with the share p = 0.3, the maximum frequency F = 3,
+    // the noise variance V of one frequency, and the reach R. The variance of the count is V_p V_R + V_p R² + V_R p²,
+    // with the variance V_R of the reach.
     const share = ((1 - 0.6 + 0.09 * 3) * noiseVariance('GEOMETRIC', privacy)) / 10_000 ** 2;
     expect(frequency![1]!.share.variance).toBeCloseTo(share, 15);
     expect(frequency![1]!.count.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.09, 6);
@@ -128,7 +129,8 @@ describe('a frequency distribution', () => {
     const { frequency, reach } = figures(frequencySpec(), result());
     expect(frequency!.map(({ atLeast }) => atLeast.value)).toEqual([10_000, 5000, 2000]);
     expect(frequency![0]!.atLeast).toEqual(reach);
-    // The variance of the share is [(1 − 2p) B + p² F] V / R² with p = 0.5, B = 2 and F = 3.
+    // The variance of the share is [(1 − 2p) B + p² F] V / R², with the share p = 0.5 of people at frequency 2 or more,
+    // B = 2 frequencies in this share, and the maximum frequency F = 3. V and R are as in the test above.
     const share = (0.25 * 3 * noiseVariance('GEOMETRIC', privacy)) / 10_000 ** 2;
     expect(frequency![1]!.atLeast.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.25, 6);
   });
@@ -190,7 +192,7 @@ describe('impressions and durations', () => {
   });
 
   it('carry noise for as much as one person can add', () => {
-    // The variance is M² · 2/ε² = 100 · 8.
+    // The variance is M² · 2/ε² = 100 · 8, with the cap M = 10 and ε = 0.5.
     expect(figures(impressionSpec(), impression()).impressions).toMatchObject({
       value: 50_000,
       variance: 800,
@@ -222,7 +224,8 @@ describe('impressions and durations', () => {
     expect(watchDurationSeconds!.variance).toBeCloseTo(2.5 ** 2 * 8, 9);
     const geometric = figures(durationSpec(2.5), watch(M.GEOMETRIC)).watchDurationSeconds!.variance;
     expect(geometric).toBeCloseTo(noiseVariance('GEOMETRIC', privacy, 2500) / 1e6, 9);
-    // The variance is (D X w (1 − w) + D² V) / w².
+    // The variance is (D X w (1 − w) + D² V) / w², with the cap D = 2, the value X = 1234.5, the sample width w = 0.5,
+    // and the noise variance V = 0.
     const half = figures(durationSpec(2, 0.5), watch(M.NONE)).watchDurationSeconds!.variance;
     expect(half).toBeCloseTo(2 * 1234.5, 6);
   });

@@ -138,8 +138,8 @@ export async function isSignedByOwn(
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
 /**
- * Returns the public key of the consumer's current signing key. Caches one key for each credentials object,
- * because importing a key takes time.
+ * Returns the public key of the consumer's current signing key. Caches one key for each credentials object, because
+ * importing a key takes time.
  */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);

@@ -192,7 +192,7 @@ describe('an invalid request', () => {
     ['an endless budget', { privacy: { epsilon: Number.POSITIVE_INFINITY, delta: 0 } }, ['privacy.epsilon']],
     ['a budget with more in it', { privacy: { ...privacy, rho: 1 } }, ['privacy.rho']],
     ['a sample that is no number', { vidSampling: { start: Number.NaN, width: 1 } }, ['vidSampling.start']],
-    // The width is 0 as a 32-bit float, which the spec uses.
+    // The spec stores the width as a 32-bit float, which rounds this width to 0.
     ['an empty sample', { vidSampling: { start: 0, width: 1e-50 } }, ['vidSampling.width']],
     ['a list as a sample', { vidSampling: [0, 1] }, ['vidSampling']],
     ['a name that is too long', { referenceId: 'x'.repeat(256) }, ['referenceId']],

@@ -100,7 +100,7 @@ export const environment: CelEnv = celEnv({
     celFunc('double', [STRING], DOUBLE, (text) =>
       Number(requireForm(text, /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i)),
     ),
-    // The library wrongly reports an overflow for quotients above 2^63.
+    // Replaces the library's function, which wrongly reports an overflow for quotients above 2^63.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
     // Replaces the library's function, which takes milliseconds instead of seconds and allows any year.
     celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>

@@ -28,7 +28,8 @@ export async function createIdentity(options: {
   keysets?: EncryptionKeysets;
 }): Promise<Identity> {
   const { party, now, days } = options;
-  // Truncate the name to 59 characters. A common name has at most 64 (X.520, ub-common-name), and the root adds " root".
+  // Truncate the name to 59 characters. A common name has at most 64 characters (X.520, ub-common-name), and the root
+  // adds " root".
   const commonName = [...options.commonName].slice(0, 59).join('');
   const root = options.root ?? (await createRoot(`${commonName} root`, now));
   const keysets = options.keysets ?? (await createEncryptionKeysets());

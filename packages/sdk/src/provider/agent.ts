@@ -128,8 +128,9 @@ class ProviderAgent implements Agent {
   }
 
   /**
-   * Announces the multi-party protocols that the provider supports. A provider without such protocols can work even if
-   * the call fails: the method then returns false, and the next poll tries again.
+   * Announces the multi-party protocols that the provider supports. If the call fails for a provider with such
+   * protocols, the method throws. A provider without such protocols can work anyway, so the method returns false, and
+   * the next poll tries again.
    */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;

@@ -229,7 +229,10 @@ describe('charges', () => {
   const laplace = { epsilon: 0.25, delta: 0 };
   const cost = (verified: VerifiedRequisition, methodology: Methodology = {}) =>
     chargesFor(verified, methodology).map((charge) => charge.cost);
-  /** Converts units to rho. The expected values are s² / (2σ²) with σ = 5.495 for (1, 1e-9). */
+  /**
+   * Converts units to rho. The expected rho is s² / (2σ²), with the sensitivity s = 1, and with the standard deviation
+   * σ = 5.495 of the noise for epsilon 1 and delta 1e-9.
+   */
   const rho = (units: { rho: bigint }) => Number(units.rho) / 1e12;
 
   it('are in full for each reference and each UTC day that its interval overlaps', () => {

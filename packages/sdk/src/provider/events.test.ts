@@ -299,7 +299,10 @@ describe('a query that can never be computed', () => {
 });
 
 describe('a filter that CEL evaluates', () => {
-  /** The estimated cost for each code exceeds the default limit of 5000 steps. The real cost is low: no code is < 0. */
+  /**
+   * A filter whose estimated cost for each value of `code` exceeds the default limit of 5000 steps. The real cost is
+   * low, because no code is below 0.
+   */
   const numbers = Array.from({ length: 500 }, (_, i) => i);
   const never = numbers.slice(0, 40).map((i) => `x == ${i}`);
   const costly = queryOf([group(0, `[${numbers.join(', ')}].all(x, code < 0 && (${never.join(' || ')}))`)]);

@@ -336,7 +336,7 @@ describe('a charge to a slice of people', () => {
       ledger = openLedger(path, BUDGET);
     }
     expect(spentOn()?.epsilon).toBe(0.6);
-    // The slice is disjoint from that of the first attempt, so its charge is added.
+    // The slice differs from the slice of the first attempt, so its charge is added for the people in both slices.
     ledger.begin(named(1), [to(slice(4, 8), 0.3)]);
     expect(spentOn()?.epsilon).toBe(0.9);
   });

@@ -28,8 +28,8 @@ export function slicesOf(
 }
 
 /**
- * Returns the slice of people whose events the filter of at least one of these event groups can select. Returns
- * everybody if one of the filters can select everybody.
+ * Returns the slice of people whose events can match the filter of at least one of these event groups. Returns
+ * everybody if one of the filters can match everybody's events.
  */
 function vidsOf({ vids, vidSpace }: SelectedPeople, eventGroups: readonly number[]): Slice {
   const selected = eventGroups.map((i) => vids[i]);

@@ -52,7 +52,7 @@ export interface VerifyContext extends SelectionContext {
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
   minimumEpsilon?: number | undefined;
-  /** The settings for protocols with duchies. A requisition is refused if its protocol has no settings here. */
+  /** The settings for protocols with duchies. A requisition is refused if the settings for its protocol are absent. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;

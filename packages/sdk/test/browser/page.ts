@@ -34,7 +34,8 @@ function consumerOf(options: PageOptions) {
 }
 
 /**
- * Runs a measurement. It passes the name to the page's `created`, so that the test can answer as the data providers.
+ * Runs a measurement. Calls the page's function `created` with the measurement's name, so that the test can answer as
+ * the data providers.
  */
 async function measure(options: PageOptions, request: MeasurementRequest): Promise<MeasurementResult> {
   const consumer = consumerOf(options);
@@ -44,7 +45,7 @@ async function measure(options: PageOptions, request: MeasurementRequest): Promi
   return consumer.open(await consumer.wait(name!, { pollMs: 50 }));
 }
 
-/** Flips a bit of the result, and returns the name of the error with which opening it fails. */
+/** Flips a bit of the result, and then opens the result. Returns the name and the code of the error. */
 async function openAltered(options: PageOptions, name: string): Promise<string> {
   const consumer = consumerOf(options);
   const measurement = await consumer.wait(name);

@@ -124,7 +124,7 @@ describe('a race', () => {
     const { name } = await requisitionOf(cast.chirper, await create([cast.chirper]));
     const client = clientOf(cast.chirper);
     const read = () => client.getRequisition({ name: name! });
-    // Let all callers read the resource before any of them changes it, so that all but one change with an outdated
+    // Let all callers read the resource before any of them changes it. All callers except one then use an outdated
     // etag.
     const atTheStart = await Promise.all(Array.from({ length: 8 }, read));
     const told: string[] = [];

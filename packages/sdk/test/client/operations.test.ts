@@ -40,7 +40,7 @@ describe('operations of every resource', () => {
     made[as] = name!;
   };
 
-  /** One valid call of each operation. The calls are in an order in which each finds the resources it needs. */
+  /** One valid call of each operation. Each call comes after the calls that create the resources it needs. */
   const CALLS: Partial<Record<Operation, () => Promise<unknown>>> = {
     whoAmI: async () => expect((await acme().whoAmI()).principal).toBe(cast.acme.name),
 

@@ -99,7 +99,10 @@ export const cutAfter =
     }
   };
 
-/** Ends the stream after `count` events with the retry time, as an exchange does after some minutes. */
+/**
+ * Passes on `count` events, then sends the retry time and ends the stream. An exchange does the same after some
+ * minutes.
+ */
 export const endAfter =
   (count: number): Treatment =>
   async (from, to) => {

@@ -1,4 +1,6 @@
-/** Tests deduplicated figures of several providers on a running exchange, from the request to the interval. */
+/**
+ * Tests deduplicated figures of several providers on a running exchange, from the request to the standard deviation.
+ */
 import { deduplicatedReach, useDeduplicatedWorld } from '@measurement-exchange/testkit/deduplicatedWorld';
 import { INTERVAL, PRIVACY } from '@measurement-exchange/testkit/world';
 import { expect, it } from 'vitest';

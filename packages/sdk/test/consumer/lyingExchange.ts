@@ -48,8 +48,8 @@ export interface Exchanged {
 }
 
 /**
- * Returns the JSON or the response to send instead of the honest reply. It receives a copy of that reply, so it may
- * change the copy.
+ * Returns the JSON or the response to send instead of the honest reply. The function receives a copy of the honest
+ * reply, and may change this copy.
  */
 export type Lie = (exchanged: Exchanged) => Json | Response | Promise<Json | Response>;
 
@@ -107,7 +107,7 @@ export interface LyingExchange {
   fulfill(measurement: string, provider: string, result: ResultInit): Promise<void>;
   /** Sets the duchy's result as the only result of a measurement. */
   setResult(measurement: string, duchy: string, result: ResultInit): Promise<void>;
-  /** Returns a result of the measurement that this party signed, in the form of an entry in `results`. */
+  /** Returns a result that this party signed for the measurement, in the form of an entry in `results`. */
   signedResult(measurement: string, party: string, result: ResultInit): Promise<Json>;
 }
 

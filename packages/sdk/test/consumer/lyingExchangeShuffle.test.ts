@@ -90,8 +90,8 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     expect(Object.keys(total)).toEqual(['deduplicated']);
     const { reach, ...how } = total.deduplicated!;
-    // The workers' noise for (0.5, 1e-9) has σ = 13.157, and the aggregator's has the same variance. Everybody is in
-    // the sample.
+    // For epsilon 0.5 and delta 1e-9, the workers' noise has a standard deviation of 13.157. The aggregator's noise has
+    // the same variance. Everybody is in the sample.
     expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(18.607, 3) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',

@@ -56,7 +56,7 @@ async function reckon(path: string, asked: Measurement[]) {
     expect(ledger.audit()).toEqual([]);
     return {
       states: requisitions.map(({ state }) => state),
-      /** The number of times that each requisition left UNFULFILLED. */
+      /** The number of times that each requisition left the state UNFULFILLED. */
       closings: timelines.map(
         ({ transitions }) => transitions.filter(({ from }) => from === 'UNFULFILLED').length,
       ),

@@ -31,7 +31,7 @@ const quick = (consumer: string, n: number): Requisition => ({
   etag: 'e',
 });
 const many = (consumer: string, count: number) => Array.from({ length: count }, (_, n) => quick(consumer, n));
-/** A copy of the requisition whose share is uploaded to the duchy. */
+/** A copy of the test requisition. To answer it, the agent uploads a share to the duchy. */
 const computed = (n: number): Requisition => ({
   ...exchange.requisition,
   name: `${PROVIDER}/requisitions/computed${n}`,

@@ -1,6 +1,6 @@
 /**
- * Tests two providers that upload to duchies through a real exchange. Decrypting both uploads must give the people that
- * either provider reached, and how often.
+ * Tests two providers that upload to duchies through a real exchange. Both uploads are decrypted, and must show which
+ * people the two providers reached, and how often.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

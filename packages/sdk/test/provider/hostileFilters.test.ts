@@ -74,7 +74,10 @@ function cpuMs(): number {
 /** Returns the peak memory of a process, in MB, since the last call of `forget`. */
 const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
-/** Returns the longest processor time of the first count in a new process, which depends on this machine's speed. */
+/**
+ * Returns the processor time in which a new process starts and does its first count: the longest of three tries. The
+ * time depends on this machine's speed.
+ */
 async function startMs(): Promise<number> {
   let most = 0;
   for (let k = 0; k < 3; k++) {

@@ -54,8 +54,8 @@ function rhoOf(event: Event, samples: Samples): number {
 }
 
 /**
- * Returns pairs of a lower bound on the event's probability for one data set and an upper bound for the other, in both
- * orders.
+ * Returns two pairs, one for each order of the data sets. A pair has a lower bound on the event's probability for one
+ * data set, and an upper bound for the other data set.
  */
 function pairsOf(event: Event, [before, after]: Samples): [number, number][] {
   const [a, b] = [before.filter(event).length / before.length, after.filter(event).length / after.length];
@@ -66,7 +66,10 @@ function pairsOf(event: Event, [before, after]: Samples): [number, number][] {
   ];
 }
 
-/** Chernoff's bound: for x > p, the share of n draws is at least x with probability at most exp(−n KL(x, p)). */
+/**
+ * Returns a lower bound on an event's probability p, from the event's share of n draws. By Chernoff's bound, the share
+ * is at least x > p with probability at most exp(−n KL(x, p)). KL is the relative entropy (see `divergence`).
+ */
 function lowerBound(share: number, n: number): number {
   let [low, high] = [0, share];
   for (let i = 0; i < 60; i++) {

@@ -101,7 +101,7 @@ export const keysOf = ({ keysets }: Identity) => ({
   encryptionPrivateKey: keysets.privateKeyset,
 });
 
-/** A certificate that the root issues to another party, with its key. */
+/** Issues a certificate to another party. Returns the certificate and its private key. */
 export async function otherLeaf(root: Identity['root'], at = NOW, days = 365) {
   const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, { days });
   return { privateKeyPem, certificate: certificateOf({ certificatePem }) };

@@ -201,7 +201,7 @@ describe('the ledger', () => {
     '[{"sex": "F"}].exists(person, person.sex == "F")',
     '"person.sex" == "person.sex"',
     'true',
-    // These filters select no one. They are charged for everybody, because otherwise a consumer could ask them without
+    // These filters select no one. They are charged for everybody. If they were free, a consumer could ask them without
     // limit.
     'person.sex == "X"',
     'person.sex == "F" && person.sex == "M"',

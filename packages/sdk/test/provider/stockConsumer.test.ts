@@ -159,7 +159,7 @@ it('creates a deduplicated measurement, which agents and duchies answer', async 
   );
 });
 
-/** Returns the number of people in either upload, as the duchies would count them. */
+/** Returns the number of people in at least one of the two uploads, as the duchies would count them. */
 async function unionOf(uploads: ReceivedUpload[]): Promise<number> {
   const [first, second] = duchies.all;
   const [one, other] = await Promise.all(

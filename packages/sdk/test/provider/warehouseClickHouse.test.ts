@@ -11,7 +11,7 @@ import { loadTable, testServer } from '../sources/clickhouse.ts';
 import { type FaultyProxy, startFaultyProxy } from '../sources/faultyProxy.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
-/** The first VID. The log is searched for it, so no other number in the log may look like it. */
+/** The first VID. The tests search the log for its first six digits, so no other number in the log may contain them. */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 

@@ -36,7 +36,7 @@ export const clickHouse: TestSource = {
   load: (table) => loadTable(table),
 };
 
-/** Writes a table, and returns the settings that open it. `layout` is the end of the statement that creates it. */
+/** Writes a table, and returns the settings for opening it. `layout` is the end of the CREATE TABLE statement. */
 export async function loadTable(table: TestTable, layout = 'ENGINE = MergeTree ORDER BY tuple()') {
   const { server, client } = await testServer();
   const name = `events_${randomBytes(6).toString('hex')}`;

@@ -94,8 +94,8 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     try {
       await events.verify();
       const all = questionsFor(world);
-      // Outside the stress lane, ask the first question and one other common question in each world. Stress runs ask
-      // every question in every world.
+      // Outside the stress lane, ask the first question, one other question, and the world's own questions in each
+      // world. Stress runs ask every question in every world.
       const asked = isStress ? all : [all[0]!, all[i % all.length]!, ...(world.questions ?? [])];
       for (const question of asked) {
         const figures = await figuresOf(events, question);

@@ -34,7 +34,10 @@ const SPECIAL = [
   'true',
   '1 / 0 == 1',
 ];
-/** Filters to test alone. For a single filter, an engine may skip parts of a table, which may contain -0 but not 0. */
+/**
+ * Filters to test alone. If a query has only one filter, an engine may skip parts of a table. The engine must not skip
+ * a part that contains -0 but not 0.
+ */
 const ALONE = ['d in [0.0]'];
 
 /** The rows, repeated for each filter. The VID is the number of the row. */

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 
 /**
- * The proxy passes data on, closes each connection immediately, sends no data, cuts after a number of bytes from the
- * server, or limits their rate.
+ * The proxy passes data on, closes each connection immediately, sends no data, cuts each connection after a number of
+ * bytes from the server, or limits the rate of these bytes.
  */
 export type Treatment = 'PASS' | 'CLOSE' | 'SILENCE' | { cutAfter: number } | { bytesPerSecond: number };
 

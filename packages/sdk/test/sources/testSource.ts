@@ -24,7 +24,9 @@ export interface Loaded {
 
 export interface TestSource {
   name: string;
-  /** The reason why the source cannot be tested here. The suites then skip it and print the reason. */
+  /**
+   * The reason why the source cannot be tested on this machine. The suites then skip the source and print the reason.
+   */
   skipped?: string;
   dialect: DialectName;
   /** The minimum share of random filters that must run entirely in SQL. */

@@ -30,7 +30,7 @@ export interface World {
   time?: 'timestamp' | 'date' | 's' | 'ms' | 'us';
   /** If true, no column allows NULL. */
   solid?: boolean;
-  /** Questions for this world alone, beside the common ones. */
+  /** Questions for this world only, in addition to the common questions. */
   questions?: Question[];
 }
 

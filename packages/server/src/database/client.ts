@@ -12,7 +12,7 @@ import type { RowReader, Values } from './rowReader.ts';
 /** How to read the rows of a prepared statement. This does not change while the connection is open. */
 export interface Described {
   reader: RowReader;
-  /** Which columns arrive in binary. Undefined if none do. */
+  /** For each column, whether it arrives in binary. Undefined if all columns arrive as text. */
   isBinary: boolean[] | undefined;
 }
 

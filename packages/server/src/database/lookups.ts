@@ -1,7 +1,7 @@
 /**
  * Sends lookups: statements that find rows by key. A lookup is sent immediately if no lookup is running. Otherwise,
- * lookups from the same turn of the event loop share a connection and a write, because waking a PostgreSQL process
- * costs more than running a lookup.
+ * lookups from the same turn of the event loop are sent over one connection in one write, because waking a PostgreSQL
+ * process costs more than running a lookup.
  */
 import type { Writable } from 'node:stream';
 import type pg from 'pg';

@@ -31,8 +31,8 @@ import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.t
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 /**
- * Node announces each outgoing request on one of these channels. The second string of each pair names the method of the
- * request that adds a header.
+ * Node announces each outgoing request on one of these channels. The second string of each pair is the method of the
+ * request object that adds a header.
  */
 const REQUESTS = [
   ['undici:request:create', 'addHeader'],
@@ -139,7 +139,9 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/** Records a failure. As OpenTelemetry recommends, marks the span as failed only if the caller is not at fault. */
+/**
+ * Records a failure. If the caller caused the failure, the span is not marked as failed, as OpenTelemetry recommends.
+ */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));

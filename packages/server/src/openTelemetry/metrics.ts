@@ -94,7 +94,8 @@ interface Buckets {
 
 /**
  * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the
- * count. Values of one histogram have the same labels, except the bucket's boundary `le`.
+ * count. All values of one histogram have the same labels, except for the label `le`, which is the upper boundary of a
+ * bucket.
  */
 function histograms(values: PrometheusMetric['values']) {
   const all = new Map<string, Buckets>();

@@ -7,7 +7,8 @@ const LOW = `00000000${'0'.repeat(23)}1`;
 const HIGH = `ffffffff${'0'.repeat(23)}1`;
 
 /**
- * Returns whether the sampler records a span of this trace. With `callersFlag`, the span has a parent with this flag.
+ * Returns whether the sampler records a span of this trace. If `callersFlag` is given, the span has a remote parent
+ * with these trace flags.
  */
 function isSampled(env: NodeJS.ProcessEnv, traceId: string, callersFlag?: 0 | 1): boolean {
   const caller = { traceId, spanId: '1'.repeat(16), traceFlags: callersFlag ?? 0, isRemote: true };

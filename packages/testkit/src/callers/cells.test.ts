@@ -9,7 +9,10 @@ const operator: Caller = { title: 'the operator', token: undefined, kind: 'opera
 const duchy: Caller = { title: 'a duchy', token: undefined, kind: 'duchy', id: 'gamma' };
 const row: Row = { may: { duchy: 'any' } };
 
-/** Returns how often each target is selected in 3 turns for each target, and the numbers of targets in these turns. */
+/**
+ * Calls `someTargets` in three turns per target. `times` is how often each target was selected, and `sizes` is the
+ * number of selected targets in each turn.
+ */
 function selections(caller: Caller, binding: string) {
   const route = (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
   const all = targetsOf(route);

@@ -43,8 +43,8 @@ export function targetsOf(route: Route): Target[] {
     { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
     { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
   ];
-  // If the path ends with the owner's ID, the owner itself is the target. The first and the second owner exist, so
-  // leave out the targets in which they would be absent.
+  // If the path ends with the owner's ID, the owner itself is the target. The first and the second owner always exist,
+  // so leave out the targets in which one of them is absent.
   const isOwner = route.path.split('/').length === 2;
   return isOwner
     ? targets.filter(({ owner, exists }) => exists || ![first, second].includes(owner))
@@ -79,8 +79,8 @@ export interface Turn {
 }
 
 /**
- * Returns the targets that `someTargets` never selects for a caller that may not call the operation. The operator's
- * turns do not count.
+ * Returns the targets that `someTargets` never selects for a caller that may not call the operation. Turns of the
+ * operator are ignored.
  */
 export function neverSelected(turns: readonly Turn[]): string[] {
   const denied = turns.filter(({ row, caller: { kind } }) => kind !== 'operator' && !(kind && row.may[kind]));

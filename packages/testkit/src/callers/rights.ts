@@ -43,8 +43,8 @@ const providerOwn: Row['may'] = { dataProvider: 'own' };
 const duchyOwn: Row = { may: { duchy: 'own' }, absent: NO_COMPUTATION };
 
 /**
- * The matrix is written by hand and not derived from the routes table, because the tests check that table. A kind of
- * caller that a row does not mention is denied.
+ * The matrix is written by hand and not derived from the routes table, because the tests compare that table with the
+ * matrix. A row denies access to every kind of caller that it does not mention.
  */
 export const MATRIX: Record<string, Row> = {
   'GET whoami': { may: everybody },

@@ -62,7 +62,7 @@ const KINDS: Record<string, Kind> = {
 export const WORLD_CONFIG: Partial<Config> = {
   rate: UNLIMITED,
   // Trust X-Forwarded-For, so that callers without a valid token can send a new address each time. The exchange limits
-  // them per address.
+  // invalid tokens per address.
   trustedProxies: ['127.0.0.1/32'],
 };
 

@@ -1,7 +1,7 @@
 /**
- * Runs operations in this thread instead of worker threads, for two reasons. Small computations do not wait for threads
- * to start. And the bugs of rig/planted, which are added to the code on purpose, take effect: worker threads would load
- * the source files without these bugs.
+ * Runs operations in this thread instead of worker threads, for two reasons. First, small computations do not wait for
+ * threads to start. Second, the bugs of rig/planted, which are added to the code on purpose, take effect. Worker
+ * threads would load the source files without these bugs.
  */
 import {
   type Input,

@@ -24,8 +24,8 @@ export function registersOf(size: Size, people: number): number {
 }
 
 /**
- * The variance of the number of occupied registers: the variance of independent registers, minus a correction, because
- * a fixed number of people is spread over all registers.
+ * The variance of the number of occupied registers. The number of people is fixed, so the registers are not
+ * independent. The variance is therefore that of independent registers, minus a correction.
  */
 export function registersVariance(size: Size, people: number): number {
   let independent = 0;
@@ -56,7 +56,7 @@ function binomial(n: number, p: number, dice: Dice): number {
 
 /**
  * Returns the number of registers in which at least 35 people are expected, and the fraction of people who fall into
- * these registers. These registers count as occupied without drawing people.
+ * these registers. Simulations treat these registers as occupied, and draw no people for them.
  */
 function certainRegisters(size: Size, people: number) {
   const { maxSize, decayRate } = size;

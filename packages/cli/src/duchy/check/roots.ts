@@ -16,7 +16,7 @@ import type { Subject } from './subject.ts';
 const WEEK_MS = 7 * 24 * 3600_000;
 /**
  * The maximum number of last week's computations to read, so that the check does not take long. The check ignores all
- * other computations, even if a party took part only in those.
+ * other computations, so it can miss a party that took part only in those.
  */
 const MAX_COMPUTATIONS = 2_000;
 

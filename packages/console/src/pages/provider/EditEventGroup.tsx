@@ -1,4 +1,4 @@
-/** Creates or changes an event group. If somebody else changed it meanwhile, shows both versions. */
+/** Creates or changes an event group. If somebody else changed it in the meantime, shows both versions. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';

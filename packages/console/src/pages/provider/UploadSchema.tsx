@@ -1,4 +1,7 @@
-/** Uploads a schema. First shows its changes and the problems that they cause. Sends it only after the user agrees. */
+/**
+ * Uploads a schema. First shows the schema's changes and the problems that the changes cause. Sends the schema only
+ * after the user agrees.
+ */
 import type { EventGroupMetadataDescriptor, Finding, SchemaChange } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';

@@ -63,8 +63,8 @@ type ShownField =
   | 'eventGroupMetadata';
 type HiddenField = Exclude<keyof EventGroupInput, ShownField>;
 /**
- * The fields that the form does not show. This is a record, so that the code does not compile if a new field of event
- * groups is neither in `ShownField` nor in this record.
+ * The fields that the form does not show. The type is a record, so that the code compiles only if every field of an
+ * event group is in `ShownField` or in this record.
  */
 const HIDDEN: Record<HiddenField, true> = {
   eventTemplates: true,

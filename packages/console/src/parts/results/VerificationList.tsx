@@ -1,4 +1,4 @@
-/** The steps of a verification: passed, failed, or not possible here. */
+/** Shows the steps of a verification. Each step has passed, has failed, or was not checked. */
 import type { VerificationStep } from '@measurement-exchange/sdk';
 import type { ReactNode } from 'react';
 import { idOf } from '../../session/roles.ts';

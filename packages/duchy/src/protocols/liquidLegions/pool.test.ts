@@ -17,7 +17,7 @@ const spec = { decayRate: 3, maxSize: 260, dataProviderCount: 1, duchyCount: 2 }
 const parameters = reachOnlyParameters({ ...spec, noiseMechanism: 'NONE' });
 const sketch = ring.encryptReach(reachSketch(spec, new Map([[1, 1]])));
 const [first] = ring.keys as [(typeof ring.keys)[number]];
-/** A message with two batches of registers and the ciphertext of their noise. */
+/** A message with two batches of registers, and the encrypted count of their noise. */
 const message = Buffer.concat([sketch, sketch.subarray(0, CIPHERTEXT_BYTES)]);
 const seed = dice.seed();
 
@@ -97,7 +97,7 @@ test('work that comes while a thread is ending goes to another one', async () =>
 });
 
 describe('a thread without work', () => {
-  /** Returns whether the pool ran this work on the thread that it already had or on a new thread. */
+  /** Runs an operation. Returns whether the pool used the thread that it already had or started another one. */
   const threadOf = async (some: Pool) => {
     const before = started;
     await some.run('sort', { parts: [], size: CIPHERTEXT_BYTES });

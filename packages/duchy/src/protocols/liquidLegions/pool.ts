@@ -42,7 +42,7 @@ export class Pool {
 
   /**
    * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. Call the returned
-   * function to end this.
+   * function to let idle threads end again.
    */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);

@@ -1,4 +1,7 @@
-/** Checks that the change log has every version of each resource exactly once and in order. */
+/**
+ * Checks that the change log has the versions of each resource in order, without gaps, up to the current version. The
+ * oldest versions may be missing, because retention removes them. A computation's versions may have gaps.
+ */
 import { ALL_AHEAD } from '../transactionIds.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 

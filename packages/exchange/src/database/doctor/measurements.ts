@@ -25,7 +25,10 @@ function requisitionsWhere(condition: string): string {
   return `SELECT ${NAME.requisition} AS name FROM requisitions r WHERE ${condition}`;
 }
 
-/** The database stores a nonce as the signed integer with the same 64 bits. This expression converts it back. */
+/**
+ * The database stores a nonce as the signed integer with the same 64 bits. This expression converts the stored integer
+ * back to the unsigned nonce.
+ */
 const UNSIGNED_NONCE = `(CASE WHEN r.nonce < 0 THEN r.nonce::numeric + 18446744073709551616 ELSE r.nonce END)::text`;
 
 const RESTORE_OR_CANCEL = `Cancel the measurement and create it again, or restore it. ${RESTORE}`;

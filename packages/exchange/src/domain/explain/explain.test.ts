@@ -1,6 +1,6 @@
 /**
- * Tests the numbers in explanations: deadlines, elapsed times, and bounds. Each expected number is different, so that
- * mixed-up numbers are found.
+ * Tests the numbers in explanations: deadlines, elapsed times, and bounds. Each expected number is different, so that a
+ * test fails if the code mixes up two numbers.
  */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
@@ -12,7 +12,7 @@ import { type Facts, inWords } from './facts.ts';
 import { explainMeasurement, explainRequisition } from './index.ts';
 
 const CREATED = '2026-01-01T00:00:00.000000Z';
-/** Returns the time this many hours after the creation. */
+/** Returns the time `hours` after the measurement was created. */
 const at = (hours: number): Timestamp => timestampOf(Date.parse(CREATED) + hours * 3600_000);
 const DEADLINES = {
   ...{ parametersWithinHours: 1, fulfillWithinHours: 100, confirmWithinHours: 3, computeWithinHours: 7 },
@@ -93,7 +93,7 @@ describe('the next deadline', () => {
     expect(explained(pending(), 47, retention).risks[0]!.detail).toContain(
       'in 60 min, on 2026-01-03 00:00 UTC,',
     );
-    // The deadline for computing begins after five hours and lasts seven hours.
+    // The duchies have seven hours to compute the result, starting five hours after the creation.
     expect([codes(explained(computing(), 10.2)), codes(explained(computing(), 10.3))]).toEqual([
       [],
       ['DEADLINE_NEAR'],

@@ -6,8 +6,8 @@ import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /**
- * A hold can be released only after all measurements that depend on the certificate have failed. A request waits for
- * these failures at most this long, and usually only milliseconds.
+ * The maximum time that a request waits for measurements to fail. A hold can be released only after all measurements
+ * that depend on the certificate have failed, which usually takes only milliseconds.
  */
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;

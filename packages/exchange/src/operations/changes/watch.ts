@@ -42,7 +42,7 @@ export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { p
   }
 };
 
-/** Caches the event of each change. All watches of a party share the same change objects and thus these events. */
+/** Caches the event of each change. All watches of a party share the change objects, so they also share the events. */
 const events = new WeakMap<PlacedChange, ChangeEvent>();
 
 function eventOf(exchange: Exchange, placed: PlacedChange): ChangeEvent {

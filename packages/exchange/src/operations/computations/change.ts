@@ -45,8 +45,8 @@ export function changeComputation<Prepared>(
     const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // Skip the findings of a repeated request, because they were enforced the first time. A repeated request changes
-    // nothing.
+    // A repeated request changes nothing. Omit its findings, because the exchange already enforced them for the first
+    // request.
     if (change.steps.length === 0) return { view };
     return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });

@@ -24,7 +24,7 @@ export const updateParty: Handler<'updateParty'> = async (exchange, call, reques
   });
 };
 
-/** Returns all usable certificates, or only the one that the request names. Throws if the named one is not usable. */
+/** Returns all usable certificates, or only the certificate `named`. Throws if that certificate is not usable. */
 function candidatesOf<C extends { id: string }>(party: string, usable: C[], named: string | undefined): C[] {
   if (named === undefined) return usable;
   const candidates = usable.filter(({ id }) => certificateName(party, id) === named);

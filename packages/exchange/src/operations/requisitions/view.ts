@@ -64,8 +64,8 @@ function viewDuchies(
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          // A provider needs the workers' public keys, because in share-shuffle it encrypts a share for one worker and a
-          // seed for the other worker.
+          // In share-shuffle, a provider needs the workers' public keys, because it encrypts a share for one worker and
+          // a seed for the other worker.
           [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];

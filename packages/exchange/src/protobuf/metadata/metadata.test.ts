@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 const typeUrl = (type: string) => `type.googleapis.com/${type}`;
 
-/** Compiles the schema. Each test calls this itself, so that a broken compiler fails the tests one by one. */
+/** Compiles the schema. Each test calls this itself, so that a compiler error is reported for each test separately. */
 const shows = (): MetadataSchema => compileSchema(sets.leanSet)!;
 
 /** Returns each violation as `field description`. The list is empty if the message is accepted. */

@@ -34,8 +34,8 @@ const RING: StoredProtocolConfig = {
 const KEY = { message: BYTES, signature: BYTES };
 
 /**
- * Adds three measurements, after the populations: one waits for parameters of two duchies, one is computing, and one
- * has a result.
+ * Adds three measurements: one waits for parameters of two duchies, one is computing, and one has a result. Then adds
+ * the ring measurements. Call `addPopulations` first.
  */
 export async function addComputations(db: Database): Promise<void> {
   for (const name of [FIRST, SECOND, AGGREGATOR]) {

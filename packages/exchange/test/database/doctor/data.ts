@@ -91,8 +91,8 @@ export async function addParties(db: Database): Promise<void> {
 }
 
 /**
- * Adds bindings for BRAND and for the operator, a root for all parties and a root for TV. One binding and one root were
- * deleted.
+ * Adds bindings for BRAND and for the operator, a root for all parties and a root for TV. The audit log also records
+ * another binding and another root that were deleted.
  */
 export async function addOperatorsThings(db: Database): Promise<void> {
   const subject = { issuer: 'issuer', createTime: clock() };
@@ -174,7 +174,7 @@ export async function addMeasurements(db: Database): Promise<void> {
   await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
 }
 
-/** Adds a measurement. `protocolConfig` names the duchies that compute it, and a config with workers means a ring. */
+/** Adds a measurement. `protocolConfig` names the duchies of the computation. A config with `workers` is for a ring. */
 export async function addMeasurement(
   db: Database,
   id: string,
@@ -304,8 +304,8 @@ export async function addEventGroups(db: Database): Promise<void> {
 }
 
 /**
- * Adds reports of BRAND: one in each state, named after the state, and one that lost a measurement after it was
- * complete.
+ * Adds reports of BRAND: one in each state, named after the state. The incomplete report was complete before one of its
+ * measurements was removed.
  */
 export async function addReports(db: Database): Promise<void> {
   await addMeasurement(db, 'waiting');
@@ -333,7 +333,7 @@ export async function addReports(db: Database): Promise<void> {
       definitionHash: sha256(id),
       title: 'title',
     };
-    // Create the report in the state of a time when its measurements still existed.
+    // Create the report in the state that it had while all its measurements still existed.
     const before = entries.map((entry) => (entry === old ? { ...old, state: 'SUCCEEDED' as const } : entry));
     const report = newReport({ consumer: BRAND, id }, input, before, clock());
     await db.tx('report', async (tx) => {

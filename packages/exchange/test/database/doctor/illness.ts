@@ -13,7 +13,7 @@ export const radioRequisition = (id: string) => `${RADIO}/requisitions/${id}-rad
 export const descriptor = (id: string) => `${TV}/eventGroupMetadataDescriptors/${id}`;
 export const eventGroup = (id: string) => `${TV}/eventGroups/${id}`;
 
-/** Changes rows without updating this index, which simulates a damaged index. */
+/** Returns SQL that makes a change without updating the index, which simulates a damaged index. */
 export const past = (index: string, change: string) => `
   UPDATE pg_index SET indisready = false WHERE indexrelid = '${index}'::regclass;
   ${change};

@@ -3,7 +3,10 @@ import { EDGES } from '../../../src/domain/aggregate.ts';
 import { TV } from './data.ts';
 import { type Illness, measurement, past, radioRequisition, tvRequisition } from './illness.ts';
 
-/** Undoes the last step of a measurement ('') or of a requisition, also in the log. */
+/**
+ * Returns SQL that resets a requisition to its first version, or the measurement if `requisition` is empty. The SQL
+ * also removes the later steps from the log.
+ */
 const undo = (id: string, requisition = '') => `
   DELETE FROM transitions WHERE measurement = '${id}' AND requisition = '${requisition}' AND version > 1;
   ${

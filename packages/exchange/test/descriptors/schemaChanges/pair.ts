@@ -28,7 +28,7 @@ export const proto2 = (body: string) => `syntax = "proto2";\npackage acme;\n${bo
 export const proto3 = (body: string) => `syntax = "proto3";\npackage acme;\n${body}`;
 export const edition = (body: string) => `edition = "2023";\npackage acme;\n${body}`;
 
-/** Returns a file with acme.Campaign, which has these members. */
+/** Returns a file that defines acme.Campaign with these members. */
 export const campaign = (members: string) => proto3(`message Campaign { ${members} }`);
 export const campaign2 = (members: string) => proto2(`message Campaign { ${members} }`);
 export const campaign2023 = (members: string) => edition(`message Campaign { ${members} }`);

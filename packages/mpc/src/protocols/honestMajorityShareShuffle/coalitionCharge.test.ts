@@ -1,6 +1,6 @@
 /**
- * For each coalition that docs/privacy.md names for the share shuffle protocol, compares the exact privacy loss with
- * the charge. A coalition subtracts the noise that it knows, so only the other parts of the noise protect a count.
+ * Compares the exact privacy loss with the charge, for each coalition that docs/privacy.md names for the share shuffle
+ * protocol. A coalition subtracts the noise that it knows, so only the other parts of the noise protect a count.
  */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
@@ -27,8 +27,8 @@ interface Cost {
 
 const ORDERS = [1.01, 2, 5, 20];
 /**
- * The maximum distance from 0 at which probabilities are compared. At larger distances, all terms are below 10⁻¹⁵ at
- * every order.
+ * The maximum distance from 0 at which probabilities are compared. At larger distances, all terms of the divergence are
+ * below 10⁻¹⁵ for every order in ORDERS.
  */
 const COMPARED = 100;
 
@@ -41,8 +41,8 @@ function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
 
 /**
  * The privacy loss of one count for each coalition. The workers' noise is truncated, so the loss includes a delta if
- * only this noise protects the count. The aggregator's noise is not truncated, so the delta is 0 if it also protects
- * the count.
+ * only the workers' noise protects the count. The aggregator's noise is not truncated, so the delta is 0 if the
+ * aggregator's noise also protects the count.
  */
 const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyParams) => Cost> = {
   'an aggregator that looks, alone or with providers: the parts of both workers': (mechanism, params) => {

@@ -86,7 +86,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (noi
     ofFrequencies = noises(FREQUENCY_SPEC, DISTRIBUTIONS);
   });
 
-  /** The aggregator's estimates, one for each noise with a new sample. */
+  /** Returns the aggregator's estimates, one for each element of `noise`. Each estimate uses a new sample. */
   function estimates(spec: typeof REACH_SPEC | typeof FREQUENCY_SPEC, noise: Float64Array[], width: number) {
     const parameters = parametersOf(spec, width);
     const dice = new Dice(`samples ${noiseMechanism} ${width}`);

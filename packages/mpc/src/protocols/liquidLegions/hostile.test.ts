@@ -127,7 +127,7 @@ test('registers of the last worker that cancel each other out in one group make 
     ...[one, one, opposite].map((each) => register('together', each)),
     ...[one, opposite, opposite].map((each) => register('together, too', each)),
     ...[one, opposite].map((each, i) => register(`apart ${i}`, each)),
-    // An index that is the point at infinity, as the difference of two equal indexes is.
+    // An index that is the point at infinity, such as the difference of two equal indexes.
     Buffer.concat([zeros(last), one, one]),
   ]);
   expect(message.length % FREQUENCY_REGISTER_BYTES).toBe(0);

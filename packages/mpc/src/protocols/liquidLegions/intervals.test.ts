@@ -1,8 +1,9 @@
 /**
  * Tests how often the 95 % interval of a sketch contains the true reach, and how large the bias of the estimates is.
  * The simulation draws only register counts and the noise of duchies, because encryption changes no count. Stress runs
- * have 2,000 draws for every size, fill, sample, noise and number of duchies, and print a table. The standard error of
- * one coverage is then 0.5 %. MEX_STRESS=20 has 40,000 draws and a standard error of 0.1 %.
+ * make 2,000 draws for every combination of size, fill, sample, noise and number of duchies, and print a table. The
+ * standard error of each coverage is then 0.5 %. With MEX_STRESS=20, there are 40,000 draws, and the standard error is
+ * 0.1 %.
  */
 
 import { liquidLegionsReachInterval } from '@measurement-exchange/sdk';
@@ -127,8 +128,8 @@ function outcomeOf(cell: Cell, sketches: number[]) {
 }
 
 /**
- * No estimate between 0 and a full sketch is unbiased if very few or almost all registers are expected, because the
- * noise reaches beyond that range (docs/privacy.md).
+ * Returns whether the expected number of hit registers is close to 0 or to a full sketch. The noise then reaches beyond
+ * the range of possible counts, so every estimate within the range is biased (docs/privacy.md).
  */
 function isAtTheEdge({ size, reach, width }: Cell, noise: number): boolean {
   const registers = registersOf(size, reach * width);

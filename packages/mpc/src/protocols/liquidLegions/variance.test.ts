@@ -1,7 +1,8 @@
 /**
  * Compares the variance of Liquid Legions v2 figures with the formulas that give consumers their intervals. The
- * simulation draws plaintext sketches, with new registers for every person each time, and the duchies' noise. It skips
- * encryption, because encryption changes no count, as duchy.test.ts in liquidLegionsV2 shows.
+ * simulation draws plaintext sketches and the duchies' noise. Each sketch assigns every person to a new random
+ * register. The simulation skips encryption, because encryption changes no count, as duchy.test.ts in liquidLegionsV2
+ * shows.
  */
 
 import { liquidLegionsReachVariance, liquidLegionsShareVariances } from '@measurement-exchange/sdk';

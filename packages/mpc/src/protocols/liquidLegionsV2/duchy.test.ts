@@ -31,8 +31,8 @@ const ring = new Ring(dice, 3);
 const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
 
 /**
- * Each count has different privacy parameters. If its noise were drawn with one count's parameters and subtracted with
- * another's, the count would be wrong.
+ * Each kind of count has different privacy parameters. If the noise of a count were drawn with its own parameters but
+ * subtracted with those of another count, the result would be wrong.
  */
 const NOISE = {
   privacyParams: { epsilon: 1.5, delta: 0.01 },
@@ -123,7 +123,7 @@ test('nobody has no registers and no frequencies', async () => {
 });
 
 test('noise changes counts by what was drawn for them, and by nothing else', async () => {
-  /** The events hit more registers of each frequency than noise can subtract. */
+  /** The events hit so many registers of each frequency that no noise can make a count negative. */
   const events = [0, 6].map(
     (from) => new Map(Array.from({ length: 36 }, (_, i) => [from + i, 1 + (i % 3)] as const)),
   );

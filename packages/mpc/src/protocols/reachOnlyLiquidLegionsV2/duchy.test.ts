@@ -130,7 +130,7 @@ test('providers that reached nobody, and one person that all of them reached', a
 });
 
 describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (mechanism) => {
-  /** The events hit more registers than noise can subtract. */
+  /** The events hit so many registers that no noise can make the count negative. */
   const events = [0, 10].map((from) => new Map(Array.from({ length: 20 }, (_, i) => [from + i, 1])));
   const some = world(60, events, mechanism);
   const seeds = newSeeds();

@@ -56,7 +56,7 @@ export function liquidLegionsErrors(
 
 function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0]): Estimate {
   const { reach, noiseVariance } = params;
-  // Estimate no error for a negative reach, because the caller rejects it.
+  // Return an infinite error for a negative reach, because the caller rejects such a reach anyway.
   if (!Number.isFinite(noiseVariance) || reach < 0) return estimate(reach, undefined);
   return {
     ...estimate(reach, known(liquidLegionsReachVariance(params))),

@@ -146,14 +146,14 @@ export class Reports {
   }
 
   /**
-   * Reads a report. Throws `ReportRejected` if the definition is invalid, cannot be decrypted, or was encrypted by
-   * anybody but this consumer.
+   * Reads a report. Throws `ReportRejected` if the definition is invalid, cannot be decrypted, or was not encrypted by
+   * this consumer.
    */
   async get(name: string): Promise<StoredReport> {
     return (await this.stored()).get(name);
   }
 
-  /** Deletes a report, but none of its measurements. */
+  /** Deletes a report, but keeps its measurements. */
   async delete(name: string): Promise<void> {
     await this.deps.client.deleteReport({ name });
   }
@@ -241,8 +241,8 @@ export class Reports {
 
   /**
    * Plans a stored report, and finds the measurements and answers that exist for its needs. In the plan, a need counts
-   * as answered only if its measurement was created before the report. The report's own measurements thus never change
-   * how the plan splits the budget.
+   * as answered only if its measurement was created before the report. Otherwise, the report's own measurements would
+   * change how the plan splits the budget.
    */
   private async situation(
     deps: Dependencies,

@@ -12,7 +12,10 @@ import { NotServed } from './served.ts';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 const CONCURRENCY = 2;
-/** The maximum number of requisitions in memory. `direct` applies per consumer, and `upload` per consumer and duchy. */
+/**
+ * The maximum number of requisitions in memory. `direct` limits each consumer's direct requisitions. `upload` limits
+ * each consumer's requisitions for the same fulfilling duchy.
+ */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
 /** Decides which requisitions may be tried now. `onStart` is called when an attempt starts. */

@@ -95,8 +95,8 @@ export async function defer(
 function waitMs(deferred: Deferred, earlier: number, now: number): number {
   const backoff = Math.min(FIRST_DEFERRAL_MS * 2 ** earlier, LONGEST_DEFERRAL_MS);
   if (!(deferred instanceof NotRecordedYet)) return backoff;
-  // Wait at least until the interval has ended, but not beyond `completeAt`. At `completeAt`, the requisition is
-  // answered anyway.
+  // Wait at least until the interval has ended, but not beyond `completeAt`. From `completeAt`, the requisition is
+  // answered with the events recorded so far.
   const { end, completeAt } = deferred;
   const wait = Math.min(Math.max(backoff, end.getTime() - now), completeAt - now, MOST_AHEAD_MS);
   return Math.max(wait, LEAST_AHEAD_MS);

@@ -86,7 +86,7 @@ interface Group {
   vids: Interval[];
 }
 
-/** Groups all VIDs by the attributes. A VID that is in no subpopulation has none of the attributes. */
+/** Groups all VIDs by the attributes. For a VID outside of all subpopulations, the value of every attribute is null. */
 function groupsOf({ subpopulations, ranges }: Population, attributes: readonly string[]): Group[] {
   const groups = new Map<string, Group>();
   const add = (values: Record<string, AttributeValue>, vids: readonly Interval[]) => {

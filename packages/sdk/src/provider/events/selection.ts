@@ -116,7 +116,7 @@ function compiledIn(filters: Iterable<ResolvedFilter>): CompiledFilter[] {
 
 /**
  * Returns the population whose attributes a query may use. If the events have several VID columns, the population must
- * belong to the column that the query counts, because a VID may stand for a different person in each column.
+ * belong to the column that the query counts. The same VID may stand for a different person in another column.
  */
 function populationOf(query: EventQuery, data: EventData): Population | undefined {
   const { population, vidColumns } = data;

@@ -25,8 +25,8 @@ export interface EventSource {
   canHold(time: Date): boolean;
   /**
    * Runs `work` with a reader. All statements of a reader see the same events, if the store supports that. Progress is
-   * reported to each query's own `onProgress`, and never to `watch.onProgress`. But set both: because tracking progress
-   * takes time, a source may track it only if `watch.onProgress` is set.
+   * reported to each query's own `onProgress`, and never to `watch.onProgress`. The caller must set `watch.onProgress`
+   * too: because tracking progress takes time, a source may track it only if `watch.onProgress` is set.
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**
@@ -140,7 +140,9 @@ export interface SourceSelection {
   references: string[];
   /** Includes `start`, but not `end`. */
   interval: { start: Date; end: Date };
-  /** The VIDs whose events are selected. Absent: VIDs do not matter, and events without a VID are selected, too. */
+  /**
+   * The VIDs whose events are selected. Absent: events with any VID are selected, and events without a VID are, too.
+   */
   vids?: VidRanges | undefined;
   /** The part of the filter that runs in SQL. An event is selected if this SQL gives true, but not if it gives NULL. */
   sql?: SqlTemplate | undefined;

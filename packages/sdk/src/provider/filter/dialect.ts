@@ -7,7 +7,8 @@ export type Comparison = '=' | '<' | '<=' | '>' | '>=';
 
 /**
  * Writes the parts of a filter in an engine's SQL. Where CEL gives an error, the SQL gives NULL. The SQL never makes
- * the engine fail. A dialect leaves out operations whose results differ in its engine, so that CEL evaluates them.
+ * the engine fail. A dialect leaves out operations whose results differ between CEL and the engine. CEL then evaluates
+ * these operations.
  */
 export interface Dialect {
   /** SQL for NULL with the type boolean. It stands for an error in CEL. */

@@ -22,8 +22,8 @@ const LARGE = { expression: `size(${'s + '.repeat(80)} s) > 1`, row: ['x'.repeat
 const EVALUATOR = JSON.stringify(new URL('evaluator.ts', import.meta.url).href);
 
 /**
- * Returns a pseudorandom text of the letters a and b. It is slow to match, because a pattern reaches a new state at
- * each letter.
+ * Returns a pseudorandom text of the letters a and b. Matching such a text is slow, because the matcher enters a new
+ * state at each letter.
  */
 function noise(length: number): string {
   let state = 1;

@@ -17,7 +17,7 @@ import type { CompiledFilter, FilterText, Part, Request, Response } from './requ
 const RESPONSE_LIMIT_MS = 30_000;
 /**
  * The time limit for starting the process. It is long, because a start can take half a minute on an overloaded machine.
- * A process that cannot start at all exits immediately, so nobody waits that long for it.
+ * A process that cannot start at all exits immediately, before this limit.
  */
 const START_LIMIT_MS = 180_000;
 /** The maximum number of evaluation steps in one request. This many steps take about a tenth of a second. */

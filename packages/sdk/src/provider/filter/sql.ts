@@ -29,7 +29,7 @@ export interface Target {
   attributes: Record<string, AttributeType>;
 }
 
-/** Translates an expression. Returns undefined if the dialect has no equivalent, so that CEL evaluates it. */
+/** Translates an expression. Returns undefined if the dialect has no equivalent. CEL then evaluates the expression. */
 export function toSql(expr: Expr, target: Target): Sql | undefined {
   const attribute = attributeOf(expr);
   if (attribute?.present) {

@@ -15,7 +15,10 @@ export interface Charge {
   /** The people whose events can change the result, as text (see `sliceText`). Default: everybody. */
   slice?: string;
   cost: Units;
-  /** The day's position in the requisition spec, such as `events[0], day 31`, which a refusal's message names. */
+  /**
+   * The day's position in the requisition spec, such as `events[0], day 31`. A refusal's message contains this
+   * position.
+   */
   at?: RefusalPlace;
 }
 

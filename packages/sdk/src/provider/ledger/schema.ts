@@ -110,8 +110,8 @@ function takeLock(path: string): DatabaseSync {
 }
 
 /**
- * Creates the file with mode 0600, unless it exists. SQLite gives the files that it creates for this file the same
- * mode. An existing file is not opened, because closing it would release the locks that SQLite holds on it in this
+ * Creates the file with mode 0600, unless it exists. SQLite uses the same mode for the files that it creates beside
+ * this file. An existing file is not opened, because closing it would release the locks that SQLite holds on it in this
  * process (see fcntl(2)).
  */
 function createPrivate(path: string): void {

@@ -28,7 +28,8 @@ describe('the ledger is charged for share shuffle', () => {
     expect(ofReach.rho / rho(REACH)).toBeCloseTo(1, 6);
     expect(ofReach.delta).toBeGreaterThan(0);
     expect(ofReach.delta).toBeLessThanOrEqual(REACH.delta / 2);
-    // The charge is one frequency plus the more expensive of the reach and another frequency.
+    // The charge is the cost of one frequency, plus the cost of the reach or of a second frequency, whichever is
+    // higher.
     const [r, f] = [rho(REACH), rho(FREQUENCY)];
     expect(charged(frequency(REACH, FREQUENCY), 'DISCRETE_GAUSSIAN').rho / (r + f)).toBeCloseTo(1, 6);
     expect(charged(frequency(FREQUENCY, REACH), 'DISCRETE_GAUSSIAN').rho / (2 * r)).toBeCloseTo(1, 6);

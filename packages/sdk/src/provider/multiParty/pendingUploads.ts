@@ -57,8 +57,8 @@ export class PendingUploads {
 
   /**
    * Sends a stored upload to its duchy, which then reports the upload to the exchange. Resolves to the requisition's
-   * new state. Throws if the requisition is still open: UploadRejected if the duchy rejected the upload, and another
-   * error otherwise.
+   * new state. Throws UploadRejected if the duchy rejected the upload, or another error if the requisition is still
+   * open for another reason.
    */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     const { clock, rejections } = this.context;

@@ -101,8 +101,8 @@ function monthsWith(day: Day, shown: readonly Day[], last: Day): Day {
 }
 
 /**
- * Returns the day that the Tab key focuses. If the month of `current` is shown, this is `current`. If it is not shown,
- * the result is the first day of `month` for the first shown month, and undefined for all other months.
+ * Returns the day that the Tab key focuses. Returns `current` if the calendar shows the month of `current`. Otherwise,
+ * returns the first day of `month` if `month` is the first shown month, and undefined for all other months.
  */
 function tabStopOf(month: Day, current: Day, shown: readonly Day[]): Day | undefined {
   const isShown = shown.some((other) => other.slice(0, 7) === current.slice(0, 7));

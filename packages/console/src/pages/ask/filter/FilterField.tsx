@@ -31,7 +31,7 @@ export function FilterField({
   const { from, to, items } = completionsAt(value, caret, attributes);
   const shown = isOpen ? items : [];
   const selected = Math.min(chosen, shown.length - 1);
-  // Show a problem only after a pause, because a filter is usually incomplete during typing.
+  // Show a problem only after a pause, because a filter is usually incomplete while the user types.
   const visible = useDelayed(problem, problem && isOpen ? 700 : 0);
 
   useLayoutEffect(() => {

@@ -13,7 +13,7 @@ export function Highlighted({ text, problem }: { text: string; problem: Problem 
           {text}
         </span>
       ))}
-      {/* Gives an empty last line a height. */}
+      {/* The zero-width space gives the last line a height, even if the line is empty. */}
       {'\u200b'}
     </pre>
   );

@@ -21,7 +21,7 @@ const CHIRPER = {
 const GROUPS = [STREAMLY, CHIRPER];
 const OFFERED = offeredAttributes(GROUPS);
 
-/** Returns the labels of the completions at the `|`, and the text after the first completion was accepted. */
+/** Returns the labels of the completions at the `|`, and the text that results if the user accepts the first one. */
 function complete(marked: string): [labels: string[], text: string | undefined] {
   const caret = marked.indexOf('|');
   const text = marked.slice(0, caret) + marked.slice(caret + 1);

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Described } from './attributes.ts';
 import { type Problem, problemOf } from './problems.ts';
 
-/** Checks a filter during typing. The parser is loaded when the user types the first character. */
+/** Checks a filter while the user types. The parser is loaded when the user types the first character. */
 export function useFilterCheck(
   text: string,
   groups: readonly Described[],

@@ -65,7 +65,7 @@ export function suggestTitle({ type, filter }: AskForm, publishers: readonly str
 
 const MAX_TITLE = 200;
 
-/** Returns whether this type can count people across publishers. Only then can the user choose a protocol. */
+/** Returns whether this type can count people across publishers. The user can choose a protocol only for such types. */
 export const countsPeople = (type: RequestType) => type === 'reach' || type === 'reachAndFrequency';
 
 export function requestOf(form: AskForm, groups: readonly EventGroup[], days: DayRange): MeasurementRequest {

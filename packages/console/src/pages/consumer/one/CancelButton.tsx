@@ -16,7 +16,7 @@ export function CancelButton({ name, requisitions }: { name: string; requisition
     try {
       await client.cancelMeasurement({ name });
     } catch (error) {
-      // Ignore the error if the measurement has ended meanwhile. The page then shows its state.
+      // Ignore the error if the measurement has ended in the meantime. The page then shows the measurement's state.
       if (!(error instanceof ExchangeError && error.reason === 'MEASUREMENT_STATE_ILLEGAL')) throw error;
     } finally {
       void queries.invalidateQueries({ queryKey: [principal, 'measurements'] });

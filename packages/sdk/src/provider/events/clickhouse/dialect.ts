@@ -4,12 +4,12 @@ import type { Dialect } from '../../filter/dialect.ts';
 export const clickhouse: Dialect = {
   unknown: 'CAST(NULL AS Nullable(Bool))',
   canBind: () => true,
-  // ClickHouse compares as CEL does. Text is compared by its UTF-8 bytes, and thus by code points. Numbers follow IEEE
-  // 754: NaN is not less than, equal to, or greater than any number.
+  // ClickHouse compares as CEL does. It compares text by UTF-8 bytes, which gives the same order as code points.
+  // Numbers follow IEEE 754: NaN is not less than, equal to, or greater than any number.
   compare: (_, a, operator, b) => `${a} ${operator} ${b}`,
   choose: (condition, yes, no) => `[${no}, ${yes}][${condition} + 1]`,
-  // IN gives false for NULL, and treats -0 and 0 as different. `a` may be long, so `arrayMap` binds it to `x` to write
-  // it only once.
+  // IN gives false for NULL, and treats -0 and 0 as different, so handle these values separately. `a` may be long, so
+  // `arrayMap` binds `a` to `x`, and the SQL contains `a` only once.
   isOneOf: (type, a, values) => {
     const list = values.join(', ');
     const tested = type === 'double' ? `x + 0 IN (${list})` : `x IN (${list})`;

@@ -112,7 +112,7 @@ FROM ${peopleSql(query, table, { ...options, total }, parameters)}`;
 
 /**
  * The number of rows in a response that lists people. A hash of the VID decides which row a person is in. Rows without
- * people are sent, too, so a response with fewer rows was cut short.
+ * people are sent too, so a response with fewer than `SLOTS` rows was cut short.
  */
 export const SLOTS = 1024;
 

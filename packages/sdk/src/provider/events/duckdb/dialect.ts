@@ -10,7 +10,8 @@ export const duckdb: Dialect = {
   canBind: () => true,
   compare: (type, a, operator, b) =>
     type === 'double' ? compareDoubles(a, operator, b) : `${a} ${operator} ${b}`,
-  // An overflow makes the engine fail. TRY returns NULL instead, which stands for an error in CEL.
+  // Use TRY, because an overflow would make the engine fail. TRY returns NULL instead, and NULL stands for an error in
+  // CEL.
   arithmetic: {
     binary: (operator, a, b) => `TRY(${a} ${operator === '/' ? '//' : operator} ${b})`,
     negate: (a) => `TRY(-${a})`,

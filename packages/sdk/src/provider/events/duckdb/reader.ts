@@ -34,7 +34,7 @@ export class FileReader implements EventReader {
   private readonly follow: (onProgress: Watch['onProgress']) => void;
   private readonly tables: MatchingTables;
 
-  /** Calling `follow` sets the function that receives the progress of the connection's statements. */
+  /** `follow` sets the callback for the progress of the connection's statements. */
   constructor(
     opened: Opened,
     connection: DuckDBConnection,

@@ -137,8 +137,8 @@ it('confines the engine to the prefixes', async () => {
       () => 'it was read',
       (error: Error) => error.message,
     );
-  // These addresses are allowed. The engine fails only because the extension is missing, and would otherwise connect to
-  // the store.
+  // These addresses are allowed. The only error is the missing extension, which the engine needs to connect to the
+  // store.
   for (const file of [FILE, 's3://lakeside/2026/07/a.parquet']) {
     expect(await reasonOf(file)).toContain('requires the extension httpfs');
   }

@@ -16,7 +16,7 @@ export const postgres: Dialect = {
   falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
   functions: {
     startsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `starts_with(${a}, ${b})` },
-    // PostgreSQL has no ends_with. Reversing both texts avoids an expression that repeats an operand.
+    // PostgreSQL has no ends_with. Compare the reversed texts, so that the SQL contains each operand only once.
     endsWith: {
       takes: ['string', 'string'],
       gives: 'bool',

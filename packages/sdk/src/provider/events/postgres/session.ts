@@ -49,7 +49,10 @@ const FAREWELL_MS = 500;
 /** The number of rows in a batch. More rows need more memory, and fewer rows need more round trips. */
 const BATCH = 1 << 13;
 
-/** Returns settings that override those of the server, the database, and the role, which could change results. */
+/**
+ * Returns the settings of a session. Without them, settings of the server, the database, or the role could change
+ * results.
+ */
 function settingsOf({ timeoutMs, canCheckClient }: SessionOptions): Record<string, string> {
   return {
     search_path: 'pg_catalog',
