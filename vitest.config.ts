@@ -100,8 +100,8 @@ export default defineConfig({
   test: {
     // There are more workers than cores, because a test spends half of its time waiting for a process or a timer.
     maxWorkers: 5,
-    // Projects run in the order of their names, so the longest tests begin first. Files that share a worker also share
-    // their imported modules, because importing takes longer than most tests.
+    // Projects run in the order of their names. The names are chosen so that the longest tests begin first. Files that
+    // share a worker also share their imported modules, because importing takes longer than most tests.
     projects: [
       { test: { ...tests, name: 'alone', include: ALONE } },
       {

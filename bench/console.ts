@@ -86,7 +86,7 @@ interface Caller {
   token: string;
 }
 
-/** Opens the first page, and returns the compressed size of all scripts and styles that it loaded. */
+/** Opens the first page, and returns the compressed size of the documents, scripts and style sheets that it loaded. */
 async function loadedKilobytes(page: Page, link: string): Promise<number> {
   const sizes: Promise<number>[] = [];
   page.on('requestfinished', (request) => {

@@ -1,4 +1,4 @@
-/** Compares two and four exchanges on one database with a single exchange. */
+/** Compares the throughput of two and of four exchange processes on one database with that of a single process. */
 import { type BenchExchange, startExchange } from './lib/exchange.ts';
 import { figure, ratio, show } from './lib/figures.ts';
 import type { Timing } from './lib/generator.ts';

@@ -34,7 +34,7 @@ interface Grown {
   database: BenchDatabase;
   exchange: BenchExchange;
   world: World;
-  /** The token of page 350, or of the last full page if the table has fewer pages. */
+  /** The page token that reads page 350, or the last full page if the table has fewer pages. */
   deepPage: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Compares operations over HTTP with three yardsticks: the same statements behind a bare handler, the same statements
- * without HTTP, and an empty response.
+ * Compares operations over HTTP with three yardsticks: the same SQL statements behind a bare HTTP handler, the same SQL
+ * statements without HTTP, and a server that only sends a response of the same size.
  */
 import type { Bare } from './lib/bare.ts';
 import type { Empty } from './lib/empty.ts';

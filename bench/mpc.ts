@@ -1,6 +1,6 @@
 /**
- * Measures deduplicated counts: the arithmetic of duchies and providers, whole computations, two mills, and the cost of
- * more people.
+ * Measures deduplicated counts: the arithmetic of duchies and providers, whole computations, two mills per duchy
+ * instead of one, and how the cost grows with the number of people.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

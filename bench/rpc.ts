@@ -1,6 +1,6 @@
 /**
- * Compares RPCs with two yardsticks, all over TLS: a bare connect-node handler with the same statements, and the
- * product's REST API.
+ * Compares RPCs with two yardsticks, all over TLS: a bare connect-node handler that runs the same SQL statements, and
+ * the product's REST API.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

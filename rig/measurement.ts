@@ -42,8 +42,8 @@ export function draft(world: World, random: Random): Draft {
   );
   const nonces = providers.map(() => random.uint64());
   const body = measurementRequest(consumer, providers, nonces);
-  // gRPC names algorithms by their OIDs. A requestId must have the same content through REST and gRPC, so REST uses the
-  // OID, too.
+  // gRPC names algorithms by their OIDs. Requests with the same requestId must have the same content in REST and gRPC,
+  // so REST uses the OID, too.
   body.measurementSpec.signatureAlgorithm = SIGNATURE_ALGORITHMS.ECDSA_P256_SHA256.oid;
   return { consumer, providers, nonces, requestId: random.id(20), body };
 }

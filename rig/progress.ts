@@ -1,4 +1,7 @@
-/** Shows the progress of harnesses on stderr: a bar for each on a terminal, a line per quarter in a pipe. */
+/**
+ * Shows the progress of harnesses on stderr. A terminal shows a bar for each harness. A pipe gets a line for each
+ * quarter of the work.
+ */
 export interface Progress {
   update: (done: number, total: number) => void;
   end: () => void;

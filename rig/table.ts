@@ -3,7 +3,7 @@ import type { Scale } from './harness.ts';
 import { type Row, totalOf } from './results.ts';
 import { TARGETS, type Total } from './tally.ts';
 
-/** A cell is empty if the figure does not apply. */
+/** The figures of one row. A figure that does not apply is 0, and its cell is empty. */
 type Figures = Total & { faults: number; doctorRuns: number; violations: number; seconds: number };
 
 const COLUMNS: [title: string, key: keyof Figures][] = [

@@ -34,7 +34,7 @@ interface History {
   inFlight: number;
 }
 
-/** After a fault a request must succeed well before this time. */
+/** The maximum wait until a request succeeds. After a fault, requests succeed much sooner. */
 const PATIENCE_MS = 30_000;
 
 export class Traffic {

@@ -25,8 +25,8 @@ export interface WorldOptions {
   /** Maps the direct URL of the database to the URL that the exchanges use, for example through a proxy. */
   databaseUrl?: (direct: string) => string | Promise<string>;
   /**
-   * Maps the direct URL of the nth exchange to the URL that callers use. It is called for every request, so it may
-   * change.
+   * Maps the direct URL of the nth exchange to the URL that callers use. The function is called for every request, so
+   * it can return a different URL each time.
    */
   exchangeUrl?: (direct: string, n: number) => string;
   /** Receives all output of the exchanges. */
@@ -55,7 +55,7 @@ export interface World {
   facts(measurement: string): Promise<unknown>;
 }
 
-/** The rows are saved for at most this many measurements that violations name. */
+/** The rows of at most this many measurements are saved, even if the violations name more. */
 const MAX_FACTS = 20;
 const CONFIG: Partial<Config> = {
   logLevel: 'warn',

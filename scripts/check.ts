@@ -292,8 +292,8 @@ const RULES: Rule[] = [
       'completion',
     ],
   ),
-  // The browser loads few parts of the SDK, because keys and results are decrypted by the companion, which is part of
-  // `mex console`.
+  // The browser loads few parts of the SDK, because the companion, which is part of `mex console`, uses the keys and
+  // decrypts the results.
   [CONSOLE, ['contract', 'reports', 'sdk', CONSOLE]],
   // The charts and views of a report need no page, so `mex console` can compute them.
   ...layers(CONSOLE, ['contract', 'mpc', 'reports'], ['format.ts', 'charts', 'reports']),

@@ -1,6 +1,6 @@
-// Runs before start, test and check. Installs the packages if those in node_modules do not match the lockfile.
-// One of the packages is Node 24, which npm scripts find first. This file runs before that, so it is plain JavaScript
-// for Node 20.
+// Runs before start, test and check. Installs the packages if those in node_modules do not match the lockfile. One of
+// the packages is Node 24, which npm scripts then use. This file can run before Node 24 is installed, so it is plain
+// JavaScript for Node 20.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -70,8 +70,8 @@ function isForThisPlatform({ optional, peer, os, cpu, libc }) {
 }
 
 /**
- * Hashes everything that decides which packages npm installs. The platform is included, because a container may share
- * the folder.
+ * Hashes everything that decides which packages npm installs. The platform is included, because a container with
+ * another platform may share the folder.
  */
 function stamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);

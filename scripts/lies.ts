@@ -95,7 +95,7 @@ function rowOf(node: Node): Lie | undefined {
   const [first, ...rest] = node.elements as Node[];
   const title = textOf(first);
   const isFunction = ({ type }: Node) => type.endsWith('FunctionExpression');
-  // The function may be written out anywhere in the row, or be a call or a name right after the title.
+  // The function can be a function expression anywhere in the row, or a call or a name right after the title.
   const isSpoiled = rest.some(isFunction) || (rest.length > 1 && textOf(rest[0]) === undefined);
   if (title === undefined || !isSpoiled) return undefined;
   const said = textOf(rest[0]) === undefined ? rest.slice(1) : rest;

@@ -193,7 +193,10 @@ function readManifest(directory: string): Manifest {
   return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 }
 
-/** Runs a command with this repository's Node first in PATH, also for npm. Its output goes to `stdout`. */
+/**
+ * Runs a command with this repository's Node first in PATH, also for npm. Returns the output of the command, or sends
+ * the output to stderr if `stdout` is 2.
+ */
 function run(command: string, args: string[], stdout: 'pipe' | 2 = 'pipe'): string {
   const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };
   return execFileSync(command, args, { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', stdout, 2] });

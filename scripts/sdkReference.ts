@@ -66,7 +66,8 @@ ${body}`;
 }
 
 /**
- * Prints the contents: one line per group of an entry, with links to its symbols by the anchors that GitHub generates.
+ * Prints the table of contents: one line per group of an entry, with links to the symbols of the group. The links use
+ * the anchors that GitHub generates.
  */
 export function contentsOf(body: string): string {
   // The anchor of the heading "Contents" is already used.
@@ -160,7 +161,10 @@ function plain(comment: string): string {
   return [text, ...examples.map((code) => fenced(code).trimEnd())].join('\n\n').trim();
 }
 
-/** `printed` contains the symbols of the entries before this one, which are listed only by name. */
+/**
+ * Prints the section of a package entry. `printed` contains the symbols of the earlier entries. If this entry exports
+ * such a symbol again, only its name is listed.
+ */
 function printEntry(entry: string, exported: Exported[], base: string, printed: Set<string>): string {
   // Symbols are grouped by folder, or by file if the file is at the top level.
   const groupOf = (file: string) => {

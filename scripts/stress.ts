@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
   options: { part: { type: 'boolean' } },
 });
 
-/** The test files that import `rounds`, directly or through their helpers. */
+/** Returns the test files that import `rounds`, directly or through their helpers, and the files in STRESS_ONLY. */
 function stressTests(): string[] {
   const files = globSync('packages/*/{src,test}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] });
   const imports = new Map(

@@ -1,4 +1,6 @@
-/** Yardsticks: the statements behind a bare Fastify handler, and the statements sent by the driver without HTTP. */
+/**
+ * Yardsticks for the exchange: its SQL statements behind a bare Fastify handler, and the same statements without HTTP.
+ */
 import Fastify from 'fastify';
 import { percentile } from './figures.ts';
 import type { Timing } from './generator.ts';
@@ -9,7 +11,10 @@ export type Bare = {
   /** Returns the port of the handler, which serves each item at `/<number of the item>`. */
   listen: (databaseUrl: string) => Promise<number>;
   load: (play: Play) => void;
-  /** Plays the statements without HTTP, with this concurrency: each item once, or repeatedly for this many seconds. */
+  /**
+   * Runs the items' statements without HTTP, `concurrency` items at a time. Runs each item once, or runs items
+   * repeatedly for `seconds` seconds if given.
+   */
   drive: (load: { concurrency: number; seconds?: number }) => Promise<Timing>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Yardstick: the statements behind a connect-node handler that parses the same requests and serializes the same
- * responses.
+ * Yardstick for the exchange: its SQL statements behind a connect-node handler, which parses the same requests and
+ * serializes the same responses.
  */
 import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
@@ -29,7 +29,8 @@ let player: ScriptPlayer;
 let response: Uint8Array;
 
 /**
- * Returns a handler that parses the response once per load, and serializes it on every call, as a real handler does.
+ * Returns a handler that parses the response only once after each call to `load`. Connect then serializes the message
+ * on every call, as for a real handler.
  */
 function handlerOf<M extends Message>(schema: DescMessage) {
   let read: Uint8Array | undefined;

@@ -76,7 +76,7 @@ export async function startMpcWorld({
   const database = await server.createDatabase();
   opened.defer(() => database.drop());
   const names = { alpha: 'first worker', beta: 'second worker', gamma: 'aggregator' } as const;
-  // Drop these databases at the end. Each duchy creates its own database on the exchange's PostgreSQL server.
+  // Each duchy creates its own database on the exchange's PostgreSQL server. Drop these databases at the end.
   const databaseOf = (id: string) => `${new URL(database.url).pathname.slice(1)}_duchy_${id}`;
   for (const id of Object.keys(names)) {
     opened.defer(

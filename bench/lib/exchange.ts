@@ -142,7 +142,10 @@ export function processorMs(pid: number): number {
   return (Number(user) + Number(system)) * 10;
 }
 
-/** The processor time of a process and all its children so far, including children that have ended. */
+/**
+ * Returns the processor time so far of a process and its direct children, in milliseconds. Includes the children that
+ * have ended.
+ */
 export function processorMsOfAll(pid: number): number {
   const [, user, system] = /\) \S(?: -?\d+){12} (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

@@ -35,7 +35,8 @@ interface Way {
 }
 
 export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> {
-  // PostgreSQL records the commit times for all cases. Each NOTIFY listener needs its own connection.
+  // PostgreSQL records the commit time of each transaction, from which the latencies are computed. Each NOTIFY listener
+  // needs its own connection.
   const server = await startServer({ track_commit_timestamp: 'on', max_connections: String(WATCHERS + 100) });
   const database = await server.createDatabase();
   const exchanges: BenchExchange[] = [];
@@ -126,7 +127,7 @@ export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> 
   }
 }
 
-/** Waits until the number of arrivals stops growing. */
+/** Waits until the watchers have received no further change for half a second. */
 async function settled(watchers: Worker<Watchers>): Promise<void> {
   for (let before = -1; ; ) {
     const count = await watchers.call('count', undefined);

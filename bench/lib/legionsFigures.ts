@@ -24,7 +24,10 @@ import { atLeast, atMost, printTable, progress, type Verdict } from './report.ts
 const DUCHIES = 3;
 const PROVIDERS = 3;
 const STAGE_RATIO = 0.7;
-/** Stages that take less time are not compared, because they mostly start threads and sort. */
+/**
+ * A stage is compared with its curve operations only if these operations take more processor time than this. The other
+ * stages mostly start threads and sort.
+ */
 const COMPARED_MS = 1000;
 const WORKER_MEGABYTES = 500;
 

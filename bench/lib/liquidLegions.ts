@@ -1,5 +1,6 @@
 /**
- * Operations on P-256 in one thread, compared with OpenSSL (as Node calls it) and a well-maintained JavaScript library.
+ * Measures operations on P-256 in one thread, and compares them with OpenSSL (called through Node) and with a
+ * well-maintained JavaScript library.
  */
 import { createECDH } from 'node:crypto';
 import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';

@@ -13,11 +13,14 @@ export interface MeasuredOperation {
   template: Template;
   /** True if each item can be used only once. */
   consumes: boolean;
-  /** Returns new items. An item holds all values that differ between requests and between their statements. */
+  /**
+   * Returns new items. An item holds every value that differs from request to request, either in the request or in its
+   * SQL statements.
+   */
   items: (count: number) => Promise<string[][]>;
 }
 
-/** The number of measurement copies that all reads share. */
+/** The number of copies of one measurement. All operations that only read measurements use these copies. */
 const STOCK = 1_000;
 const BATCH = 50;
 

@@ -16,7 +16,9 @@ import { swapAll } from '@measurement-exchange/mpc/shares/permutation';
 
 export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
 
-/** Milliseconds of processor time in this thread, so that other programs on the machine have little effect. */
+/**
+ * Times are milliseconds of processor time in this thread, so that other programs on the machine have little effect.
+ */
 export interface ShuffleRound {
   /** The shuffle stage, as a worker runs it. */
   stageMs: number;
@@ -29,8 +31,8 @@ const MODULUS = 127;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 const DATA_PROVIDERS = 3;
 /**
- * The approximate number of registers to process in a round. The round then takes much longer than the clock's steps of
- * some milliseconds.
+ * The approximate number of registers to process in a round. With this number, a round takes much longer than one step
+ * of the processor-time clock, which is some milliseconds.
  */
 const ROUND_REGISTERS = 8_000_000;
 
@@ -156,8 +158,8 @@ function addAll(words: Uint32Array, at: number, others: Uint32Array, count: numb
 }
 
 /**
- * Picks an approximately uniform random position for each of the next values, and swaps as many values as the product
- * does.
+ * Swaps each of the next values with the value at a random position, which is its own or a later one. The positions are
+ * approximately uniform. Swaps as many values per call as the product does.
  */
 function swapSome(values: Uint8Array, from: number, words: Uint32Array, places: Uint32Array): void {
   const total = values.length;

@@ -106,7 +106,10 @@ function latency(commits: Commits): Latency {
   };
 }
 
-/** Returns the key of an event. All watchers of a party get the same text, so each text is parsed only once. */
+/**
+ * Returns the key of an event in `Commits`. All watchers of a party get the same text, and `latency` parses each text
+ * only once.
+ */
 function nameOf(data: string): string {
   const { name, version } = JSON.parse(data);
   return `${name}@${version}`;

@@ -140,7 +140,7 @@ export function fulfillment(provider: DevParty, requisition: string) {
 }
 
 export interface Copies {
-  /** The start of the hashed IDs. It distinguishes these copies from all others. */
+  /** The start of the texts whose hashes are the IDs of the copies. It distinguishes these copies from all others. */
   prefix: string;
   count: number;
   /** Copies only the first provider's requisition. */

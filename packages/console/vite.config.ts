@@ -1,5 +1,5 @@
 /**
- * Builds the console into `dist/web`: file names contain hashes, nothing is inline, and a list names the SHA-256 of
+ * Builds the console into `dist/web`: file names contain hashes, nothing is inline, and a list contains the SHA-256 of
  * every file.
  */
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Tests the instruments that the harnesses use. If an instrument misses an error, the harnesses miss it too. */
+/**
+ * Tests the tools that the harnesses use, such as the token corpus and the search for secrets. If a tool misses an
+ * error, the harnesses miss it too.
+ */
 import { openApiDocument } from '@measurement-exchange/contract';
 import { makeKey } from '@measurement-exchange/testkit/issuer';
 import fc from 'fast-check';

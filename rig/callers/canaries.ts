@@ -191,7 +191,10 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
   };
 }
 
-/** The principal that a valid token names; H12 tests invalid tokens. */
+/**
+ * Returns the principal that a token names, even if the token is invalid. The harness H12 tests that invalid tokens are
+ * rejected.
+ */
 function principalOf(token: string): string {
   try {
     return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).mex_principal;

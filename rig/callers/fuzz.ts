@@ -36,7 +36,7 @@ const SHRUNK_FINDINGS = 5;
 interface FuzzOptions {
   /** The number of requests. By default the scale decides. */
   requests?: number;
-  /** This text is put into all bytes that are secret. */
+  /** The mark that is put into all secret bytes, such as ciphertexts. */
   canary?: string;
   onNonce?: (nonce: bigint) => void;
   listener?: Listener;

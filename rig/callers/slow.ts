@@ -1,6 +1,6 @@
 /**
- * H14: slow clients, giant requests and hostile descriptor sets. They may delay the requests of a healthy client only a
- * little.
+ * H14: slow clients, giant requests and hostile descriptor sets. They must not delay the requests of a healthy client
+ * for long.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -17,8 +17,8 @@ import { SMUGGLED, smuggle } from './smuggling.ts';
 export const h14: Harness = {
   id: 'H14',
   title: 'slow and giant clients and descriptor sets beside a healthy client',
-  // Use the default rate limits, because they protect the healthy client. `packages/exchange/test/hostile` tests each
-  // nuisance alone.
+  // Use the rate limits that an exchange has by default, because they protect the healthy client.
+  // `packages/exchange/test/hostile` tests each nuisance alone.
   run: (context) =>
     withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>
       bother(context, world),
@@ -195,7 +195,7 @@ async function open(world: World, count: number, first: string | Buffer, deaf = 
 const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
-/** Sends giant requests. The exchange must not read them to their end or hold their connection. */
+/** Sends giant requests. The exchange must not read them to their end, and must close their connections within 30 s. */
 async function giants(world: World, { seconds }: Sizes): Promise<number> {
   const { url } = world.exchanges[0]!;
   const { name, token } = nuisanceOf(world);
@@ -296,7 +296,10 @@ async function descriptorSets(world: World, { seconds }: Sizes): Promise<number>
     base64(chain(8_000)),
   ];
   let count = 0;
-  /** Returns the response body. Returns undefined if the exchange rejected the request, which is allowed. */
+  /**
+   * Returns the response body if the status is 200, and undefined otherwise. The statuses in `wanted` and 429 are
+   * allowed, too.
+   */
   const send = async (who: string, method: string, path: string, descriptorSet?: string, wanted = [200]) => {
     count++;
     const reply = await world.call(0, who, method, path, descriptorSet && { descriptorSet });

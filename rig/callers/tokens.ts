@@ -26,8 +26,8 @@ export const h12: Harness = {
 const CONNECTIONS = 8;
 
 /**
- * `good` is the status of the response to a valid token. It is 400 for the POST, whose body is empty, because the
- * exchange reads a body only after it has accepted the token.
+ * `good` is the status of the response to a valid token. The exchange checks the token before it reads the body. The
+ * empty body of the POST therefore gets 400 with a valid token, and 401 with an invalid token.
  */
 const ENDPOINTS = [
   { method: 'GET', path: 'whoami', good: 200 },

@@ -11,7 +11,7 @@ export const MAXIMUM_FREQUENCY = 5;
 /** How often a provider reached each VID. */
 export type Audience = Map<number, number>;
 
-/** Draws a part of the population that overlaps with the other providers' parts. */
+/** Draws a part of the population, with a frequency for each person. The parts of two providers usually overlap. */
 export function drawAudience(random: Random): Audience {
   const [first, size] = [1 + random.int(PEOPLE / 3), 500 + random.int(PEOPLE / 3)];
   return new Map(Array.from({ length: size }, (_, i) => [first + i, 1 + random.int(4)]));

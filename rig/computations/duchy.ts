@@ -1,6 +1,6 @@
 /**
- * One duchy: a process with the HTTP server and the herald, and processes that run only mills. They share the duchy's
- * own database.
+ * One duchy. One process has the HTTP server and the herald, which follows the duchy's computations at the exchange.
+ * The other processes run only mills, which compute the stages. All processes share the duchy's own database.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -24,7 +24,7 @@ export interface ComputationFact {
   role: DuchyRole;
   stage: string;
   outcome: string | null;
-  /** True if the lease ends later than the longest allowed lease. */
+  /** True if the lease has more time left than the longest allowed lease. */
   isTooLong: boolean;
   /** Milliseconds since the lease ended without a new owner. */
   abandonedMs: number;
@@ -66,7 +66,7 @@ export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyF
   return { stored, computations };
 }
 
-/** Reads the facts of one computation. */
+/** Reads the rows that the duchy stored for one computation. */
 export async function storedOf(duchy: Duchy, computation: string): Promise<StoredFact[]> {
   return duchy.query(`${STORED} WHERE computation = $1`, [computation]);
 }

@@ -28,7 +28,7 @@ export const SHUFFLE: Family = {
   }),
 };
 
-/** Little noise and small sketches, so that stages are short. */
+/** Privacy parameters that need little noise, so that the stages are short. */
 const HIDING = { epsilon: 1, delta: 1e-5 };
 
 /** The reach-only protocol computes reach, and the full protocol computes frequencies. */

@@ -59,8 +59,8 @@ export async function startProviders(
           world.violations.add(`${event.requisition} was refused: ${event.justification}, ${event.message}`);
         },
       });
-      // Wait for the first round of each agent, because a consumer can ask only providers that the exchange knows to
-      // take part.
+      // Wait for the first round of each agent, in which the agent tells the exchange the protocols that it supports.
+      // Before that, a consumer cannot use these protocols with the provider.
       await agent.once();
       running.push(agent.run(stopping.signal));
       return { name, eventGroup: created.name!, audience };

@@ -16,7 +16,10 @@ import type { ComputationWorld } from './world.ts';
 /** The number of measurements that run in parallel. */
 const LANES = 4;
 const POLL_MS = 200;
-/** The longest time for a measurement under kills. A failed stage waits up to 10 s, and each kill may fail it again. */
+/**
+ * The maximum duration of a measurement under kills. A failed stage waits up to 10 s for its next attempt, and each
+ * kill can make an attempt fail.
+ */
 const LONGEST_MS = 10 * 60_000;
 /**
  * The tolerated deviation of a noisy figure in standard deviations. A correct figure exceeds it less than once in 10^8.

@@ -29,7 +29,7 @@ const PAUSE_MS = 500;
 const STALL_MS = 5_000;
 /** A mill whose database was down for a long time may wait for up to half a minute before it looks for work again. */
 const TAKEN_WITHIN_MS = 35_000;
-/** The maximum number of failed looks in a row while PostgreSQL is not being killed. */
+/** If this many looks in a row fail although PostgreSQL was not killed, the failures are a violation. */
 const MAX_FAILURES = 20;
 
 interface Look {
@@ -202,7 +202,7 @@ export class Witness {
     return true;
   }
 
-  /** Secrets are deleted with the computation. All other rows must remain. */
+  /** Secrets are deleted when the computation ends. All other rows must remain. */
   private requireNothingLost(id: string, facts: Map<Duchy, DuchyFacts>): void {
     const stored = new Set(
       [...facts].flatMap(([{ name }, rows]) =>

@@ -126,7 +126,10 @@ async function failOver({ tally }: World, pair: Pair): Promise<void> {
   await pair.addStandby();
 }
 
-/** Holds open a transaction that has an ID. The feed must delay later commits until this transaction ends. */
+/**
+ * Holds open a transaction that has an ID. The feed must not show the changes of later transactions until this
+ * transaction ends.
+ */
 async function holdHorizon({ postgres }: World): Promise<void> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();

@@ -82,7 +82,7 @@ export class Watcher {
     }
   }
 
-  /** Reads one event of the stream. Comments have no data. */
+  /** Reads one event of the stream. Ignores comments, which have no data. */
   private take(event: string): void {
     const field = (name: string) =>
       event

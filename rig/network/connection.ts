@@ -103,8 +103,8 @@ export class Connection {
   }
 
   /**
-   * Acts as the host of the lost end after a restart, which resets the connection when it receives data. If the lost
-   * end is the client, the connection is always reset: even a server that only waits notices the loss through its
+   * Acts as the host of the lost end after the host has restarted. It resets the connection if data arrives. If the
+   * lost end is the client, the connection is always reset: even a server that only waits notices the loss through its
    * keepalive.
    */
   private remember(gone: 'client' | 'server'): void {

@@ -14,7 +14,7 @@ export type Fault =
   | { kind: 'down' }
   /**
    * One end is gone and the other end is not notified. Bytes from the other end are discarded while the fault lasts.
-   * After the fault, they are answered with a reset, as a restarted host would do. New connections work.
+   * After the fault, such bytes cause a reset, as from a restarted host. New connections work.
    */
   | { kind: 'halfOpen'; gone: 'client' | 'server' }
   /** PostgreSQL only. The COMMIT does not reach the server. */

@@ -43,7 +43,10 @@ export function readPostgres(): { toServer: Reader; toClient: Reader } {
   };
 }
 
-/** `typeBytes` is 0 for the startup message, which has no type byte before its length. */
+/**
+ * Returns a reader that splits the stream into messages. `typeBytes` is the number of type bytes before the length of a
+ * message: 0 for the startup message, and 1 for all later messages.
+ */
 function messages(
   opaque: () => boolean,
   typeBytes: () => number,

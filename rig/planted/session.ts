@@ -72,7 +72,7 @@ const vitest = await createVitest(
   },
 );
 await vitest.standalone();
-// Run no tests yet. This run only starts the database without a bug.
+// Run no tests yet. This call only starts the database, before any bug is planted.
 await vitest.runTestSpecifications([]);
 
 async function run(name: string): Promise<Report> {

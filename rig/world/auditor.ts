@@ -5,7 +5,10 @@ import type { Violations } from '../harness.ts';
 import type { Postgres } from './postgres.ts';
 
 const PAUSE_MS = 1_000;
-/** The maximum number of failures in a row. After a kill, the server needs a moment to release its connections. */
+/**
+ * If this many checks in a row fail, the failures are a violation. After a kill, the server needs a moment to release
+ * its connections.
+ */
 const MAX_FAILURES = 3;
 
 export class Auditor {

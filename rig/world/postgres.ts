@@ -8,8 +8,8 @@ import pg from 'pg';
 export type PostgresVictim = 'postmaster' | 'backend' | 'group';
 
 /**
- * After a kill of the postmaster, its child processes end within moments. A new server can start only when they have
- * ended.
+ * The maximum wait for a restart. After a kill of the postmaster, its child processes end within moments. A new server
+ * can start only when they have ended.
  */
 const RESTART_MS = 30_000;
 

@@ -6,7 +6,7 @@ import { MEX, SURROUNDINGS } from '@measurement-exchange/testkit/process';
 import type { PlantedBug } from '../planted/plant.ts';
 
 const HOOK = new URL('../planted/hook.ts', import.meta.url).href;
-/** Starting may take long on two cores, if ten other processes start at the same time. */
+/** The maximum time for a start. A start on two cores takes long if ten other processes start at the same time. */
 const START_MS = 180_000;
 const MAX_OUTPUT = 200_000;
 

@@ -4,8 +4,8 @@ import manifest from '../package.json' with { type: 'json' };
 import { paint } from './terminal/output.ts';
 
 /**
- * Functions that load the commands. Only needed commands are loaded, because loading all of them takes longer than running
- * most of them.
+ * Functions that load the commands. Only needed commands are loaded, because loading all of them takes longer than
+ * running most of them.
  */
 const COMMANDS = {
   demo: async () => (await import('./demo/command.ts')).demoCommand(),

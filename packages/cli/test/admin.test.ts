@@ -120,7 +120,7 @@ describe('mex admin certificates', () => {
     const [certificate] = (await mexJson('admin', 'certificates', 'list', name)).certificates;
     await mex('admin', 'certificates', 'revoke', certificate.name, '--hold');
     expect(await list()).toContain('HOLD');
-    // The exchange replies "retry" until it has changed all open measurements that relied on the certificate to FAILED.
+    // The exchange replies "retry" until all open measurements that relied on the certificate have the state FAILED.
     await vi.waitFor(() => mex('admin', 'certificates', 'release', certificate.name), 90_000);
     expect(await list()).toContain('VALID');
     await mex('admin', 'certificates', 'revoke', certificate.name);

@@ -124,8 +124,8 @@ it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
 
 it('an outdated Node can parse the file that names the version it needs', async () => {
   const text = await readFile(new URL('../src/mex.mjs', import.meta.url), 'utf8');
-  // Parsing the file as a script rejects newer syntax: static imports and top-level await. import.meta is older, so it
-  // is replaced.
+  // Parse the file as a script, which cannot contain static imports or a top-level await. A script cannot contain
+  // import.meta either, but outdated versions of Node can parse it in a module. Therefore, replace it first.
   expect(() => new Script(text.replace('import.meta.url', '""'))).not.toThrow();
   expect(text).toContain('Install Node 24');
 });
@@ -158,7 +158,7 @@ it.each([
   expect(JSON.parse(err)).toMatchObject(matching(expected) as object);
 });
 
-/** Returns a copy of an expected value in which each regular expression matches a text. */
+/** Returns a copy of an expected value, in which each regular expression is replaced with a matcher for strings. */
 function matching(value: unknown): unknown {
   if (value instanceof RegExp) return expect.stringMatching(value);
   if (Array.isArray(value)) return value.map(matching);

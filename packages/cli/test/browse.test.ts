@@ -388,7 +388,7 @@ describe('mex certificates and mex whoami', () => {
     );
     await run('certificates', 'revoke', name!.split('/').at(-1)!, '--hold', '--as', 'globex');
     expect((await run('certificates', 'get', id, '--as', 'globex')).out).toMatch(/state +HOLD/);
-    // The exchange replies "retry" until it has changed all open measurements that relied on the certificate to FAILED.
+    // The exchange replies "retry" until all open measurements that relied on the certificate have the state FAILED.
     await vi.waitFor(
       async () =>
         expect((await run('certificates', 'release-hold', name!, '--as', 'globex')).error).toBeUndefined(),

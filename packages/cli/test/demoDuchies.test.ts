@@ -415,7 +415,7 @@ it.runIf(isStress)(
   },
 );
 
-// This test starts four more processes, so it runs only in the stress lane. Outside the stress lane, duchy.test.ts
+// This test starts four more processes, so it runs only in `npm run stress`. Outside of `npm run stress`, duchy.test.ts
 // tests a duchy that ends with its parent, and serve.test.ts tests an exchange that is killed.
 it.runIf(isStress)('ends them when it is killed, and finds everything again at the next start', async () => {
   const before = await duchies();

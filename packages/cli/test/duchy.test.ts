@@ -224,7 +224,7 @@ it('runs several processes on one database, with the key that it was first used 
   await database.drop();
 });
 
-// This test runs only in the stress lane, because demoDuchies.test.ts tests three demo duchies beside an embedded
+// This test runs only in `npm run stress`, because demoDuchies.test.ts tests three demo duchies beside an embedded
 // database.
 it.runIf(isStress)(
   'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',

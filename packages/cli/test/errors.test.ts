@@ -211,7 +211,7 @@ it.each(ANSWERS)('%s: every command says so, and ends with 1', async (what, give
   if (given === undefined) vi.stubEnv('MEX_URL', away);
   else answer = given;
   for (const [i, [principal, ...args]] of COMMANDS.entries()) {
-    // Outside the stress lane, try each response with only every third command. A different third is used for each
+    // Outside of `npm run stress`, try each response with only every third command. A different third is used for each
     // response, so every command is still tried with several responses.
     if (!isStress && (i + turn) % 3 !== 0) continue;
     known = given === undefined || args[0] === 'whoami' ? {} : { whoami: whoIs(principal) };

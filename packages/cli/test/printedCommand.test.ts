@@ -66,8 +66,8 @@ describe('the command that mex measure --no-wait prints', () => {
     );
   });
 
-  // This test starts two more processes, so it runs only in the stress lane. The tests below cover the program name and
-  // words that need quotes.
+  // This test starts two more processes, so it runs only in `npm run stress`. The tests below cover the program name
+  // and words that need quotes.
   it.runIf(isStress)(
     'runs for an imported identity whose folder has a space, with mex on the PATH, a root and an address',
     async () => {

@@ -167,7 +167,7 @@ describe('mex provider run --as', () => {
   });
 });
 
-// Run this only in the stress lane, because the agent computes until it is stopped. hostileFilters.test.ts and
+// Run this only in `npm run stress`, because the agent computes until it is stopped. hostileFilters.test.ts and
 // evaluator.test.ts of the SDK test the cost of filters.
 describe.runIf(isStress)('mex provider run and a hostile consumer', () => {
   it('serves the others and stops when told, whatever a filter costs', async () => {

@@ -9,7 +9,10 @@ type Treatment = 'PASS' | 'CUT' | 'PAGE';
 
 export interface Proxy {
   url: string;
-  /** Cuts every open connection, and handles requests in this way from now on. */
+  /**
+   * Cuts every open connection. From now on, calls `treatment` with the path of each request, and treats the request
+   * accordingly.
+   */
   treat: (treatment: (path: string) => Treatment) => void;
   /** The number of requests that were cut since the last call of `treat`. */
   cut: number;

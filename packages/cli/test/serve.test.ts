@@ -80,7 +80,7 @@ describe('mex serve --dev', () => {
     await expect(stat(pidFile)).rejects.toThrow('ENOENT');
   });
 
-  // This test runs only in the stress lane, because an earlier test starts from the same data after kill -9.
+  // This test runs only in `npm run stress`, because an earlier test starts from the same data after kill -9.
   it.runIf(isStress)('starts from the same data', async () => {
     const { certificate } = (await readDev()).dataProviders[0];
     await startAgain();

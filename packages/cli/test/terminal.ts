@@ -1,7 +1,9 @@
-/** Makes standard error look like a terminal. */
+/** Makes standard error look like a terminal, and computes the lines that a terminal would display. */
 import { onTestFinished } from 'vitest';
 
-/** The change lasts until the end of the current test, when the original value is restored. */
+/**
+ * Makes standard error look like a terminal until the end of the current test, and then restores its original value.
+ */
 export function asTerminal(): void {
   const { isTTY } = process.stderr;
   process.stderr.isTTY = true;

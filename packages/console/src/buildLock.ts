@@ -1,4 +1,4 @@
-/** Lets one process at a time build the console, because several may start at the same time. */
+/** Lets only one process at a time build the console, because several processes may start at the same time. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 
 /**

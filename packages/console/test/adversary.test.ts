@@ -1,6 +1,6 @@
 /**
- * An exchange serves an altered copy of the console that sends everything it can read to the exchange. If a party uses
- * `mex console` in the same browser, the altered copy must not get its keys or questions.
+ * An exchange serves an altered copy of the console. The copy sends everything that it can read to the exchange. If a
+ * party uses `mex console` in the same browser, the altered copy must not get the party's keys or questions.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -20,7 +20,10 @@ const SHARES: Record<string, number> = {
   ...{ '18-34': 0.36, '35-54': 0.34, '55+': 0.3 },
   ...{ F: 0.54, M: 0.46 },
 };
-/** The number of people in each combination of Streamly (1), Chirper (2) and Dailynews (4). */
+/**
+ * The number of people that each combination of publishers reached. The index is a bit mask: Streamly is 1, Chirper is
+ * 2, and Dailynews is 4.
+ */
 const PEOPLE = [0, 131_570, 76_439, 63_788, 41_422, 33_889, 19_688, 12];
 const PER_PERSON = 1.5;
 

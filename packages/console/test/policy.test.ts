@@ -27,7 +27,10 @@ import type { Role } from '../src/session/roles.ts';
 const c = useConsole({ exchange: { demoDuchies: true } });
 
 const idOf = (name: string) => name.split('/').at(-1)!;
-/** Paths of existing resources. A key is a page's path with a parameter, optionally after the role and a space. */
+/**
+ * Paths of existing resources. A key is the path pattern of a page, such as `/requests/$id`. A key can begin with a
+ * role and a space.
+ */
 const EXAMPLES: Record<string, string[]> = { '/parties/$kind/$id': ['/parties/dataProviders/streamly'] };
 
 beforeAll(async () => {

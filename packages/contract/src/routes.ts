@@ -1,6 +1,7 @@
 /**
- * The table of all routes: every operation with its path, schemas and allowed callers. The exchange serves these routes,
- * clients call them, and the OpenAPI document is generated from them. A route without `access` does not compile.
+ * The table of all routes: every operation with its path, schemas and allowed callers. The exchange serves these
+ * routes, clients call them, and the OpenAPI document is generated from them. A route without `access` does not
+ * compile.
  */
 
 import { API_KEY_ROUTES } from './routes/apiKeys.ts';

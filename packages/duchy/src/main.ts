@@ -50,8 +50,8 @@ export interface RunningDuchy {
 
 const REMOVE_EVERY_MS = 10 * 60_000;
 /**
- * The number of database connections for the HTTP server and the herald. Each mill needs two more: one to store data, and
- * one to renew the lease.
+ * The number of database connections for the HTTP server and the herald. Each mill needs two more: one to store data,
+ * and one to renew the lease.
  */
 const CONNECTIONS = 8;
 

@@ -32,7 +32,7 @@ export interface Accepting {
    */
   duchy: Duchy;
   stranger: Identity;
-  /** A reach measurement of two providers, with a key for the result. */
+  /** The spec of a reach measurement of two providers. It has the consumer's key for encrypting the result. */
   spec: SpecInit;
   /** Two requisitions. Alpha receives the upload for one, and beta for the other. */
   requisitions: Computation['requisitions'];

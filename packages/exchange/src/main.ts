@@ -94,8 +94,8 @@ export async function start(
   let tokens: TokenVerifier | undefined;
   const pipeline = new Pipeline({
     exchange,
-    // `tokens` is set later, because in development mode the issuer's address is known only when the server is listening.
-    // Until then, every request with a token gets an error that asks the caller to retry.
+    // `tokens` is set later, because in development mode the issuer's address is known only when the server is
+    // listening. Until then, every request with a token gets an error that asks the caller to retry.
     tokens: {
       verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
       recall: (token) => tokens?.recall(token),

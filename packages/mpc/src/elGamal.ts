@@ -1,5 +1,6 @@
 /**
- * Entry point for ElGamal encryption over P-256, on batches of compressed points. Protocols with encrypted sketches use it.
+ * Entry point for ElGamal encryption over P-256, on batches of compressed points. Protocols with encrypted sketches use
+ * it.
  */
 export { POINT_BYTES, PointError } from './curve/affine.ts';
 export { BATCH, Curve } from './curve/curve.ts';

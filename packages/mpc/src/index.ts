@@ -1,6 +1,6 @@
 /**
- * Entry point for differential privacy. Computes the noise that a result needs, draws the noise, and computes the privacy
- * cost and the error of a result.
+ * Entry point for differential privacy. Computes the noise that a result needs, draws the noise, and computes the
+ * privacy cost and the error of a result.
  */
 
 export type { MpcRelease } from './privacy/countCost.ts';

@@ -1,4 +1,7 @@
-/** Honest answers to the report of `docs/examples/campaign.yaml`: weeks, groups and overlaps of three publishers. */
+/**
+ * Tests the correction of the report in `docs/examples/campaign.yaml` if all answers are honest. The report has weeks,
+ * groups and overlaps of three publishers.
+ */
 import { readFile } from 'node:fs/promises';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { expect, test } from 'vitest';
@@ -65,8 +68,8 @@ test('the p-value of the fit is uniform if everybody answers honestly', async ()
     const share = values.filter((p) => p < bound).length / runs;
     if (isStress) console.log(`R5 campaign: ${share.toFixed(4)} of ${runs} p-values are below ${bound}`);
     const error = Math.sqrt((bound * (1 - bound)) / runs);
-    // Allow another 2 / runs. If there are few runs, the share of p-values below a small bound, such as 1 in 1,000, is
-    // not normally distributed.
+    // Allow an additional difference of 2 / runs. With few runs, the share of p-values below a small bound, such as 1
+    // in 1,000, is not normally distributed.
     expect(Math.abs(share - bound), `below ${bound}`).toBeLessThanOrEqual(4 * error + 2 / runs);
   }
 });

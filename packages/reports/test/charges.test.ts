@@ -194,7 +194,7 @@ describe('charges', () => {
     expect(groups.plan.needs).toHaveLength(12);
     expect(groups.charges).toEqual(one.charges);
     for (const { params } of groups.plan.needs) expect(params.epsilon).toBe(1);
-    // Without the population, the groups may overlap, so one person may be in all of them.
+    // Without subpopulations, the planner assumes that groups overlap: one person could be in all of them.
     const definition = definitionOf(1, {
       groups: { some: { by: ['sex'] } },
       figures: [{ metric: 'reach', of: ['a'], groups: 'some' }],

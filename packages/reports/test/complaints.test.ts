@@ -188,7 +188,7 @@ describe('complaints', () => {
     expect(exclusiveReach(report, 'a', { period })!.value).toBe(800);
     const [, distribution] = report.figures;
     const impressions = report.figures.at(-1) as { value: number; interval: [number, number] };
-    // The number of people at each frequency is rounded, so a sum of several may differ by one.
+    // The number of people at each frequency is rounded, so the sum of several such numbers can be off by one.
     const orMore = distribution!.frequencies!.map(({ orMore }) => orMore.value);
     for (const [i, people] of [2000, 1000, 400].entries())
       expect(Math.abs(orMore[i]! - people)).toBeLessThanOrEqual(1);

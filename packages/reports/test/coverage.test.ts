@@ -152,7 +152,8 @@ describe('95 % intervals cover, and the correction never adds error', () => {
             `mean ${mean.toFixed(4)}, RMSE ${errors}, alarms ${alarms}`,
         );
       }
-      // A few runs do not show the coverage of one figure, so only the mean over all figures is judged.
+      // Without stress, there are too few runs to judge the coverage of each figure, so judge only the mean over all
+      // figures.
       const least = isStress ? LEAST : LEAST - 3 * Math.sqrt((LEAST * (1 - LEAST)) / RUNS);
       expect(isStress ? lowest : mean, `${name}: coverage of ${figure}`).toBeGreaterThanOrEqual(least);
       expect(rmse[0], `${name}: corrected against raw error`).toBeLessThanOrEqual(

@@ -44,7 +44,8 @@ async function randomPlan(random: Random): Promise<Plan> {
     sets: { all: names.join(' | '), common: names.join(' & '), rest: `a - (${names.slice(1).join(' | ')})` },
     groups: { age: { by: ['age'] }, both: { by: ['age', 'sex'] } },
     figures: randomFigures(random, segments),
-    // Use a budget in ε, because planning is then fast. A budget in ρ would need a search for the noise of each part.
+    // Use a budget in ε, because planning is then fast. With a budget in ρ, the planner searches for the noise of each
+    // need.
     budget: { epsilon: 2, delta: 1e-6 },
   });
   const surroundings = surroundingsOf('honestMajorityShareShuffle', {
@@ -54,7 +55,7 @@ async function randomPlan(random: Random): Promise<Plan> {
   return planReport(requireDefinition(definition), surroundings);
 }
 
-/** Returns random answers that contradict each other. */
+/** Returns a random answer to a need. The random answers to different needs contradict each other. */
 function wildAnswer(planned: PlannedNeed, random: Random): Answer {
   const people = below(random, random.next() < 0.1 ? 2 * POPULATION : 300);
   const told = answer(planned, people, random, POPULATION);
@@ -125,7 +126,10 @@ describe('identities', () => {
     if (isStress) console.log(`R3 all identities hold in ${rounds(10_000)} reports`);
   });
 
-  /** Bounds that connect impressions with reaches are tight, so these corrections are the hardest to compute. */
+  /**
+   * Answers whose impressions contradict the reaches. The bounds that connect impressions with reaches are tight, so
+   * these answers are the hardest to correct.
+   */
   const contradictions: { of: string; values: number[]; more: Partial<FigureRequest> }[] = [
     {
       of: 'frequencies',

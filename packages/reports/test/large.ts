@@ -54,7 +54,7 @@ export const SMALLER: typeof LARGE = [
   ],
 ];
 
-/** Definitions, each with the seconds that its correction may take. */
+/** Definitions, each with the maximum number of seconds for its correction. */
 export const LARGE: [name: string, seconds: number, definition: ReportDefinition][] = [
   ['8 segments × total', 1, definitionOf(8, { sets: all(8), figures: [{ metric: 'reach', of: ['all'] }] })],
   ['4 segments × 13 weeks × 6 groups', 10, quarter([{ ...weekly, groups: 'ageBySex' }])],
@@ -75,8 +75,8 @@ const random = seeded(8);
 const ATOMS = Array.from({ length: 256 }, (_, atom) => (atom === 0 ? 0 : Math.floor(random.next() * 3000)));
 
 /**
- * Returns the true reach for a need. It is proportional to the number of weeks. Each group has a fixed share of the
- * people, and the total is the sum of the groups.
+ * Returns the true reach for a need. The reach is proportional to the number of weeks. Each group has a fixed share of
+ * the people, and the total is the sum of the groups.
  */
 function truthOf({ need: { period, group }, union }: PlannedNeed, segments: number): number {
   const weeks = (Date.parse(period.end) - Date.parse(period.start)) / WEEK_MS;

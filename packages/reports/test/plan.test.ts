@@ -103,7 +103,7 @@ describe('definition', () => {
     // Clocks skip from 0:00 to 1:00 on the first day, and repeat 0:00 to 1:00 on the second.
     ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
     ['America/Havana', '2026-11-01', '2026-11-01T04:00:00Z'],
-    // Clocks skip from 0:00 to 1:00, east of UTC.
+    // Clocks skip from 0:00 to 1:00, in a time zone east of UTC.
     ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00Z'],
   ] as const)('a day starts after the midnight that clocks skip: %s, %s', ([timeZone, start, instant]) => {
     expect(periodsOf({ start, end: '2026-12-01', timeZone }, 'total')[0]!.start).toBe(instant);

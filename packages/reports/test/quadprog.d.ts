@@ -1,5 +1,7 @@
 declare module 'quadprog' {
-  /** All arrays start at index 1. Minimizes ½ x'Dx − d'x subject to A'x ≥ b; the first `meq` constraints are equalities. */
+  /**
+   * All arrays start at index 1. Minimizes ½ x'Dx − d'x subject to A'x ≥ b; the first `meq` constraints are equalities.
+   */
   export function solveQP(
     D: number[][],
     d: number[],

@@ -1,6 +1,6 @@
 /**
- * Checks the endpoints of duchies, which the exchange supplies. Without these checks, the exchange's operator could make
- * providers or duchies connect to services on their own private networks, or send data unencrypted.
+ * Checks the endpoints of duchies, which the exchange supplies. Without these checks, the exchange's operator could
+ * make providers or duchies connect to services on their own private networks, or send data unencrypted.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';

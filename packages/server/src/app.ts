@@ -69,8 +69,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     // Respond normally to requests on open connections while the server is stopping. Fastify would send a 503 without a
     // body.
     return503OnClosing: false,
-    // One handler serves all API requests and reads the raw path, because Fastify's router would decode `%2F` and `%3A`.
-    // A URL that is not a path becomes `/`, and framingError rejects it.
+    // One handler serves all API requests and reads the raw path, because Fastify's router would decode `%2F` and
+    // `%3A`. A URL that is not a path becomes `/`, and framingError rejects it.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
     // Fastify runs no hooks for a URL that its router cannot parse. So this function does the work of the onRequest and
     // onResponse hooks.

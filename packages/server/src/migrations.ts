@@ -1,4 +1,6 @@
-/** Applies numbered SQL files in order, each in its own transaction. A file must never change once it has been applied. */
+/**
+ * Applies numbered SQL files in order, each in its own transaction. A file must never change once it has been applied.
+ */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
@@ -43,8 +45,8 @@ export async function schemaState(client: pg.ClientBase, known: Migration[]): Pr
 }
 
 /**
- * Applies pending migrations and returns their names. Throws an error with `foreignMessage` if a different version
- * migrated the database.
+ * Applies pending migrations and returns their names. If a different version has migrated the database, throws an Error
+ * with the message that `foreignMessage` returns.
  */
 export async function applyMigrations(
   client: pg.ClientBase,

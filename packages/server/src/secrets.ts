@@ -7,8 +7,9 @@ const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
 /**
- * Encrypts ("seals") values with AES-256-GCM. A sealed value has the nonce, the ciphertext, and the tag. `place` is where
- * the value is stored, such as a webhook's ID. A sealed value that is copied to another place cannot be decrypted.
+ * Encrypts ("seals") values with AES-256-GCM. A sealed value has the nonce, the ciphertext, and the tag. `place` is
+ * where the value is stored, such as a webhook's ID. A sealed value that is copied to another place cannot be
+ * decrypted.
  */
 export class Secrets {
   private readonly key: Uint8Array;

@@ -6,7 +6,7 @@ const string = () => text(4096, 1);
 export const SignIn = object({
   issuer: string(),
   clientId: string(),
-  /** A file that contains only the client's secret. It is read again for each token request. */
+  /** The path of a file that contains only the client's secret. The file is read again for each token request. */
   clientSecretFile: string(),
   /** Optional parameters of the token request. Some issuers require them. */
   scope: optional(string()),

@@ -1,4 +1,7 @@
-/** Loads OpenTelemetry only if its environment variables turn it on. Otherwise, `telemetry` stays undefined. */
+/**
+ * The telemetry of this process. Only `startTelemetry` loads OpenTelemetry. Call it only if `isTelemetryOn` returns
+ * true. Otherwise, `telemetry` stays undefined.
+ */
 import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
 export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTelemetry/spans.ts';

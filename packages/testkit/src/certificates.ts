@@ -13,8 +13,8 @@ export interface NewCertificate {
 }
 
 /**
- * Creates a certificate with a random serial number, so two certificates of one key differ. `extensions` replace the
- * key identifier.
+ * Creates a certificate with a random serial number, so two certificates of one key differ. By default, its only
+ * extension is the subject key identifier. If `extensions` is given, the certificate has those extensions instead.
  */
 export async function newCertificate(
   keys?: CryptoKeyPair,

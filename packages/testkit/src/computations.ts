@@ -59,7 +59,7 @@ export interface ComputationWorld extends ReturnType<typeof castOf> {
    * Creates a measurement whose parameters are set and whose requisitions are fulfilled, so that the duchies compute.
    */
   createComputing(): Promise<Json>;
-  /** Returns the measurement's state, followed by the state of the computation at each duchy, without duplicates. */
+  /** Returns the state of the measurement, followed by the distinct states of its computation at the three duchies. */
   states(measurement: { name: string }): Promise<string[]>;
 }
 

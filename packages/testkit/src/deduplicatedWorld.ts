@@ -42,7 +42,7 @@ export interface DeduplicatedWorld {
   duchyNames: string[];
   acme: Party;
   providers: Party[];
-  /** The trusted roots: one root that all parties except the aggregator share, and the aggregator's own root. */
+  /** The trusted roots: the root of the consumer and the providers, and the aggregator's own root. */
   roots: [TrustedRoot, TrustedRoot];
   /** Runs a measurement to its end: providers and duchies do their steps, and the aggregator signs this result. */
   compute(measurement: string, result: ResultInit): Promise<void>;

@@ -27,7 +27,7 @@ const LEAKS = [
   new RegExp(`\\b${hostname()}\\b`),
 ];
 
-/** The maximum size of an error response, even if many fields were wrong. */
+/** The limit for the length of an error response in characters, even if many fields are wrong. */
 const MAX_BODY = 16 * 1024;
 
 /**

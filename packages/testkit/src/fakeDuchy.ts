@@ -61,7 +61,7 @@ export async function startFakeDuchy(): Promise<FakeDuchy> {
   return duchy;
 }
 
-/** Reads an upload. It must consist of exactly two parts and have the announced length. */
+/** Reads an upload. The body must consist of exactly two parts, and have the length that Content-Length states. */
 export async function receive(request: IncomingMessage): Promise<ReceivedUpload> {
   const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
   if (body.length !== Number(request.headers['content-length'])) throw new Error('content-length');
@@ -128,8 +128,8 @@ async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Expands a seed independently of the product: takes the needed number of bits from each byte of AES-256-CTR, and skips
- * values outside of the ring.
+ * Expands a seed without using the product's code: takes the needed number of bits from each byte of AES-256-CTR, and
+ * skips values outside of the ring.
  */
 function expand(seed: Uint8Array, count: number, modulus: number): number[] {
   const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));

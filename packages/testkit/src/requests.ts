@@ -94,7 +94,7 @@ export function fulfillment(provider: DevParty, requisition: { etag: string }, n
   };
 }
 
-/** A valid createReport request with these measurements, each under a random key. */
+/** A valid createReport request with these measurements. Each measurement gets a random key. */
 export function reportRequest(measurements: string[] = []) {
   return {
     sealedDefinition: {

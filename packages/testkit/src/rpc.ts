@@ -128,7 +128,7 @@ export function stockClient(
 }
 
 /**
- * Returns a consumer's request for reach in the form that the public reference tools use. By default, the first
+ * Returns a consumer's request to measure reach, in the form that the public reference tools use. By default, the first
  * provider's nonce is 1, the second's is 2, and so on.
  */
 export function createMeasurementRequest(consumer: DevParty, providers: DevParty[], nonces?: bigint[]) {

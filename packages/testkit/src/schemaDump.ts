@@ -2,8 +2,8 @@
 type Query = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 
 /**
- * Each query below returns a column `name`, which sorts the rows, and a column `text`, which is printed. NOT NULL
- * is printed with each table's columns, because only PostgreSQL 18 lists it as a constraint.
+ * Each query below returns a column `name`, which sorts the rows, and a column `text`, which is printed. NOT NULL is
+ * printed with each table's columns, because PostgreSQL before version 18 does not list it as a constraint.
  */
 const TABLES = `
   SELECT c.relname AS name, format(E'CREATE TABLE %s (\\n%s\\n);', c.relname, concat_ws(E',\\n', columns.list, constraints.list)) AS text

@@ -50,7 +50,7 @@ export async function shareMeasurement(
   const log = (select: string) =>
     `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
      ${select};`;
-  // Send all statements as one query without parameters, because PostgreSQL runs such a query as one transaction.
+  // Send all statements in one query. PostgreSQL accepts several statements in a query only if it has no parameters.
   await database.query(`
     BEGIN;
     UPDATE measurements SET protocol = '${protocol}',

@@ -20,7 +20,7 @@ export interface StockParty {
   encryptionPrivateKey: Uint8Array;
 }
 
-/** Signs a serialized message. The message is written twice: in the Any, and in `data` for older readers. */
+/** Signs a serialized message. The message is written twice: in `message`, an Any, and in `data` for older readers. */
 export function signed(stock: Stock, type: string, message: Message, { privateKeyPem }: StockParty): Message {
   const value = stock.encode(type, message);
   return {

@@ -30,7 +30,7 @@ export interface Plan {
   twists: Twist[];
 }
 
-/** A row of the routes table with its entry in the OpenAPI document. */
+/** An entry of the routes table, with its row of the rights matrix and its entry in the OpenAPI document. */
 export interface Operation {
   route: Route;
   row: Row;
@@ -39,7 +39,7 @@ export interface Operation {
   methods: string[];
   /** Output-only fields of the body, which a caller may send back. The exchange ignores their values. */
   ignored: Set<string>;
-  /** All operations. */
+  /** All operations, including this one. */
   siblings: readonly Operation[];
 }
 
@@ -209,7 +209,8 @@ function speakerOf({ operation, speaker }: Plan, { speakers }: State): Speaker {
 }
 
 /**
- * Returns the resource that the path names, its parent if the path names a collection, or '' if the path names neither.
+ * Returns the name of the resource in the path. For the path of a collection, returns the name of the collection's
+ * parent. Returns '' if the path contains no resource.
  */
 function resourceOf({ operation, speaker: { right }, target }: Plan, state: State, speaker: Speaker): string {
   const parts = operation.route.path.split('/').map((part) => (part.startsWith('{') ? '*' : part));

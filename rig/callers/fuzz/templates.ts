@@ -12,7 +12,7 @@ export interface Filled {
   /** The resource in the path, if the template chose it. */
   name?: string;
   body: Record<string, unknown>;
-  /** The nonces by provider: all of them for a create, only the provider's own for a fulfillment. */
+  /** The nonces by provider. A create request has all of them, and a fulfillment has only the provider's own. */
   nonces?: Map<string, bigint>;
 }
 

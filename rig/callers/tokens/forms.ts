@@ -64,8 +64,8 @@ export function badSchemes(good: string): Record<string, string> {
 }
 
 /**
- * A token whose signature is in standard base64. The signature must contain a character that differs in base64url. One
- * signature in twenty has no such character, so the loop tries again.
+ * A token whose signature is in standard base64. The signature must contain a character that differs in base64url.
+ * About one signature in 15 has no such character, so the loop tries again.
  */
 function standardBase64({ key, claims }: Base): string {
   for (;;) {

@@ -46,7 +46,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: 'H11',
   },
   {
-    // With this bug, the exchange accepts a token that was issued for another service as well.
+    // With this bug, the exchange accepts a token that was issued both for this exchange and for another service.
     name: 'shared-audience-accepted',
     edits: [inExchange('auth/claims.ts', 'audiences.every(', 'audiences.some(')],
     foundBy: 'H12',
@@ -121,7 +121,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     foundBy: test('exchange/test/hostile/callers.test.ts', 'no principal'),
   },
   {
-    // With this bug, a party that registers another party's certificate first blocks its owner.
+    // With this bug, a party can register another party's certificate first, and then the owner cannot register it.
     name: 'certificate-unique-across-parties',
     edits: [
       inExchange('database/certificates.ts', 'WHERE party = $1 AND sha256', "WHERE $1 <> '' AND sha256"),

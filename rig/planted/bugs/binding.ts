@@ -96,7 +96,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: agentUploads('has a private endpoint in the settings'),
   },
   {
-    // With this bug, the exchange and the consumer can show one duchy a different specification.
+    // With this bug, the exchange and the consumer can show one duchy another specification than the other parties see.
     name: 'terms-of-keys-not-compared',
     edits: [
       inConsent('binding.ts', 'if (!equalBytes(found.termsSha256, expected.termsSha256)) {', 'if (false) {'),
@@ -181,7 +181,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: seed('a seed that its provider signed for'),
   },
   {
-    // With this bug, the worker that sends last can choose the seed of both workers.
+    // With this bug, the worker that sends last can choose the seed that both workers use.
     name: 'half-not-committed',
     edits: [
       inDuchy(

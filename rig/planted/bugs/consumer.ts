@@ -156,8 +156,8 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     foundBy: test('mpc/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
   },
   {
-    // With this bug, a typo in a filter creates a measurement that providers refuse, after other providers were charged
-    // for it.
+    // With this bug, a typo in a filter creates a measurement that some providers refuse. Other providers may already
+    // have charged their privacy budgets for the measurement.
     name: 'bad-filter-sent',
     edits: [
       inConsumer(

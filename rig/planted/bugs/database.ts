@@ -72,7 +72,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
     foundBy: 'H2',
   },
   {
-    // With this bug, a certificate may be revoked between the check and the commit.
+    // With this bug, a certificate can be revoked between the check and the commit.
     name: 'certificate-not-locked',
     edits: [
       inExchange('database/certificates.ts', 'id, pg_advisory_xact_lock_shared(', 'id, abs('),

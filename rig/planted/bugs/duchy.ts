@@ -95,7 +95,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     foundBy: test('duchy/test/stages/lies.test.ts', 'a key that the other worker did not sign'),
   },
   {
-    // With this bug, a duchy that was down never gets the message.
+    // With this bug, a duchy never gets a message that was sent while the duchy was down.
     name: 'sent-only-once',
     edits: [
       inDuchy(

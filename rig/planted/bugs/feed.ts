@@ -76,7 +76,7 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(`${TESTS}/changes.test.ts`, 'of a requisition whose measurement does not change'),
   },
   {
-    // With this bug, a row that was written two billion transactions ago looks as if it were written later.
+    // With this bug, a row that was written two billion transactions ago looks newer than the current transaction.
     name: 'old-rows-look-later',
     edits: [inExchange(VERSIONS, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
     foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),

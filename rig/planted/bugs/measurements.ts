@@ -70,7 +70,8 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     foundBy: test('exchange/src/domain/measurement.test.ts'),
   },
   {
-    // With this bug, a poller that continues from the last update time misses the change.
+    // With this bug, a change gets an earlier time than the change before it if the clock was set back. A poller that
+    // continues from the last update time then misses the change.
     name: 'time-steps-back',
     edits: [inExchange('domain/time.ts', 'if (now > previous) return now;', 'return now;')],
     foundBy: test('exchange/src/domain/time.test.ts'),

@@ -67,7 +67,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: LEDGER_TEST,
   },
   {
-    // With this bug, an update grants budget again that was already spent under the earlier version.
+    // With this bug, an update of the agent forgets earlier charges, so budget that was already spent can be spent
+    // again.
     name: 'update-forgets-spending',
     edits: [
       inProvider(

@@ -68,8 +68,8 @@ export function idIn(name: string): string {
 }
 
 /**
- * Creates a command for one of the caller's resources, such as `mex webhooks get <webhook>`. Users may type a name or an
- * ID.
+ * Creates a command for one of the caller's resources, such as `mex webhooks get <webhook>`. Users may type a name or
+ * an ID.
  */
 export function ownCommand<O extends CallOptions>(
   usage: string,
@@ -98,8 +98,8 @@ export interface ListOptions extends CallOptions {
 }
 
 /**
- * Creates a command that lists resources and has the option --limit. The caller must add an action that prints the
- * list.
+ * Creates a command that lists resources and has the option --limit. The code that calls this function must add an
+ * action that prints the list.
  */
 export function listCommand(usage: string, description: string): Command {
   return remote(usage, description).option('--limit <count>', 'the maximum number, or `all`', parseLimit, 50);

@@ -22,7 +22,9 @@ function wordRows(tree: Node[]): Row[] {
   return tree.map((node) => [node.path, [...node.commands, ...node.options]]);
 }
 
-/** Returns the possible values of options and arguments. The key is `path --option`, or `path 1` for the first argument. */
+/**
+ * Returns the possible values of options and arguments. The key is `path --option`, or `path 1` for the first argument.
+ */
 function valueRows(tree: Node[]): [key: string, values: Values][] {
   return tree.flatMap((node) => [
     ...node.options.flatMap(({ word, value }) =>
@@ -43,8 +45,8 @@ function shellValue(values: Values): string {
 }
 
 /**
- * Returns a shell command that prints the party names in dev.json. `sed` can extract them because each name is on its own
- * line.
+ * Returns a shell command that prints the party names in dev.json. `sed` can extract them because each name is on its
+ * own line.
  */
 const partyNames = (prefix: string) =>
   `sed -n 's|^ *"name": "\\('"${prefix}"'[^"]*\\)".*|\\1|p' "\${MEX_DATA_DIR:-.mex}/dev.json" 2>/dev/null`;

@@ -41,7 +41,8 @@ export interface Acting {
 }
 
 /**
- * Loads the demo party `as` or the party in the `identity` folder. Options that are not given come from the chosen profile.
+ * Loads the demo party `as` or the party in the `identity` folder. Options that are not given come from the chosen
+ * profile.
  */
 export async function loadCredentials(given: CredentialOptions): Promise<Acting> {
   const options = await withProfile(given);

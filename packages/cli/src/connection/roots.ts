@@ -6,9 +6,7 @@ import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createTrustStore, type TrustedRoot, type TrustStore } from '@measurement-exchange/sdk';
 import { readCertificates } from '../files/keyFiles.ts';
 
-/**
- * A file with roots. If `party` is undefined, the roots may issue certificates for every party that has no root of its own.
- */
+/** A file with roots. If `party` is undefined, the roots are trusted for every party that has no root of its own. */
 interface RootFile {
   path: string;
   party?: string;

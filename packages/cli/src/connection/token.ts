@@ -60,8 +60,8 @@ function profileToken(place: Place): Chosen['token'] | undefined {
 }
 
 /**
- * Returns a function that reads the current token of the demo party `as`, or of the operator. Throws if `baseUrl` is
- * not the address of the development exchange, or if the party does not exist.
+ * Returns a function that reads the current token of the demo party `as`. Without `as`, the function reads the token of
+ * the operator. Throws if `baseUrl` is not the address of the development exchange, or if the party does not exist.
  */
 function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'] {
   if (baseUrl !== dev?.baseUrl) {

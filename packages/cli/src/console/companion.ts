@@ -22,7 +22,8 @@ export type { CompanionOptions } from './companion/ledgers.ts';
 const DEFAULT_MATCHES = 20;
 
 /**
- * The companion's methods. Each method checks its input, which may be any JSON value, and throws only `CompanionFailure`.
+ * The companion's methods. Each method checks its input, which may be any JSON value, and throws only
+ * `CompanionFailure`.
  */
 export type Companion = {
   [M in CompanionMethod]: (input: unknown) => Promise<ReturnType<CompanionMethods[M]>>;

@@ -67,7 +67,7 @@ export class Guard {
     return `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict`;
   }
 
-  /** Throws unless the browser has opened a link. */
+  /** Throws unless the request has a session cookie, which a browser gets when it opens a one-time link. */
   checkCookie({ headers }: IncomingMessage): void {
     const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
     const secrets = cookies

@@ -1,4 +1,6 @@
-/** The server of `mex console`: the page's files, the forwarded API, and the companion, for one person on this machine. */
+/**
+ * The server of `mex console`: the page's files, the forwarded API, and the companion, for one person on this machine.
+ */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -53,8 +55,8 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
 }
 
 /**
- * Listens on a random loopback address if the system has several, as Linux and Windows do. Browsers send a host's cookies
- * to all of its ports, so on 127.0.0.1 other local servers would receive the console's cookie.
+ * Listens on a random loopback address if the system has several, as Linux and Windows do. Browsers send a host's
+ * cookies to all of its ports, so on 127.0.0.1 other local servers would receive the console's cookie.
  */
 async function listen(server: Server, port: number): Promise<string> {
   const own = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;

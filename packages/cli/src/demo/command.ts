@@ -55,7 +55,8 @@ async function demo(options: Options): Promise<void> {
     }
   }
   for (const path of [options.report, options.csv]) await requireWritable(path);
-  // The charts belong to the console, which is an optional package. Check that it is installed before measuring anything.
+  // The charts belong to the console, which is an optional package. Check that it is installed before measuring
+  // anything.
   const { renderReport } = await import('./report.ts').catch(missingConsole);
   const { renderCsv } = await import('./csv.ts');
   await using opened = new AsyncDisposableStack();

@@ -30,7 +30,9 @@ export function textOf({ what }: Figure): (value: number) => string {
   return what.startsWith('frequency') ? percent : count;
 }
 
-/** Returns whether the true value is inside the 95% interval, outside it, or more than five standard deviations away. */
+/**
+ * Returns whether the true value is inside the 95% interval, outside it, or more than five standard deviations away.
+ */
 export function truthIs({ inside95, within5Sigma }: Figure): 'inside' | 'outside' | 'beyond 5σ' {
   if (inside95) return 'inside';
   return within5Sigma ? 'outside' : 'beyond 5σ';

@@ -1,15 +1,17 @@
 /** The privacy parameters of the demo. They are weak, because the people in the demo are made up. */
 
 /**
- * Each provider's privacy budget per event group reference and day. Only one measurement exceeds this budget: the one that
- * the demo expects to be refused.
+ * Each provider's privacy budget per event group reference and day. Only one measurement exceeds this budget: the one
+ * that the demo expects to be refused.
  */
 export const BUDGET = { epsilon: 1, delta: 1e-4, rho: 0.7 };
 
 /** Privacy parameters that add noise with a standard deviation of 50 people to a reach. */
 export const USUAL = { epsilon: 0.1, delta: 1e-9 };
 
-/** Privacy parameters that add noise with a standard deviation below one person. They cost more than the daily budget. */
+/**
+ * Privacy parameters that add noise with a standard deviation below one person. They cost more than the daily budget.
+ */
 export const TOO_CLOSE = { epsilon: 15, delta: 1e-9 };
 
 /**

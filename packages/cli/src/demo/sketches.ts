@@ -3,13 +3,14 @@ import { HIDING } from './privacy.ts';
 
 /**
  * A sketch with a low decay rate is more accurate, but has room for fewer people. The demo therefore measures only a
- * sample of the population. The sample is small enough to fit into the sketch.
+ * sample of the population. The sample has more people than the sketch has registers, because several people can share
+ * a register.
  */
 const SKETCH = { decayRate: 1, maxSize: 300 };
 const PEOPLE_IN_SAMPLE = 600;
 const NOISE = { histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING };
 
-/** Returns the sampling interval that selects as many people as fit into a sketch. */
+/** Returns the sampling interval that selects PEOPLE_IN_SAMPLE people, or everybody in a smaller population. */
 export function sampleOf(population: number): { start: number; width: number } {
   return { start: 0, width: Math.min(1, PEOPLE_IN_SAMPLE / population) };
 }

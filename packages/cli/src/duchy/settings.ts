@@ -15,7 +15,9 @@ export interface DuchyOptions {
 /** Loads the duchy package only when a command needs it, because most commands do not. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
-/** Returns the settings. Throws one error that lists all problems with the settings and with the files that they name. */
+/**
+ * Returns the settings. Throws one error that lists all problems with the settings and with the files that they name.
+ */
 export async function duchySettings(options: DuchyOptions): Promise<DuchyConfig> {
   const { config, problems } = await examineSettings(options);
   const { DuchyConfigError } = await loadDuchy();
@@ -36,8 +38,8 @@ export async function examineSettings({
   const others = [...(await productionProblemsOf(config)), ...(await fileProblems(config))];
   // Report only one problem per invalid setting. Later checks would also report the setting as missing.
   const isNew = (problem: string) => !invalid.has(/^\w*/.exec(problem)![0]);
-  // Prefix the file's path to messages about the file or its settings. A message about a setting starts with the setting's
-  // name, which begins with a lowercase letter.
+  // Prefix the file's path to messages about the file or its settings. A message about a setting starts with the
+  // setting's name, which begins with a lowercase letter.
   const located = (problem: string) => (/^[a-z]|^The file/.test(problem) ? `${path}: ${problem}` : problem);
   return { config, problems: [...problems, ...others.filter(isNew)].map(located) };
 }

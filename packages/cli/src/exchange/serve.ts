@@ -84,8 +84,8 @@ async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<
 }
 
 /**
- * Creates the demo duchies' databases. If the database role may not create databases, turns the demo duchies off,
- * because otherwise measurements would wait for these duchies forever.
+ * Creates the demo duchies' databases. If the database role is not allowed to create databases, turns the demo duchies
+ * off. Measurements would otherwise wait for these duchies forever.
  */
 async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
   const { databaseUrl } = config;
@@ -136,8 +136,8 @@ async function startPrograms({ dataDir }: Config, { development }: Running, log:
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');
-  // Turn off pretenuring, which allocates some objects directly in the old generation. Such objects can keep whole requests
-  // in memory until the next major collection.
+  // Turn off pretenuring, which allocates some objects directly in the old generation. Such objects can keep whole
+  // requests in memory until the next major collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 

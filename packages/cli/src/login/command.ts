@@ -111,7 +111,8 @@ export function logoutCommand(): Command {
 }
 
 /**
- * Revokes a refresh token if the issuer supports it. Failures are only noted, because the login is already deleted locally.
+ * Revokes a refresh token if the issuer supports it. Failures are only noted, because the login is already deleted
+ * locally.
  */
 async function revoke(client: OpenIdClient, refreshToken: string): Promise<void> {
   try {

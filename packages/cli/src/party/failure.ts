@@ -85,7 +85,9 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
   return error;
 }
 
-/** Error codes for a measurement that does not exist or that the caller may not see, and for a malformed name. */
+/**
+ * Error codes for a measurement that does not exist or that the caller is not allowed to see, and for a malformed name.
+ */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
 /**

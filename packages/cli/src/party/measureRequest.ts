@@ -128,7 +128,9 @@ export async function questionIn(file: string, client: ExchangeClient, consumer:
   return { request, eventGroups: await eventGroupsIn(request, client, consumer) };
 }
 
-/** Returns the event groups in a request. Throws an error that lists all providers and event groups that do not exist. */
+/**
+ * Returns the event groups in a request. Throws an error that lists all providers and event groups that do not exist.
+ */
 export async function eventGroupsIn(
   request: MeasurementRequest,
   client: ExchangeClient,

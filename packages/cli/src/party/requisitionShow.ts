@@ -1,5 +1,6 @@
 /**
- * `mex requisitions show`: shows a requisition's state. With the provider's keys, it also decrypts and shows the question.
+ * `mex requisitions show`: shows a requisition's state. With the provider's keys, it also decrypts and shows the
+ * question.
  */
 import { parseName, type Requisition } from '@measurement-exchange/contract';
 import {

@@ -21,8 +21,8 @@ export function whyCommand(): Command {
 }
 
 /**
- * If the caller is the consumer, returns advice about a refusal. Otherwise, returns undefined. `mex measurements results`
- * gives the same advice.
+ * If the caller is the consumer, returns advice about a refusal. Otherwise, returns undefined. `mex measurements
+ * results` gives the same advice.
  */
 async function adviceOf(
   { client, principal }: Caller,

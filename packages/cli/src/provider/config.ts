@@ -44,8 +44,8 @@ const ProviderConfig = s.object(
     /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
     tokenFile: text(),
     /**
-     * How the agent gets its tokens from an OpenID issuer, instead of `tokenFile`. If neither is set, the token comes from
-     * the environment, or from the chosen profile.
+     * How the agent gets its tokens from an OpenID issuer, instead of `tokenFile`. If neither is set, the token comes
+     * from the environment, or from the chosen profile.
      */
     signIn: SignIn,
     /** The folder created by `mex identity`. */

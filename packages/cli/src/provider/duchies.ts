@@ -1,6 +1,6 @@
 /**
  * Determines the duchies whose computations a provider accepts. The provider's setting `protocols` lists these duchies.
- * If it is missing, a demo provider accepts the demo duchies and the duchies whose roots are in the data directory.
+ * Without this setting, a demo provider accepts the demo duchies and the duchies whose roots are in the data directory.
  */
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
 import { readDevRoots } from '../connection/roots.ts';
@@ -11,7 +11,9 @@ import { type ComputationConfig, type ProviderConfig, readFingerprint } from './
 /** Both members are absent if the provider gives only direct results, without duchies. */
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
-/** Returns the settings of the accepted duchies. By default, pending uploads are stored in a folder next to the ledger. */
+/**
+ * Returns the settings of the accepted duchies. By default, pending uploads are stored in a folder next to the ledger.
+ */
 export async function duchySettingsOf(
   { as, protocols }: Pick<ProviderConfig, 'protocols'> & { as?: string },
   ledger: string,

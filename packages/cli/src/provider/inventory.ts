@@ -1,4 +1,6 @@
-/** Prints an overview of a provider's events, and the cost of typical questions. The output is only for the operator. */
+/**
+ * Prints an overview of a provider's events, and the cost of typical questions. The output is only for the operator.
+ */
 import type {
   EventsOverview,
   Methodology,

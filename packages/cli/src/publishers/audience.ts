@@ -30,7 +30,7 @@ const AUDIENCES = [
   { share: 0.2, repeat: 0.5 },
 ];
 
-/** The `eventGroupReferenceId` of each provider's event groups. */
+/** The references (`eventGroupReferenceId`) of the event groups. Every provider has one event group per reference. */
 export const EVENT_GROUPS = ['autumn-video', 'autumn-display'] as const;
 
 /**

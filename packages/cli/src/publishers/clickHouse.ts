@@ -1,4 +1,6 @@
-/** Copies a publisher's events to a ClickHouse server that the developer runs. The publisher's agent counts them there. */
+/**
+ * Copies a publisher's events to a ClickHouse server that the developer runs. The publisher's agent counts them there.
+ */
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@clickhouse/client';
 import type { DuckDBConnection } from '@duckdb/node-api';

@@ -19,8 +19,8 @@ export async function createEventGroups(
 }
 
 /**
- * Creates the event groups that the publisher does not have yet. These event groups list the attributes that filters can
- * use.
+ * Creates the event groups that the publisher does not have yet. These event groups list the attributes that filters
+ * can use.
  */
 export async function ensureEventGroups(
   client: ExchangeClient,
@@ -36,7 +36,9 @@ export async function ensureEventGroups(
   }
 }
 
-/** Creates an event group for another consumer, if the publisher does not have it yet. Returns the event group's name. */
+/**
+ * Creates an event group for another consumer, if the publisher does not have it yet. Returns the event group's name.
+ */
 export async function ensureEventGroup(
   client: ExchangeClient,
   parent: string,
@@ -90,8 +92,8 @@ function eventGroupOf(reference: string, measurementConsumer: string): EventGrou
 }
 
 /**
- * Returns a function that builds a request's `dataProviders`. They include all event groups of the named providers, for the
- * whole campaign.
+ * Returns a function that builds a request's `dataProviders`. They include all event groups of the named providers, for
+ * the whole campaign.
  */
 export function campaignOf(eventGroups: ReadonlyMap<string, string[]>) {
   return (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>

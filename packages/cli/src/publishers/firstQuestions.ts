@@ -29,7 +29,10 @@ export async function askDuchies(dev: DevFile, publishers: string[]): Promise<vo
 /** A campaign of another advertiser. No publisher has confirmed it yet, so questions about it wait for a decision. */
 export const UNCONFIRMED = { reference: 'roadster-video', consumer: 'measurementConsumers/globex' };
 
-/** Creates a measurement of the `UNCONFIRMED` campaign. The agent holds it until a person confirms or refuses it. */
+/**
+ * Creates a measurement of the `UNCONFIRMED` campaign. The agent holds the measurement's requisition until a person
+ * confirms the campaign's reference or refuses the requisition.
+ */
 export async function askUnconfirmed(dev: DevFile, publisher: string): Promise<void> {
   const eventGroup = await ensureEventGroup(clientOf(dev, publisher), publisher, {
     ...UNCONFIRMED,

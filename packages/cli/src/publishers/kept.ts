@@ -9,7 +9,8 @@ import { ADVERTISER, clientOf } from './client.ts';
 import { ensureEventGroups } from './eventGroups.ts';
 
 /**
- * Creates the publishers' event groups, so that the advertiser can create measurements as soon as the exchange is ready.
+ * Creates the publishers' event groups, so that the advertiser can create measurements as soon as the exchange is
+ * ready.
  */
 export async function describePublishers(names: string[]): Promise<void> {
   const dev = await readOwnDevFile();

@@ -22,8 +22,8 @@ const PEOPLE = 50_000;
 const SEED = 1;
 
 /**
- * Each publisher's budget. It allows hundreds of questions with an epsilon of 1 about the same day, so that users do not
- * use it up.
+ * Each publisher's budget. A question with a delta above 0 gets Gaussian noise, which is charged to rho. The rho budget
+ * allows hundreds of such questions with an epsilon of 1 about the same day, so that users do not use it up.
  */
 const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
 

@@ -1,6 +1,6 @@
 /**
- * Copies a publisher's events to the embedded PostgreSQL server of a development exchange. The publisher's agent counts the
- * events on this server, with an account that can only read them.
+ * Copies a publisher's events to the embedded PostgreSQL server of a development exchange. The publisher's agent counts
+ * the events on this server, with an account that can only read them.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { startPostgres } from '@measurement-exchange/exchange/postgres';
@@ -51,7 +51,9 @@ export async function fillWarehouse(
   };
 }
 
-/** Creates and fills the table if it does not exist. An existing table is up to date, because the events never change. */
+/**
+ * Creates and fills the table if it does not exist. An existing table is up to date, because the events never change.
+ */
 async function fill(
   server: pg.Client,
   schema: string,

@@ -1,5 +1,6 @@
 /**
- * Reads the claims in a user's token, such as its expiry, without verifying the token. Only the exchange verifies tokens.
+ * Reads the claims in a user's token, such as its expiry, without verifying the token. Only the exchange verifies
+ * tokens.
  */
 
 export interface Claims {

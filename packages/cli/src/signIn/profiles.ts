@@ -22,7 +22,9 @@ const Profile = s.object(
     /** The OpenID issuer, and the client ID that `mex login` uses there. */
     issuer: text(),
     clientId: text(),
-    /** A file with the client's secret. Only some issuers, such as Google, give a secret to clients on users' machines. */
+    /**
+     * A file with the client's secret. Only some issuers, such as Google, give a secret to clients on users' machines.
+     */
     clientSecretFile: text(),
     /** The OAuth scope. Defaults to `openid`, plus `offline_access` if the issuer supports it. */
     scope: text(),

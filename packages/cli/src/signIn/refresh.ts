@@ -8,7 +8,9 @@ export async function refresh(client: OpenIdClient, refreshToken: string): Promi
   return tokensOf(response, client);
 }
 
-/** Returns the tokens in an issuer's response. If a response to `refresh` has no refresh token, the old one stays valid. */
+/**
+ * Returns the tokens in an issuer's response. If a response to `refresh` has no refresh token, the old one stays valid.
+ */
 export function tokensOf(
   { id_token, refresh_token }: { id_token?: string; refresh_token?: string },
   { issuer }: OpenIdClient,

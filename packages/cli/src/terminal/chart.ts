@@ -3,8 +3,8 @@
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /**
- * Draws a bar that fills the fraction `part` of `width` columns, to the nearest eighth of a column. Any `part` above zero
- * is visible.
+ * Draws a bar that fills the fraction `part` of `width` columns, to the nearest eighth of a column. Any `part` above
+ * zero is visible.
  */
 export function bar(part: number, width: number): string {
   const eighths = Math.round(Math.min(Math.max(part, 0), 1) * width * 8);

@@ -13,7 +13,8 @@ export function exitCodeOf(error: unknown): number {
 export function errorText(error: unknown, isJson: boolean): string {
   if (exitCodeOf(error) === 0) return '';
   if (isJson) return `${toJson(errorJson(error))}\n`;
-  // Commander prints its own errors, but not an InvalidArgumentError that a command throws after the options are parsed.
+  // Commander prints its own errors, but not an InvalidArgumentError that a command throws after the options are
+  // parsed.
   const isPrinted = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
   return isPrinted ? '' : `mex: ${explain(error)}\n`;
 }

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 
-/** The path of the `mex` program. `process.argv[1]` may be a different path, because another program may run this code. */
+/**
+ * The path of the `mex` program. `process.argv[1]` may be a different path, because another program may run this code.
+ */
 const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
 
 interface KeptProgram {
@@ -23,14 +25,14 @@ interface KeptProgram {
 }
 
 /**
- * Environment variables of the programs. With a single arena, glibc reuses memory across threads, which saves 60 MB in a
- * worker that counts 10,000,000 people.
+ * Environment variables of the programs. With a single arena, glibc reuses memory across threads, which saves 60 MB in
+ * a worker that counts 10,000,000 people.
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 
 /**
- * Starts the programs, and returns before they are ready. They find the exchange through its data directory. `stop` ends
- * the processes.
+ * Starts the programs, and returns before they are ready. They find the exchange through its data directory. `stop`
+ * ends the processes.
  */
 export function keepRunning(
   programs: KeptProgram[],

@@ -23,7 +23,9 @@ export class Failed extends Error {
   }
 }
 
-/** Control characters, and characters that change the text direction. They could make a terminal show misleading text. */
+/**
+ * Control characters, and characters that change the text direction. They could make a terminal show misleading text.
+ */
 const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export function print(text: string): void {
@@ -131,7 +133,9 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** Makes another party's text safe to print: truncates it, and replaces characters that could manipulate the terminal. */
+/**
+ * Makes another party's text safe to print: truncates it, and replaces characters that could manipulate the terminal.
+ */
 export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }

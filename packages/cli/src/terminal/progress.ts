@@ -40,7 +40,9 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Shows several activities: on a terminal by repainting their lines, and in a pipe by printing a line for each change. */
+/**
+ * Shows several activities: on a terminal by repainting their lines, and in a pipe by printing a line for each change.
+ */
 interface Live {
   /** Shows one line for each entry of the map. The key is the label of the line, and the value is its text. */
   show: (lines: Map<string, string>) => void;

@@ -59,8 +59,8 @@ function listenSentence({ code, address = '', port = 0 }: SystemError): string |
 }
 
 /**
- * Describes a failed connection to PostgreSQL. The connection cannot be to the exchange, because commands call the exchange
- * with fetch, whose errors have a different form.
+ * Describes a failed connection to PostgreSQL. The connection cannot be to the exchange, because commands call the
+ * exchange with fetch, whose errors have a different form.
  */
 function connectSentence({ code, address, port, hostname, path }: SystemError): string {
   const where = hostname ?? path ?? (port === undefined ? address : `${address}:${port}`);

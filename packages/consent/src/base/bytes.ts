@@ -16,8 +16,8 @@ export function asBytes(bytes: Uint8Array): Bytes {
 }
 
 /**
- * Pads an integer with leading zeros to `width` bytes, or drops extra leading zeros. Returns undefined if the integer does
- * not fit.
+ * Pads an integer with leading zeros to `width` bytes, or drops extra leading zeros. Returns undefined if the integer
+ * does not fit.
  */
 export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   const first = integer.findIndex((byte) => byte !== 0);
@@ -27,8 +27,8 @@ export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
 }
 
 /**
- * Reads a big-endian integer whose length is a multiple of eight bytes. Reading eight bytes at a time is ten times as fast
- * as reading single bytes.
+ * Reads a big-endian integer whose length is a multiple of eight bytes. Reading eight bytes at a time is ten times as
+ * fast as reading single bytes.
  */
 export function bigEndian(integer: Uint8Array): bigint {
   const view = new DataView(integer.buffer, integer.byteOffset, integer.byteLength);

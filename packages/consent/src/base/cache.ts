@@ -13,8 +13,8 @@ const MAX_KEY_LENGTH = 20_000;
 
 /**
  * Returns a function that looks up the value for a key. If the value is not cached, the function creates and caches it.
- * The key must contain everything that the value depends on. Values must not contain secrets, because an entry outlives the
- * call that created it.
+ * The key must contain everything that the value depends on. Values must not contain secrets, because an entry outlives
+ * the call that created it.
  */
 export function cache<Value extends object>(): (key: string, make: () => Value) => Value {
   const entries = new LRUCache<string, Value>({ max: MAX_ENTRIES });

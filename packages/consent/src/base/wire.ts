@@ -8,7 +8,9 @@ import { ConsentError, type ConsentErrorCode } from './errors.ts';
  */
 const LIMITS = { maxMessages: 1000, maxDepth: 8 };
 
-/** Parses an untrusted message strictly. The protobuf runtime alone might accept damaged bytes as a different message. */
+/**
+ * Parses an untrusted message strictly. The protobuf runtime alone might accept damaged bytes as a different message.
+ */
 export function fromWire<D extends DescMessage>(
   schema: D,
   bytes: Uint8Array,

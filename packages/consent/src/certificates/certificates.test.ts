@@ -102,7 +102,8 @@ describe('bytes that are not exactly one certificate in DER', () => {
   const indefinite = (der: Uint8Array) =>
     Buffer.concat([Buffer.of(0x30, 0x80), der.subarray(4), Buffer.alloc(2)]);
   /**
-   * Writes the length of the set in the subject's name with two bytes, and makes the enclosing lengths one byte longer.
+   * Encodes the length of the set in the subject's name in two bytes instead of one, and adds 1 to all enclosing
+   * lengths.
    */
   const longName = (der: Uint8Array) => {
     const { subject } = certificateParts(der);

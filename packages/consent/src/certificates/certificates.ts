@@ -19,8 +19,8 @@ export interface X509 {
   subject: string;
   issuer: string;
   /**
-   * The parties named in the certificate. For example, the subject alternative name `mex:dataProviders/streamly` names the
-   * party `dataProviders/streamly`.
+   * The parties named in the certificate. For example, the subject alternative name `mex:dataProviders/streamly` names
+   * the party `dataProviders/streamly`.
    */
   parties: string[];
   /** The serial number in hexadecimal. */
@@ -42,15 +42,16 @@ export interface X509 {
    */
   extendedKeyUsages?: string[];
   /**
-   * The OIDs of critical extensions that this package does not know. A certificate with such an extension must be rejected.
+   * The OIDs of critical extensions that this package does not know. A certificate with such an extension must be
+   * rejected.
    */
   unknownCriticalExtensions: string[];
   publicKey: CertificateKey;
 }
 
 /**
- * The maximum length of a certificate. Real certificates are much shorter. A thousand certificates of this length still fit
- * in one response.
+ * The maximum length of a certificate. Real certificates are much shorter. A thousand certificates of this length still
+ * fit in one response.
  */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 
@@ -130,7 +131,8 @@ export function cachedCertificate(der: Uint8Array): X509 {
 }
 
 /**
- * Returns a certificate's raw parts, which callers use to check its signature and to compare it with other certificates.
+ * Returns a certificate's raw parts, which callers use to check its signature and to compare it with other
+ * certificates.
  */
 export function certificateParts(der: Uint8Array) {
   requireDer(der);

@@ -112,8 +112,8 @@ function integer(unsigned: Uint8Array): Bytes {
 }
 
 /**
- * Encodes one element of an ECDSA signature. Lengths above 127 need only one extra byte, because a signature has at most
- * 139 bytes (on P-521).
+ * Encodes one element of an ECDSA signature. Lengths above 127 need only one extra byte, because a signature has at
+ * most 139 bytes (on P-521).
  */
 function element(tag: number, content: Uint8Array): Bytes {
   const length = content.length < 0x80 ? [content.length] : [0x81, content.length];

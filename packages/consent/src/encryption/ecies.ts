@@ -1,6 +1,6 @@
 /**
- * ECIES encryption. A ciphertext consists of the ephemeral public key (an uncompressed point), the IV, the encrypted bytes,
- * and the tag.
+ * ECIES encryption. A ciphertext consists of the ephemeral public key (an uncompressed point), the IV, the encrypted
+ * bytes, and the tag.
  */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';

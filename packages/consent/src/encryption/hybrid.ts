@@ -24,8 +24,9 @@ export async function encrypt(
 }
 
 /**
- * Decrypts with a private Tink keyset, using the key that matches the ciphertext's prefix. If decryption fails, tries the
- * keys without a prefix. Callers should pass the same array each time, because the parsed keyset is cached by array.
+ * Decrypts with a private Tink keyset, using the key that matches the ciphertext's prefix. If decryption fails, tries
+ * the keys without a prefix. Callers should pass the same array each time, because the parsed keyset is cached by
+ * array.
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

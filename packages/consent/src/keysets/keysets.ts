@@ -212,7 +212,9 @@ function openKey({ keyData, keyId, outputPrefixType }: tink.Keyset_Key, kind: Ki
   }
 }
 
-/** Throws if a private keyset was passed as a public keyset (which would reveal its secrets), or the other way around. */
+/**
+ * Throws if a private keyset was passed as a public keyset (which would reveal its secrets), or the other way around.
+ */
 function requireKind({ typeUrl, keyMaterialType }: tink.KeyData, kind: Kind, what: string): void {
   const stated = /(Public|Private)Key$/.exec(typeUrl)?.[1]?.toUpperCase();
   if (stated === undefined) return;

@@ -30,8 +30,8 @@ export function pointOf(x: Uint8Array, y: Uint8Array): Bytes {
 }
 
 /**
- * Returns a private key as a JWK. Every crypto engine can import a JWK, but some cannot import a PKCS #8 key that lacks the
- * public point.
+ * Returns a private key as a JWK. Every crypto engine can import a JWK, but some cannot import a PKCS #8 key that lacks
+ * the public point.
  */
 export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
   const [x, y] = coordinates(point).map(base64url);
@@ -39,8 +39,8 @@ export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
 }
 
 /**
- * Returns whether the scalar is the point's private key. Checks by signing and verifying, because comparing shared secrets
- * would also accept the point's negative.
+ * Returns whether the scalar is the point's private key. Checks by signing and verifying, because comparing shared
+ * secrets would also accept the point's negative.
  */
 export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

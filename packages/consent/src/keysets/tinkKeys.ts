@@ -6,7 +6,9 @@ import { fromWire } from '../base/wire.ts';
 import { COORDINATE_BYTES, isP256Pair, isPoint, isScalar, pointOf } from './p256.ts';
 import { isOfSmallOrder, isX25519Pair, X25519_BYTES } from './x25519.ts';
 
-/** A key's ID, and the prefix of its ciphertexts. A TINK prefix is 0x01 followed by the ID, and a RAW prefix is empty. */
+/**
+ * A key's ID, and the prefix of its ciphertexts. A TINK prefix is 0x01 followed by the ID, and a RAW prefix is empty.
+ */
 export interface KeyHead {
   keyId: number;
   prefix: 'TINK' | 'RAW';

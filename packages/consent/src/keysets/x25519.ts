@@ -4,7 +4,10 @@ import { asBytes, bigEndian, concat } from '../base/bytes.ts';
 
 export const X25519_BYTES = 32;
 const P = 2n ** 255n - 19n;
-/** The x-coordinates of the points of order 1, 2, 4, and 8. A shared secret with any of these points is always zero. */
+/**
+ * The x-coordinates of the points of small order (at most 8) on the curve and its twist. A shared secret with any of
+ * these points is always zero.
+ */
 const SMALL_ORDER = [
   0n,
   1n,

@@ -11,8 +11,8 @@ export const ELGAMAL_KEY_PURPOSE = 'mex.contract.ElGamalPublicKey';
 export const SEED_PURPOSE = 'mex.contract.RandomSeed';
 
 /**
- * The values that a binding must have. They do not include a seed's commitment, because the worker that receives the seed
- * checks the commitment separately.
+ * The values that a binding must have. They do not include a seed's commitment, because the worker that receives the
+ * seed checks the commitment separately.
  */
 export type BindingFields = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'> & {
   requisition?: string;

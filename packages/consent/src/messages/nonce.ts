@@ -31,7 +31,7 @@ export function includesHash(hashes: readonly Uint8Array[], hash: Uint8Array): b
 /** Returns whether two lists have the same hashes, in any order. */
 export function sameHashes(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
   const sorted = (hashes: readonly Uint8Array[]) => hashes.map(toBase64).sort().join();
-  // Compare the counts first, because a hostile spec may have a million hashes.
+  // Compare the lengths first, because a hostile MeasurementSpec can list a million hashes, which are slow to sort.
   return a.length === b.length && sorted(a) === sorted(b);
 }
 

@@ -1,7 +1,7 @@
 /**
- * The ElGamalPublicKey that a duchy publishes: a key, its binding, and a proof that the duchy knows the secret key. Callers
- * pass the functions that create and check proofs, because this package does not depend on packages/mpc, which defines
- * them.
+ * The ElGamalPublicKey that a duchy publishes: a key, its binding, and a proof that the duchy knows the secret key.
+ * Callers pass the functions that create and check proofs, because this package does not depend on packages/mpc, which
+ * defines them.
  */
 import type { Binding } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';

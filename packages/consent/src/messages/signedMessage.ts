@@ -25,7 +25,9 @@ export function packSignedMessage(signed: SignedMessage, typeUrl: string): Uint8
   return toBinary(specs.SignedMessageSchema, wire);
 }
 
-/** Parses a signed message from protobuf, or from JSON if the first byte is `{`. `message` is exactly the signed bytes. */
+/**
+ * Parses a signed message from protobuf, or from JSON if the first byte is `{`. `message` is exactly the signed bytes.
+ */
 export function unpackSignedMessage(bytes: Uint8Array): SignedMessage & { typeUrl?: string } {
   const signed = bytes[0] === 0x7b ? fromJsonForm(bytes) : fromProtobuf(bytes);
   for (const field of ['message', 'signature'] as const) {

@@ -17,8 +17,8 @@ export interface Terms {
 const DOMAIN = 'mex.contract.Terms.v1';
 
 /**
- * Returns the SHA-256 hash of DOMAIN and all terms. The length of each part is hashed before the part, so that different
- * terms never have the same hash input.
+ * Returns the SHA-256 hash of DOMAIN and all terms. The length of each part is hashed before the part, so that
+ * different terms never have the same hash input.
  */
 export async function termsDigest(terms: Terms): Promise<Bytes> {
   const { computation, measurementSpec, protocolConfig, nonceHashes } = terms;
@@ -33,8 +33,8 @@ export async function termsDigest(terms: Terms): Promise<Bytes> {
 }
 
 /**
- * Returns a worker's commitment to its part of the common seed. In Honest Majority Share Shuffle, a worker publishes its
- * commitment before it sees the other worker's part.
+ * Returns a worker's commitment to its part of the common seed. In Honest Majority Share Shuffle, a worker publishes
+ * its commitment before it sees the other worker's part.
  */
 export async function seedCommitment(seed: Uint8Array, duchy: string, computation: string): Promise<Bytes> {
   const parts = [utf8('mex.contract.SeedCommitment.v1'), utf8(duchy), utf8(computation), seed];

@@ -9,7 +9,7 @@ const ALGORITHM = 'aes-256-gcm';
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The length of an encrypted piece. Only the last piece may be shorter. */
+/** The length of an encrypted piece, including the tag. Only the last piece may be shorter. */
 export const SEALED_PIECE_BYTES = 1 << 20;
 const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
 /**

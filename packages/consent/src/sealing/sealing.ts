@@ -1,6 +1,6 @@
 /**
- * Encrypts bytes of any length for the owner of a keyset. Used for shares and for messages between duchies. Works only on
- * Node.
+ * Encrypts bytes of any length for the owner of a keyset. Used for shares and for messages between duchies. Works only
+ * on Node.
  */
 import { randomBytes } from 'node:crypto';
 import { ConsentError } from '../base/errors.ts';
@@ -19,7 +19,9 @@ export { sealedLength } from './pieces.ts';
 /** The size of the length field at the start of the header. The field contains the length of the encrypted key. */
 const LENGTH_BYTES = 2;
 
-/** Returns the context for sealing a requisition's share. Bytes sealed for one requisition cannot be opened for another. */
+/**
+ * Returns the context for sealing a requisition's share. Bytes sealed for one requisition cannot be opened for another.
+ */
 export function shareContext(requisition: string): string {
   return `mex share of ${requisition}`;
 }

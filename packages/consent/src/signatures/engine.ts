@@ -10,13 +10,17 @@ import { ecdsaFromDer } from '../certificates/der.ts';
 import type { KeyKind } from '../certificates/keyKind.ts';
 
 type Hash = SignatureAlgorithm['hash'];
-/** Returns whether the key made the signature. The key must support `hash`, and an ECDSA signature must be valid DER. */
+/**
+ * Returns whether the key made the signature. The key must support `hash`, and an ECDSA signature must be valid DER.
+ */
 type Verify = (key: CertificateKey, hash: Hash, signature: Uint8Array, data: Uint8Array) => Promise<boolean>;
 
 const node = globalThis.process?.getBuiltinModule?.('node:crypto');
 type NodeKey = ReturnType<NonNullable<typeof node>['createPublicKey']>;
 
-/** The longest input to hash synchronously. Longer input is hashed on a pool thread, so that other requests do not wait. */
+/**
+ * The longest input to hash synchronously. Longer input is hashed on a pool thread, so that other requests do not wait.
+ */
 const MAX_BYTES_HASHED_AT_ONCE = 1_000;
 
 export async function sha256(bytes: Uint8Array): Promise<Bytes> {
@@ -34,8 +38,8 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
   const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
     crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
   ).catch((error: Error) => {
-    // Throw if the engine lacks the algorithm, because the signature then cannot be checked. After any other error, the key
-    // is invalid and cannot have made the signature.
+    // Throw if the engine lacks the algorithm, because the signature then cannot be checked. After any other error, the
+    // key is invalid and cannot have made the signature.
     if (error.name === 'NotSupportedError') throw error;
   });
   if (imported === undefined) return false;

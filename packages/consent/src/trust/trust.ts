@@ -15,9 +15,9 @@ import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
 /** Root certificates (one or more, in PEM) and the party that they are trusted for. */
 export interface TrustedRoot {
   /**
-   * The party for which the root may issue certificates. If undefined, the root may issue certificates for every party that
-   * has no root of its own. Each certificate must then name its party in a subject alternative name, such as
-   * `mex:dataProviders/streamly`.
+   * The party for which the root is allowed to issue certificates. If undefined, the root is allowed to issue
+   * certificates for every party that has no root of its own. Each certificate must then name its party in a subject
+   * alternative name, such as `mex:dataProviders/streamly`.
    */
   party?: string;
   pem: string;
@@ -32,13 +32,16 @@ export interface TrustStore {
 }
 
 export interface Root {
-  /** The party for which the root may issue certificates. Undefined means every party that has no root of its own. */
+  /**
+   * The party for which the root is allowed to issue certificates. Undefined means all parties without their own root.
+   */
   party: string | undefined;
   x509: X509;
 }
 
 /**
- * Creates a trust store with these roots. Throws unless each root names itself as its issuer and may issue certificates.
+ * Creates a trust store with these roots. Throws unless each root names itself as its issuer and is allowed to issue
+ * certificates.
  */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
@@ -75,9 +78,9 @@ function requirePartyName(certificate: X509, party: string, issuers: X509[], kno
 }
 
 /**
- * Throws unless the certificate is for signing and was issued by a root that is trusted for the party and valid at `now`.
- * The root must have issued the certificate directly, without an intermediate authority.
- * This function does not check whether the certificate itself is valid at `now`.
+ * Throws unless the certificate is for signing and was issued by a root that is trusted for the party and valid at
+ * `now`. The root must have issued the certificate directly, without an intermediate authority. This function does not
+ * check whether the certificate itself is valid at `now`.
  */
 export async function requireTrusted(
   certificate: X509,
@@ -206,8 +209,8 @@ function requireCurrent(certificate: X509, now: Date): void {
 }
 
 /**
- * Throws unless at least one root is valid at `now`. A renewed root has the same name and key as its predecessor, so one
- * valid root is enough.
+ * Throws unless at least one root is valid at `now`. A renewed root has the same name and key as its predecessor, so
+ * one valid root is enough.
  */
 function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
   if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;
@@ -257,8 +260,8 @@ export async function requireRoot(root: X509): Promise<void> {
 }
 
 /**
- * Throws if the certificate breaks a rule for roots. Does not check the certificate's signature, because this function
- * is synchronous.
+ * Throws if the certificate breaks a rule for roots. Does not check the certificate's signature, because that check is
+ * asynchronous and this function is synchronous.
  */
 function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;

@@ -105,7 +105,10 @@ function OpenWork({ work }: { work: WorkSummary | undefined }) {
   );
 }
 
-/** Returns whether `pathname` is the page's path or is below it. The path `/` matches only itself. */
+/**
+ * Returns whether `pathname` is at or below the page's path. Ignores parameters in the page's path, such as `$id`. The
+ * path `/` matches only itself.
+ */
 function isAt({ path }: Page, pathname: string): boolean {
   return path === '/' ? pathname === '/' : pathname.startsWith(path.replace(/\/\$.*$/, ''));
 }

@@ -26,7 +26,8 @@ export function makeRouter(role: Role) {
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch,
   });
-  // Clear the scroll positions that the router stores by address, because an address may contain search text.
+  // Clear the scroll positions that the router stores under each page's address. An address can contain search text,
+  // which should not stay in the browser.
   addEventListener('pagehide', () => sessionStorage.clear());
   return router;
 }

@@ -55,8 +55,9 @@ function stateText(
 }
 
 /**
- * Searches titles with the companion, because only the companion can decrypt them. A call may return before all titles
- * are searched. The page therefore calls the companion up to 10 times, and each call continues with older titles.
+ * Searches the titles of measurements with the companion, because only the companion can decrypt them. A call may
+ * return before all titles are searched. The page therefore calls the companion up to 10 times, and each call continues
+ * with older titles.
  */
 function useTitles(wanted: string) {
   const { companion, principal, role } = useSession();

@@ -1,4 +1,6 @@
-/** A chart that compares the number of distinct people with the sum of the publishers' figures, and with the population. */
+/**
+ * A chart that compares the number of distinct people with the sum of the publishers' figures, and with the population.
+ */
 import { around, count, percent, spread } from '../format.ts';
 import { stripes } from './bars.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';

@@ -1,6 +1,6 @@
 /**
- * A chart of figures over time, such as cumulative reach. Each curve has a line, a 95 % band, and a dot with a whisker for
- * each time.
+ * A chart of figures over time, such as cumulative reach. Each curve has a line, a 95 % band, and a dot with a whisker
+ * for each time.
  */
 import { around, spread } from '../format.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';

@@ -17,7 +17,8 @@ export interface Bar extends Figure {
   /** The true value, which only the demo knows. */
   truth?: number;
   /**
-   * The sum of the publishers' figures, which counts people several times. Drawn as a thin striped bar below the main bar.
+   * The sum of the publishers' figures, which counts people several times. Drawn as a thin striped bar below the main
+   * bar.
    */
   claimed?: number;
   /** The text after the value. Defaults to the interval. */

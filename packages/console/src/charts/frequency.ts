@@ -19,7 +19,10 @@ export function frequencyChart(
   );
 }
 
-/** Draws the number of people who were reached at least k times, for each k. Bars for a k above `cap` are striped. */
+/**
+ * Draws the number of people who were reached at least k times, for each k. `cap` is a frequency cap. Bars for a k
+ * above the cap are striped.
+ */
 export function kPlusChart(title: string, atLeast: readonly Figure[], cap = Number.POSITIVE_INFINITY): Chart {
   return barChart(
     title,

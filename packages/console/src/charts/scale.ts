@@ -7,7 +7,9 @@ export interface Scale {
   high: number;
   step: number;
   ticks: number[];
-  /** Returns the position in percent of the plot's width. A value outside the scale gets the position of the nearer end. */
+  /**
+   * Returns the position in percent of the plot's width. A value outside the scale gets the position of the nearer end.
+   */
   at(value: number): number;
 }
 
@@ -58,8 +60,8 @@ function finite(values: readonly number[]): number[] {
 }
 
 /**
- * Draws the numbers of an axis. If their count is odd, a narrow plot hides every second number. If it is even, a narrow
- * plot shows only the first and the last number.
+ * Draws the numbers of an axis. A narrow plot hides some of them. If the count of numbers is odd, it hides every second
+ * number. If the count is even, it shows only the first and the last number.
  */
 export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): Node[] {
   const last = ticks.length - 1;

@@ -47,7 +47,9 @@ const SHORT = [
   [1e3, 'k', 1000],
 ] as const;
 
-/** Formats thousands as `150k` and millions as `1.5M`. Uses all digits if the numbers on the axis are close together. */
+/**
+ * Formats thousands as `150k` and millions as `1.5M`. Uses all digits if the numbers on the axis are close together.
+ */
 function compact(value: number, step: number): string {
   const [size, sign] = SHORT.find(([size, , least]) => Math.abs(value) >= size && step >= least) ?? [1, ''];
   return sign === '' ? count(value) : `${Number((value / size).toFixed(2))}${sign}`;

@@ -48,7 +48,9 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
 /** The methods whose responses contain intervals, in which null must become Infinity. */
 const WITH_INTERVALS = ['result', 'report'];
 
-/** Converts null back to Infinity. An unknown variance or interval end is Infinity in an `Estimate`, and null in JSON. */
+/**
+ * Converts null back to Infinity. An unknown variance or interval end is Infinity in an `Estimate`, and null in JSON.
+ */
 function withInfinity(key: string, value: unknown): unknown {
   if (key === 'variance' || key === 'standardDeviation') return value ?? Number.POSITIVE_INFINITY;
   return key === 'interval' && Array.isArray(value)

@@ -100,7 +100,7 @@ export interface ExchangeDetails {
 
 export interface CertificateFacts {
   subject: string;
-  /** SHA-256, in hexadecimal with colons. */
+  /** The SHA-256 hash of the certificate, in hexadecimal with colons. */
   fingerprint: string;
   notBefore: string;
   notAfter: string;
@@ -112,7 +112,10 @@ export interface About {
   identity?: string;
   /** The party's signing certificate at the exchange. `isOwn` is false if the party's private key does not match it. */
   certificate?: CertificateFacts & { name: string; isOwn: boolean };
-  /** A root without a party may issue certificates for every party that has no root of its own. */
+  /**
+   * The trusted roots. A root without a party is allowed to issue certificates for every party that has no root of its
+   * own.
+   */
   roots: (CertificateFacts & { party?: string })[];
   /** The duchies that the consumer accepts in computations. */
   duchies: string[];
@@ -143,14 +146,16 @@ export type Plan = Omit<MeasurementPlan, 'create'>;
 export interface OpenedResult {
   /** Present only if the SDK accepted the signatures, certificates, keys and figures. */
   result?: MeasurementResult;
-  /** A step may fail even if there is a result. For example, a publisher may have changed its key after the measurement. */
+  /**
+   * A step may fail even if there is a result. For example, a publisher may have changed its key after the measurement.
+   */
   steps: VerificationStep[];
   /** Why there is no result. `error` is a readable message, and `reason` is its code. */
   error?: string;
   reason?: string;
 }
 
-/** Either the plan, or the problems of the definition with their paths. */
+/** Either the plan, or the problems of the definition. Each problem names the path of the invalid field. */
 export interface PlannedReportView {
   plan?: PlanView;
   problems?: Violation[];

@@ -9,7 +9,7 @@ let queries: QueryClient;
 beforeEach(() => {
   vi.useFakeTimers();
   environmentManager.setIsServer(() => false);
-  // By default, a query that nobody observes would be forgotten after five minutes.
+  // Keep all queries in the cache. By default, the cache removes a query without observers after five minutes.
   queries = new QueryClient({ defaultOptions: { queries: { gcTime: Number.POSITIVE_INFINITY } } });
 });
 afterEach(() => {

@@ -3,8 +3,8 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type Session, useSession } from '../session/session.ts';
 
 /**
- * Reads data of a collection, such as `measurements`, and reads it again when a resource in the collection changes. `key`
- * distinguishes reads of the same collection.
+ * Reads data of a collection, such as `measurements`, and reads it again when a resource in the collection changes.
+ * `key` distinguishes reads of the same collection.
  */
 export function useResource<T>(
   collection: string,

@@ -16,7 +16,8 @@ import { Loaded, Skeleton } from './states.tsx';
 const FIRST = 5;
 
 /**
- * `Work` renders a row about a measurement, request or computation. A page can pass a component that shows more details.
+ * `Work` renders a row about a measurement, request or computation. A page can pass a component that shows more
+ * details.
  */
 export function AttentionCard({
   Work = AttentionRow,

@@ -1,4 +1,7 @@
-/** A long table. Only the rows near the visible area are in the document. Below 760 px, rows become list items. */
+/**
+ * A long table. Only the rows near the visible area are in the document. In a window of at most 760 px, rows become
+ * list items.
+ */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 

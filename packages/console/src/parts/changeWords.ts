@@ -69,8 +69,8 @@ export const KIND_WORDS: Record<Change['kind'], string> = {
 };
 
 /**
- * The kinds of resources that are created in the first state of their entry in STATES. The page shows such a resource
- * as new if the resource has version 1 and is in that first state.
+ * The kinds whose first state in STATES is the state of a newly created resource. The page shows a resource of these
+ * kinds as new if the resource has version 1 and is in that first state.
  */
 const SAYS_STATE: readonly Change['kind'][] = ['MEASUREMENT', 'REQUISITION', 'COMPUTATION', 'REPORT'];
 

@@ -63,5 +63,8 @@ function typeWords(spec: PlainSpec): SpecWords {
 
 const privacy = (params: PrivacyParams | undefined) => (params && privacyText(params)) || 'none';
 
-/** Rounds to 6 digits. Sampling bounds are 32-bit floats, so 0.1 would otherwise read 0.10000000149. */
+/**
+ * Rounds to 6 significant digits. Sampling bounds are 32-bit floats, so the page would otherwise show 0.10000000149 for
+ * 0.1.
+ */
 const short = (value: number) => String(Number(value.toPrecision(6)));

@@ -28,7 +28,9 @@ export class Login {
   tokens: Tokens;
   private readonly renewal: Renewal;
   private renewing: Promise<void> | undefined;
-  /** Called when only the user can renew the tokens. API calls wait until the promise resolves, and fail if it rejects. */
+  /**
+   * Called when only the user can renew the tokens. API calls wait until the promise resolves, and fail if it rejects.
+   */
   onExpired: (() => Promise<void>) | undefined;
 
   constructor(tokens: Tokens, renewal: Renewal) {

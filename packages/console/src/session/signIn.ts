@@ -1,6 +1,6 @@
 /**
- * Signs in with OpenID Connect: the authorization code flow with PKCE, in a separate window. The page stays open, so the
- * verifier and the tokens stay in its memory, and no input is lost.
+ * Signs in with OpenID Connect: the authorization code flow with PKCE, in a separate window. The page stays open, so
+ * the verifier and the tokens stay in its memory, and no input is lost.
  */
 import * as oauth from 'oauth4webapi';
 import type { ServedBy } from '../companion/methods.ts';
@@ -19,7 +19,8 @@ export interface SignInOptions {
   /** A demo party that the user has picked. No window is needed, because the development issuer asks no questions. */
   principal?: string;
   /**
-   * Aborted if the user cancels. The page cannot detect a closed window, because issuers may hide the window from it.
+   * Aborted if the user cancels. The page cannot detect a closed window, because an issuer's response headers can
+   * separate the window from the page.
    */
   signal: AbortSignal;
 }
@@ -122,8 +123,8 @@ function answerOf(popup: Window, authorize: URL, state: string, signal: AbortSig
 }
 
 /**
- * Signs in without a window. The development issuer has the page's own origin and asks no questions, so `fetch` can follow
- * its redirect.
+ * Signs in without a window. The development issuer has the page's own origin and asks no questions, so `fetch` can
+ * follow its redirect.
  */
 async function answerHere(authorize: URL, signal: AbortSignal): Promise<URL> {
   const response = await fetch(authorize, { signal, headers: { accept: 'text/html' }, cache: 'no-store' });

@@ -13,7 +13,8 @@ export const CHANGE_KINDS = [
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /**
- * Tells a party that a resource has a new version. A change does not contain the resource: the party reads it separately.
+ * Tells a party that a resource has a new version. A change does not contain the resource: the party reads it
+ * separately.
  */
 export const Change = s.object({
   name: s.nameOf(

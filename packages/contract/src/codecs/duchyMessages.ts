@@ -1,6 +1,6 @@
 /**
- * The JSON parts of the multipart/form-data bodies that duchies receive. In each body, a binary part named `data` follows
- * the JSON part.
+ * The JSON parts of the multipart/form-data bodies that duchies receive. In each body, a binary part named `data`
+ * follows the JSON part.
  */
 import * as s from '../json/schema.ts';
 import { SignedMessage } from './common.ts';

@@ -21,7 +21,8 @@ export type DataProviderEntry = s.Static<typeof DataProviderEntry>;
 export const MAX_QUESTION_BYTES = 64 * 1024;
 
 /**
- * The consumer's question, which only the consumer can decrypt. The exchange returns the question to this consumer only.
+ * The consumer's question, which only the consumer can decrypt. The exchange returns the question to this consumer
+ * only.
  */
 export const EncryptedQuestion = s.object(
   { ciphertext: s.bytes({ min: 1, max: MAX_QUESTION_BYTES }), typeUrl: s.text(512, 1) },

@@ -14,7 +14,9 @@ export const PrincipalBinding = s.object({
 });
 export type PrincipalBinding = s.Static<typeof PrincipalBinding>;
 
-/** A successful mutation that the transition log does not record. Rejected requests appear only in the service's log. */
+/**
+ * A successful mutation that the transition log does not record. Rejected requests appear only in the service's log.
+ */
 export const AuditEntry = s.object({
   time: s.timestamp(),
   principal: s.text(200),

@@ -37,7 +37,8 @@ export const WorkSummary = s.object({
 export type WorkSummary = s.Static<typeof WorkSummary>;
 
 /**
- * Reasons that a resource can need attention: some of the codes of explanations, plus codes for certificates and webhooks.
+ * Reasons that a resource can need attention: some of the codes of explanations, plus codes for certificates and
+ * webhooks.
  */
 export const ATTENTION_CODES = [
   'REFUSED',

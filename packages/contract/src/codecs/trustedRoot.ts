@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** A root certificate without a `party` is trusted for all parties. */
+/** A root certificate without a `party` is trusted for every party that has no root of its own. */
 const input = {
   party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy')),
   x509Der: s.optional(s.bytes({ min: 1 })),

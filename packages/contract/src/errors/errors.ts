@@ -52,7 +52,8 @@ export class ExchangeError extends Error {
   }
 
   /**
-   * Returns the same error with `member` prepended to its field paths, for a request that wraps its resource in `member`.
+   * Returns the same error with `member` prepended to its field paths, for a request that wraps its resource in
+   * `member`.
    */
   wrappedIn(member: string): ExchangeError {
     const violations = this.violations.map((v) => ({ ...v, field: `${member}.${v.field}` }));
@@ -71,7 +72,9 @@ export class ExchangeError extends Error {
   }
 }
 
-/** Returns one error for all violations. If every violation is a missing field, the reason is REQUIRED_FIELD_NOT_SET. */
+/**
+ * Returns one error for all violations. If every violation is a missing field, the reason is REQUIRED_FIELD_NOT_SET.
+ */
 export function invalid(violations: Violation[]): ExchangeError {
   const reason = violations.every((v) => v.description === REQUIRED)
     ? 'REQUIRED_FIELD_NOT_SET'

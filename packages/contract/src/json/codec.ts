@@ -24,8 +24,8 @@ export interface NativeObject {
 }
 
 /**
- * The source of the value. A request must follow every rule. A response may come from a newer exchange, so readers ignore
- * its unknown fields and do not check its enum values and limits.
+ * The source of the value. A request must follow every rule. A response may come from a newer exchange, so readers
+ * ignore its unknown fields and do not check its enum values and limits.
  */
 type Direction = 'request' | 'response';
 
@@ -59,7 +59,9 @@ const ENOUGH = new Error('enough violations');
 
 const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap<TSchema, Reader>() };
 
-/** Returns the typed value, or undefined if the JSON value is invalid. Adds violations, up to a total of MAX_VIOLATIONS. */
+/**
+ * Returns the typed value, or undefined if the JSON value is invalid. Adds violations, up to a total of MAX_VIOLATIONS.
+ */
 export function decode<S extends TSchema>(
   schema: S,
   value: NativeValue,

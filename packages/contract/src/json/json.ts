@@ -1,6 +1,6 @@
 /**
- * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, silently drops the first of two equal keys, turns 1e400 into
- * Infinity, and accepts half a surrogate pair. None of that may happen to a signed request.
+ * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, silently drops the first of two equal keys, turns 1e400
+ * into Infinity, and accepts half a surrogate pair. A parser of signed requests must do none of that.
  */
 import { ExchangeError } from '../errors/errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from '../values/jsonValue.ts';
@@ -156,7 +156,8 @@ class Parser {
   }
 
   /**
-   * Finds the end of a string with escapes. JSON.parse then decodes the string, ten times faster than our own code could.
+   * Finds the end of a string with escapes. JSON.parse then decodes the string, ten times faster than our own code
+   * could.
    */
   private escaped(start: number): { value: string; end: number } {
     const { text } = this;
@@ -180,7 +181,8 @@ class Parser {
     this.at = NUMBER.lastIndex;
     const token = match[0];
     if (match[1] !== undefined || match[2] !== undefined) return new JsonDecimal(token);
-    // Reject very long integers, because BigInt takes quadratic time. A 64-bit integer is far below this limit.
+    // Reject very long integers, because the time of BigInt() grows with the square of the length. A 64-bit integer is
+    // far below this limit.
     if (token.length > 400) throw malformed('number too long');
     const number = Number(token);
     return Number.isSafeInteger(number) && token !== '-0' ? number : BigInt(token);
@@ -208,7 +210,8 @@ class Parser {
 }
 
 /**
- * Converts parsed JSON to plain values for proto3 JSON readers: large integers become strings, and decimals become numbers.
+ * Converts parsed JSON to plain values for proto3 JSON readers: large integers become strings, and decimals become
+ * numbers.
  */
 export function toPlainJson(value: JsonValue): unknown {
   if (typeof value === 'bigint') return value.toString();
@@ -223,8 +226,8 @@ export function toPlainJson(value: JsonValue): unknown {
 declare global {
   interface JSON {
     /**
-     * Returns an object that JSON.stringify writes as exactly this text. Only this function can write a 64-bit integer as a
-     * number.
+     * Returns an object that JSON.stringify writes as exactly this text. Only this function can write a 64-bit integer
+     * as a number.
      */
     rawJSON(text: string): unknown;
   }

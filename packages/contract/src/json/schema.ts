@@ -22,8 +22,8 @@ import type { Timestamp } from '../values/scalars.ts';
 export type { Static, TObject, TSchema };
 
 /**
- * Builds a schema without loading TypeBox, because loading it would double this package's load time. TypeBox's schemas are
- * plain JSON, so only its types are imported.
+ * Builds a schema without loading TypeBox, because loading it would double this package's load time. TypeBox's schemas
+ * are plain JSON, so only its types are imported.
  */
 const schema = <T extends TSchema>(json: object) => json as T;
 const unsafe = <T>(json: object) => schema<TUnsafe<T>>(json);

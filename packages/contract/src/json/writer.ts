@@ -1,6 +1,7 @@
 /**
- * Writes typed values as JSON text. The writer for each schema is compiled once and knows every property's type. Writers
- * therefore do not copy values into plain objects first, and do not search ciphertexts for characters to escape.
+ * Writes typed values as JSON text. The writer for each schema is compiled once and knows every property's type.
+ * Writers therefore do not copy values into plain objects first, and do not search ciphertexts for characters to
+ * escape.
  */
 
 import { toBase64 } from '../values/scalars.ts';
@@ -36,8 +37,8 @@ export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
 }
 
 /**
- * Returns a value's JSON text in parts, split between array items. A single string for a whole page of resources would be
- * slow to build and send.
+ * Returns a value's JSON text in parts, split between array items. A single string for a whole page of resources would
+ * be slow to build and send.
  */
 export function toJsonParts<S extends TSchema>(
   schema: S,

@@ -7,7 +7,9 @@ import { printResponse } from './response.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 
-/** Codes that have the same reasons in almost every operation. Operations share one response for each of these codes. */
+/**
+ * Codes that have the same reasons in almost every operation. Operations share one response for each of these codes.
+ */
 const SHARED: Code[] = ['PERMISSION_DENIED', 'UNAVAILABLE'];
 
 export class ErrorPrinter {

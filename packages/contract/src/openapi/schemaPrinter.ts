@@ -14,8 +14,8 @@ export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
   /**
-   * Schema names, keyed by the schema's `properties` object. An optional copy of a schema shares this object, so the copy
-   * has the same name.
+   * Schema names, keyed by the schema's `properties` object. An optional copy of a schema shares this object, so the
+   * copy has the same name.
    */
   private readonly names = new Map<unknown, string>();
 

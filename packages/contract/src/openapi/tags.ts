@@ -11,7 +11,8 @@ type CollectionOf<Path extends string> = Path extends `${string}/{${string}}/${i
 type Collection = CollectionOf<Routes['path']>;
 
 /**
- * Descriptions of all collections. A route with a new collection does not compile until the collection is described here.
+ * Descriptions of all collections. A route with a new collection does not compile until the collection is described
+ * here.
  */
 const DESCRIPTIONS: Record<Collection, string> = {
   measurements: 'What a measurement consumer asks of one or more data providers, and the encrypted results.',

@@ -65,7 +65,9 @@ export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[
   return violations;
 }
 
-/** Returns the parts of the config that a provider signs together with its sketch, as fields of the Fulfillment message. */
+/**
+ * Returns the parts of the config that a provider signs together with its sketch, as fields of the Fulfillment message.
+ */
 export function signedLegionsTerms(config: LiquidLegionsConfig) {
   const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
     config;

@@ -45,8 +45,9 @@ export function legionsNoiseShapes(
 /**
  * Returns the minimum number of copies that a duchy adds of each special noise register (publisher noise and padding).
  * For reach alone, one copy is enough, because the aggregator only subtracts these two registers from the number of
- * distinct registers. For frequencies, the aggregator must recognize the two registers by their number of copies.
- * Therefore each duchy adds one copy more than there are sketches, because no other register has that many copies.
+ * distinct registers. For frequencies, the aggregator must recognize the two registers by their number of copies. No
+ * other register has more copies than there are sketches. Each duchy therefore adds one copy more than there are
+ * sketches.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;

@@ -10,7 +10,9 @@ export interface ProtocolStep {
   stage: string;
 }
 
-/** Returns the steps of a computation, or an empty array for a direct measurement. The last step computes the result. */
+/**
+ * Returns the steps of a computation, or an empty array for a direct measurement. The last step computes the result.
+ */
 export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
   if (shuffle) {

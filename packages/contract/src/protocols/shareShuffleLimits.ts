@@ -23,18 +23,20 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
 }
 
 /**
- * Parameters of the noise on a count: the number of workers that add noise, and the influence of one person on the count.
+ * Parameters of the noise on a count: the number of workers that add noise, and the influence of one person on the
+ * count.
  */
 export interface MpcNoiseShape {
   /**
-   * The number of workers. Each worker draws a part of the noise, and the privacy parameters apply to the sum of the parts.
+   * The number of workers. Each worker draws a part of the noise, and the privacy parameters apply to the sum of the
+   * parts.
    */
   workers: number;
   /** The maximum amount by which one person can change the count. Only GEOMETRIC noise uses it. */
   sensitivity: number;
   /**
-   * Whether the aggregator also adds noise to its result. The aggregator's noise is as large as the noise of all workers
-   * together.
+   * Whether the aggregator also adds noise to its result. The aggregator's noise is as large as the noise of all
+   * workers together.
    */
   aggregatorAdds?: boolean;
 }
@@ -70,8 +72,10 @@ export function mpcNoiseOffset(
 
 /**
  * Returns the number of registers that each worker appends as noise. The number does not depend on the random draws.
- * `frequencyOffset` is 0 if only the reach is measured. A histogram needs noise at every ring value except the last,
- * because a lying provider can move a person to any of these values. The last ring value marks unused registers.
+ * The noise at one ring value takes at most twice its offset in registers. `frequencyOffset` is 0 if only the reach is
+ * measured. A histogram needs noise at every ring value except the last, because a lying provider can move a person to
+ * any of these values. Value 0 gets reach noise, and the other values get frequency noise. The last ring value marks
+ * unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

@@ -1,6 +1,6 @@
 /**
- * Determines the errors of each operation. The route lists some errors, and the others follow from its path, schemas, and
- * other properties.
+ * Determines the errors of each operation. The route lists some errors, and the others follow from its path, schemas,
+ * and other properties.
  */
 
 import { type Code, httpStatusOf, REASONS, type Reason } from '../errors/reasons.ts';

@@ -24,7 +24,9 @@ export interface RequestOf<O extends Operation> {
 
 /** A request as it was read from HTTP. */
 export interface HttpRequest extends RequestOf<Operation> {
-  /** The body's property that wraps the resource, as the caller spelled it, or '' if the body is the resource itself. */
+  /**
+   * The body's property that wraps the resource, as the caller spelled it, or '' if the body is the resource itself.
+   */
   wrapper: string;
 }
 type QueryOf<R> = R extends { query: infer S extends TSchema } ? Static<S> : never;

@@ -10,7 +10,8 @@ export interface Match {
 }
 
 /**
- * Returns the path with `*` in place of every ID, followed by the verb. In all our paths, every second segment is an ID.
+ * Returns the path with `*` in place of every ID, followed by the verb. In all our paths, every second segment is an
+ * ID.
  */
 function shapeOf(segments: readonly string[], verb: string | undefined): string {
   let shape = segments[0]!;

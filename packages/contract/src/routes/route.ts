@@ -41,7 +41,9 @@ export interface Route {
   summary: string;
 }
 
-/** Returns the error for a body that refers to a missing resource. A missing resource in the path is NOT_FOUND instead. */
+/**
+ * Returns the error for a body that refers to a missing resource. A missing resource in the path is NOT_FOUND instead.
+ */
 export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILED_PRECONDITION' }) as const;
 
 /** The maximum number of resources in a batch. */

@@ -21,7 +21,9 @@ export interface PrivacyParams {
 }
 
 interface PlainSpecCommon {
-  /** `typeUrl` is absent if the spec is JSON, or if it uses the older protobuf field with plain bytes instead of an Any. */
+  /**
+   * `typeUrl` is absent if the spec is JSON, or if it uses the older protobuf field with plain bytes instead of an Any.
+   */
   measurementPublicKey?: { typeUrl?: string; value: Uint8Array };
   vidSamplingInterval?: { start: number; width: number };
   nonceHashes: Uint8Array[];

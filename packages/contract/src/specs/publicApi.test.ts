@@ -11,7 +11,10 @@ import * as rpc from '../rpc.ts';
 
 const PACKAGE = 'wfa.measurement.api.v2alpha';
 
-/** The fields and numbers of the public reference system, as listed from its published descriptors. */
+/**
+ * The messages of the public reference system, with the number and type of each field, as listed from its published
+ * descriptors.
+ */
 const PUBLISHED = `
 ApiKey: name=1 string; nickname=2 string; description=3 string; authentication_key=4 string
 BatchCreateMeasurementsRequest: parent=1 string; requests=2 repeated CreateMeasurementRequest

@@ -34,14 +34,15 @@ describe('readWire', () => {
   });
 
   test('merges a singular message that comes twice', () => {
-    // options (8): java_package (1), then go_package (11)
+    // Field 8 (`options`) occurs twice: first with field 1 (`java_package`), then with field 11 (`go_package`).
     expect(read('4203 0a0161 4203 5a0162')).toEqual({
       message: { options: { javaPackage: 'a', goPackage: 'b' } },
     });
   });
 
   test('skips unknown fields of every wire type, groups within groups included', () => {
-    // field 100: varint, 8 bytes, length, group(group(varint)), 4 bytes; then name
+    // Field 100 occurs with every wire type: a varint, 8 bytes, a length, a group in a group, and 4 bytes. Then the
+    // field `name` follows.
     const unknown = 'a006 ff01 a106 0000000000000000 a206 02ffff a306 a306 0801 a406 a406 a506 00000000';
     expect(read(`${unknown} 0a0161`)).toEqual({ message: { name: 'a' } });
   });

@@ -1,7 +1,7 @@
 /**
- * Reads protobuf bytes strictly according to a schema, and reports the first error. The protobuf runtime's own reader can
- * misread corrupt bytes: it ignores wire types, and lets a nested message run past the end of its parent. This reader also
- * limits the depth and the number of messages before anything large is built.
+ * Reads protobuf bytes strictly according to a schema, and reports the first error. The protobuf runtime's own reader
+ * can misread corrupt bytes: it ignores wire types, and lets a nested message run past the end of its parent. This
+ * reader also limits the depth and the number of messages before anything large is built.
  */
 import {
   type DescEnum,
@@ -150,8 +150,8 @@ class WireReader {
   private readonly bytes: Uint8Array;
   private readonly limits: WireLimits;
   /**
-   * The bytes as text, one character per byte. Slicing an ASCII string from this text is ten times faster than decoding the
-   * bytes.
+   * The bytes as text, one character per byte. Slicing an ASCII string from this text is ten times faster than decoding
+   * the bytes.
    */
   private readonly text: string;
 

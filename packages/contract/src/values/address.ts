@@ -1,13 +1,13 @@
 /**
- * Distinguishes public addresses and host names from private ones. This file parses IP addresses itself, because a browser
- * has no function that does so.
+ * Distinguishes public addresses and host names from private ones. This file parses IP addresses itself, because a
+ * browser has no function that does so.
  */
 
 type Network = readonly [network: string, prefix: number];
 
 /**
- * IPv4 networks that are not public according to IANA, plus the address of a cloud metadata service, which IANA lists as
- * public.
+ * IPv4 networks that are not public according to IANA, plus the address of a cloud metadata service, which IANA lists
+ * as public.
  */
 const SPECIAL: Network[] = [
   ['0.0.0.0', 8],
@@ -26,9 +26,11 @@ const SPECIAL: Network[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ];
-/** The range of public IPv6 addresses. Addresses that contain an IPv4 address, such as NAT64, are outside this range. */
+/** The range of public IPv6 addresses, except NOT_GLOBAL. NAT64 and IPv4-mapped addresses are outside this range. */
 const GLOBAL_UNICAST: Network[] = [['2000::', 3]];
-/** Networks in GLOBAL_UNICAST that are not public: tunnels to IPv4 (Teredo, 6to4), protocol assignments, documentation. */
+/**
+ * Networks in GLOBAL_UNICAST that are not public: tunnels to IPv4 (Teredo, 6to4), protocol assignments, documentation.
+ */
 const NOT_GLOBAL: Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -41,8 +43,8 @@ const LOOPBACK: Network[] = [
 ];
 
 /**
- * Returns whether an IP address is public. Accepts any RFC 4291 notation. Returns false for an address with a zone, such as
- * `fe80::1%eth0`, and for text that is not an IP address.
+ * Returns whether an IP address is public. Accepts any RFC 4291 notation. Returns false for an address with a zone,
+ * such as `fe80::1%eth0`, and for text that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   const bits = bitsOf(address);

@@ -1,6 +1,8 @@
 /** Converts bytes, timestamps, and 64-bit integers to and from the text that JSON uses for them. */
 
-/** RFC 3339 text in UTC with microseconds. A timestamp always has 27 characters, so sorting by text also sorts by time. */
+/**
+ * RFC 3339 text in UTC with microseconds. A timestamp always has 27 characters, so sorting by text also sorts by time.
+ */
 export type Timestamp = string;
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
@@ -47,8 +49,8 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes standard or URL-safe base64, padded or not. Returns undefined for other text. Node skips characters outside the
- * alphabet, so we check the number of bytes, the padding, and the unused bits of the last character ourselves.
+ * Decodes standard or URL-safe base64, padded or not. Returns undefined for other text. Node skips characters outside
+ * the alphabet, so we check the number of bytes, the padding, and the unused bits of the last character ourselves.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   const urlSafe = text.includes('-') || text.includes('_');

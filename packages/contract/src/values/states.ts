@@ -1,12 +1,12 @@
 /** The API's enumerations: states, reasons, and types. */
 
 export const PENDING_MEASUREMENT_STATES = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] as const;
-/** A measurement never leaves these states. */
+/** The final states: a measurement in one of these states never changes its state. */
 export const TERMINAL_MEASUREMENT_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 export const MEASUREMENT_STATES = [...PENDING_MEASUREMENT_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type MeasurementState = (typeof MEASUREMENT_STATES)[number];
 
-/** A requisition never leaves these states. */
+/** The final states: a requisition in one of these states never changes its state. */
 export const TERMINAL_REQUISITION_STATES = ['FULFILLED', 'REFUSED', 'WITHDRAWN'] as const;
 export const REQUISITION_STATES = ['UNFULFILLED', ...TERMINAL_REQUISITION_STATES] as const;
 export type RequisitionState = (typeof REQUISITION_STATES)[number];

@@ -1,6 +1,6 @@
 /**
- * Checks a computation before this duchy joins it. The duchy accepts a value from the exchange only if the consumer signed
- * it, or if a wrong value would do no harm. If a check fails permanently, the computation fails.
+ * Checks a computation before this duchy joins it. The duchy accepts a value from the exchange only if the consumer
+ * signed it, or if a wrong value would do no harm. If a check fails permanently, the computation fails.
  */
 import { sameHashes, verifySignature } from '@measurement-exchange/consent';
 import {
@@ -54,7 +54,9 @@ function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
   throw new PermanentError('PROTOCOL_INVALID', { field }, { detail: violation.description });
 }
 
-/** Checks that the participants have exactly the roles that the protocol config gives them. Returns this duchy's role. */
+/**
+ * Checks that the participants have exactly the roles that the protocol config gives them. Returns this duchy's role.
+ */
 function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRole {
   const byDuchy = new Map(roles);
   const participants = Object.entries(view.participants);
@@ -106,8 +108,8 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
 }
 
 /**
- * Checks that the signed spec has exactly the nonce hashes of the requisitions, so that the exchange cannot add or remove a
- * provider.
+ * Checks that the signed spec has exactly the nonce hashes of the requisitions, so that the exchange cannot add or
+ * remove a provider.
  */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
   const asked = requisitions.map(({ nonceHash }) => nonceHash);
@@ -129,8 +131,8 @@ async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcPr
 }
 
 /**
- * Returns the population's size. Throws if its VID (virtual person ID) ranges do not match the fingerprint in the config.
- * Providers check the same fingerprint.
+ * Returns the population's size. Throws if its VID (virtual person ID) ranges do not match the fingerprint in the
+ * config. Providers check the same fingerprint.
  */
 async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: population.name });

@@ -1,4 +1,4 @@
-/** Tests which sketch computations a duchy takes part in. */
+/** Tests which Liquid Legions computations a duchy accepts. */
 import { createSigner } from '@measurement-exchange/consent';
 import type { Computation, LiquidLegionsConfig, LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, test } from 'vitest';

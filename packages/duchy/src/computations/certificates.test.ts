@@ -1,4 +1,7 @@
-/** An absent certificate fails a computation only if the exchange itself reports that the certificate is absent. */
+/**
+ * Tests that an absent certificate fails a computation only if the exchange reports that the certificate is absent. A
+ * 404 from a proxy does not fail the computation.
+ */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { expect, test } from 'vitest';
 import { trustedCertificate } from './certificates.ts';

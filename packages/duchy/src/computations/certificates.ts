@@ -47,7 +47,8 @@ function positionOf(party: string): Position {
 }
 
 /**
- * Failure codes for a message whose signature is valid, but which was signed for another computation or different terms.
+ * Failure codes for a message that has a valid signature, but was not signed for this computation and its terms. The
+ * keys are the codes of the ConsentError.
  */
 const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   BINDING_MISSING: 'BINDING_MISSING',

@@ -22,8 +22,8 @@ export interface Duchy {
   mills: Waker;
   trust: TrustStore;
   /**
-   * The noise mechanisms that this duchy accepts. The exchange chooses the mechanism of each computation, so the duchy must
-   * check it.
+   * The noise mechanisms that this duchy accepts. The exchange chooses the mechanism of each computation, so the duchy
+   * must check it.
    */
   noiseMechanisms: readonly MpcNoiseMechanism[];
   /** Whether to keep blobs for a while after their computation ends, so that operators can examine them. */

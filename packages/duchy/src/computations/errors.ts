@@ -33,8 +33,8 @@ abstract class CodedError<Code> extends Error {
 }
 
 /**
- * An error that a retry cannot fix, so the computation fails. All participants can read the code and the position, so these
- * must not contain computed or received data.
+ * An error that a retry cannot fix, so the computation fails. All participants can read the code and the position, so
+ * these must not contain computed or received data.
  */
 export class PermanentError extends CodedError<FailureCode> {
   override readonly name = 'PermanentError';

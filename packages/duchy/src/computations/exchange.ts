@@ -17,8 +17,8 @@ import type { PermanentError } from './errors.ts';
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
 /**
- * The maximum number of attempts at a change. An attempt fails if another participant changes the computation at the same
- * time.
+ * The maximum number of attempts at a change. An attempt fails if another participant changes the computation at the
+ * same time.
  */
 const MAX_ATTEMPTS = 20;
 
@@ -36,7 +36,7 @@ export function isOutage(error: unknown): boolean {
   return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
 
-/** Publishes the keys that this duchy created for the computation. */
+/** Sets this duchy's parameters: the public keys that it created for the computation. */
 export function setParameters(
   client: ExchangeClient,
   name: string,
@@ -95,14 +95,16 @@ export function fail(
 }
 
 /**
- * Adds an entry to the computation's progress log at the exchange. Ignores errors, because the computation does not depend
- * on the log.
+ * Adds an entry to the computation's progress log at the exchange. Ignores errors, because the computation does not
+ * depend on the log.
  */
 export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
   await client.logComputation({ name, body: entry }).catch(() => {});
 }
 
-/** Reads the computation and calls `act` with it. Repeats both steps if another party changed or ended the computation. */
+/**
+ * Reads the computation and calls `act` with it. Repeats both steps if another party changed or ended the computation.
+ */
 async function change(
   client: ExchangeClient,
   name: string,

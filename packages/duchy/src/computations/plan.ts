@@ -1,6 +1,6 @@
 /**
- * Derives a computation's plan: the spec that the consumer signed, and the protocol parameters. The parameters follow from
- * the spec and the protocol config.
+ * Derives a computation's plan: the spec that the consumer signed, and the protocol parameters. The parameters follow
+ * from the spec and the protocol config.
  */
 import {
   type Computation,

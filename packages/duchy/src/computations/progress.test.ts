@@ -64,7 +64,10 @@ describe.each<[what: string, protocol: MpcProtocol, roles: Record<string, DuchyR
 ])('%s', (_what, protocol, roles, config) => {
   const steps = stepsOf({ [protocol]: config } as unknown as ProtocolConfig);
 
-  /** Plays the stage tables of all duchies, one row at a time, and returns the stages that sent a message, in order. */
+  /**
+   * Simulates all duchies. In each round, every duchy takes at most one step in its stage table. Returns the duchies,
+   * and the stages that sent a message, in order.
+   */
   function play(): { players: Player[]; worked: { duchy: string; stage: string }[] } {
     const players = Object.keys(roles).map((name) => new Player(name, protocol, roles, config));
     const worked: { duchy: string; stage: string }[] = [];

@@ -13,7 +13,9 @@ import { duchiesAt } from './places.ts';
 
 type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 
-/** Returns the row of the stage table for the current stage, or undefined if this duchy has completed its last stage. */
+/**
+ * Returns the row of the stage table for the current stage, or undefined if this duchy has completed its last stage.
+ */
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   const row = protocolMath(protocol).stages.find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
@@ -27,7 +29,8 @@ export function firstStage(protocol: MpcProtocol): string {
 }
 
 /**
- * Returns the duchies that send this message to this duchy, or an empty array if this duchy's role expects no such message.
+ * Returns the duchies that send this message to this duchy, or an empty array if this duchy's role expects no such
+ * message.
  */
 export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,

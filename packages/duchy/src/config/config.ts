@@ -62,13 +62,14 @@ const limits = {
   /** The maximum size of a message from another duchy. */
   maxDataBytes: integer(1, 2 ** 33),
   /**
-   * The maximum number of rejected requests per address and minute. After that, the duchy rejects every request from the
-   * address until the minute ends.
+   * The maximum number of rejected requests per address and minute. After that, the duchy rejects every request from
+   * the address until the minute ends.
    */
   rejectedPerMinute: integer(1, 1_000_000),
 };
 /**
- * Settings for another duchy. Messages to that duchy go to `endpoint` instead of the address that the exchange provides.
+ * Settings for another duchy. Messages to that duchy go to `endpoint` instead of the address that the exchange
+ * provides.
  */
 const peer = object({ endpoint: string() });
 const SCHEMA = object(
@@ -77,9 +78,9 @@ const SCHEMA = object(
     url: string(),
     /** A file containing the bearer token for the exchange. It is reread on every call, so the token can be rotated. */
     tokenFile: string(),
-    /** The OpenID issuer from which the duchy gets its tokens. Replaces `tokenFile`. */
+    /** The OpenID issuer from which the duchy gets its tokens, instead of reading a token from `tokenFile`. */
     signIn: SignIn,
-    /** The folder that `mex identity` created. */
+    /** The folder with this duchy's keys and certificates, which `mex identity` created. */
     identity: string(),
     /**
      * Root certificates of the other parties. An entry is a folder with files such as `dataProviders/streamly.pem`, or
@@ -95,7 +96,9 @@ const SCHEMA = object(
     /** The database URL. By default, the duchy runs its own PostgreSQL in the data directory. */
     databaseUrl: string(),
     dataDir: string(),
-    /** A file with a base64-encoded 32-byte key that encrypts stored data. Every process of the duchy needs this file. */
+    /**
+     * A file with a base64-encoded 32-byte key that encrypts stored data. Every process of the duchy needs this file.
+     */
     secretsKeyFile: string(),
     mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
     /** The interval between polls of the exchange while its change feed is unavailable. */

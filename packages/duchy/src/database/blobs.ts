@@ -54,8 +54,8 @@ export async function discardBlob(db: Queryable, id: string): Promise<void> {
 }
 
 /**
- * Splits the data into equal chunks, except for a shorter last chunk. All chunks share one buffer, so the caller must use
- * each chunk before it requests the next.
+ * Splits the data into equal chunks, except for a shorter last chunk. All chunks share one buffer, so the caller must
+ * use each chunk before it requests the next.
  */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);

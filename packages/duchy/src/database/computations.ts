@@ -1,5 +1,6 @@
 /**
- * The table of this duchy's computations. A row has the exchange's view of the computation, its secrets, and its outcome.
+ * The table of this duchy's computations. A row has the exchange's view of the computation, its secrets, and its
+ * outcome.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -26,7 +27,10 @@ export interface StoredComputation {
   view: Computation;
   /** The serialized MeasurementSpec, whose signature has been verified. */
   spec: Uint8Array;
-  /** The number of registers in each upload. Depending on the protocol, this is the size of the sample or of a sketch. */
+  /**
+   * The number of registers in each upload: the size of the VID sample in the share shuffle protocol, and the size of a
+   * sketch in the Liquid Legions protocols.
+   */
   registerCount: number;
   attempt: number;
   /**
@@ -128,8 +132,8 @@ const MOVING = sql(
 );
 
 /**
- * Returns whether a pending computation of these protocols changed in the last 10 minutes. If so, a mill will probably run
- * a stage soon.
+ * Returns whether a pending computation of these protocols changed in the last 10 minutes. If so, a mill will probably
+ * run a stage soon.
  */
 export async function hasMovingComputation(
   db: Queryable,
@@ -242,7 +246,7 @@ const END = sql(
 export interface End {
   outcome: Outcome;
   failure?: string | null;
-  /** Whether the blobs and their key stay until the retention job removes them. */
+  /** If true, the blobs and their key stay until the retention job removes them. Otherwise, they are removed now. */
   keepsBlobs?: boolean | undefined;
 }
 

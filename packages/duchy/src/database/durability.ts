@@ -10,7 +10,9 @@ const FACTS = sql(
 /** The oldest and newest PostgreSQL versions that the tests run on. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
 
-/** Returns problems with the server, such as an untested version or a setting that could lose an acknowledged upload. */
+/**
+ * Returns problems with the server, such as an untested version or a setting that could lose an acknowledged upload.
+ */
 export async function durabilityProblems(db: Queryable): Promise<string[]> {
   const [facts] = await db.query(FACTS, []);
   const { fsync, pages, commit, standby, encoding, major } = facts as Record<string, unknown>;

@@ -13,8 +13,8 @@ export interface Claim {
 }
 
 /**
- * Thrown if another mill has claimed the stage, or the computation has ended. In both cases, the mill must not store its
- * output.
+ * Thrown if another mill has claimed the stage, or the computation has ended. In both cases, the mill must not store
+ * its output.
  */
 export class LeaseLost extends Error {
   constructor(id: string) {
@@ -46,8 +46,8 @@ const CLAIM = sql(
 );
 
 /**
- * Claims a stage that is due and not leased. Consumers take turns, so that a consumer with many computations does not delay
- * the others.
+ * Claims a stage that is due and not leased. Consumers take turns, so that a consumer with many computations does not
+ * delay the others.
  */
 export async function claimStage(
   db: Queryable,

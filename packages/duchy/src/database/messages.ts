@@ -1,10 +1,12 @@
-/** Messages between duchies. An outgoing message is stored before it is sent, so that every retry sends the same bytes. */
+/**
+ * Messages between duchies. An outgoing message is stored before it is sent, so that every retry sends the same bytes.
+ */
 import { completeBlob } from './blobs.ts';
 import { camelCase, type Queryable, sql } from './db.ts';
 
 export interface Message {
   computation: string;
-  /** The message's name in the protocol. */
+  /** The message's name in the stage table of the protocol, such as `SETUP_PHASE_INPUT`. */
   stage: string;
   direction: 'IN' | 'OUT';
   /** The sender of an incoming message, or the recipient of an outgoing one: a duchy's name, or `exchange`. */

@@ -62,7 +62,9 @@ const ENDED = sql(
    DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
 );
 
-/** Removes computations that ended at least `keepDays` ago. Keeps their IDs, so that no computation is created twice. */
+/**
+ * Removes computations that ended at least `keepDays` ago. Keeps their IDs, so that no computation is created twice.
+ */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);
 }

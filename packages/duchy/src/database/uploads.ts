@@ -31,8 +31,8 @@ const INSERT = sql(
 );
 
 /**
- * Stores an upload and completes its blob. Returns false if the requisition already has an upload or the computation has
- * ended.
+ * Stores an upload and completes its blob. Returns false if the requisition already has an upload or the computation
+ * has ended.
  */
 export async function storeUpload(tx: Queryable, upload: Upload): Promise<boolean> {
   const { requisition, computation, dataProvider, certificate, nonce, registerCount } = upload;

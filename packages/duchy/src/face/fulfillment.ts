@@ -121,8 +121,8 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
 const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
 /**
- * Checks that the nonce and the fingerprint match the requisition that the consumer signed. A provider learns the nonce
- * only by decrypting the requisition.
+ * Checks that the nonce matches a nonce hash that the consumer signed, and that the fingerprint is the requisition's
+ * fingerprint. A provider learns the nonce only by decrypting the requisition.
  */
 async function requireConsented(
   { requisitionFingerprint, nonce }: duchyMessages.Fulfillment,

@@ -82,8 +82,8 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // Allow one field and one file more than expected, so that the handlers above see the extra part and reject the
-      // body.
+      // One field and one file are expected. Allow two of each, so that the handlers above see a second one and reject
+      // the body. A third part of any kind exceeds `parts`, which also rejects the body.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {

@@ -38,7 +38,8 @@ async function keep(duchy: Duchy, checked: CheckedFulfillment, data: AsyncIterab
   let upload = await uploadOf(duchy.db, requisition.name);
   if (upload === undefined) upload = await store(duchy, checked, received);
   else {
-    // Don't check the contents again. The stored upload has been checked, and the key for that check may be deleted by now.
+    // Don't check the contents again, because the stored upload has passed that check. The check may also need the
+    // computation's private key, which is deleted when the computation ends.
     requireSame(upload, checked);
     await discard(received);
   }

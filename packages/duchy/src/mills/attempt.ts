@@ -83,8 +83,8 @@ export class Attempt {
         (await storeOutput(duchy, computation, sends, (await this.compute())!));
       const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
       await this.finish(next, message).catch((error) => {
-        // Ignore a lost lease if sending the result ended the computation. In that case, the herald has already recorded
-        // the end.
+        // Ignore a lost lease if sending the result ended the computation. In that case, the herald has already
+        // recorded the end.
         if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
       });
       if (fresh !== undefined) await follow(duchy, fresh);

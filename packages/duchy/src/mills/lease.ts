@@ -26,7 +26,9 @@ export class Lease {
     clearInterval(this.timer);
   }
 
-  /** Renews the lease. Aborts `signal` if another mill has the lease, or if the lease expired because renewals failed. */
+  /**
+   * Renews the lease. Aborts `signal` if another mill has the lease, or if the lease expired because renewals failed.
+   */
   private async renew(): Promise<void> {
     const askedAt = performance.now();
     const isHeld = await renewLease(this.db, this.claim).catch(() => undefined);

@@ -11,8 +11,8 @@ export interface PeerRequest {
 }
 
 /**
- * Sends a POST request without following redirects. Replaces `fetch`, which has no `lookup` option to check the resolved
- * address.
+ * Sends a POST request without following redirects. Replaces `fetch`, which has no `lookup` option to check the
+ * resolved address.
  */
 export async function post(
   url: URL,

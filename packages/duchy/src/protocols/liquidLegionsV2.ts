@@ -42,16 +42,16 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
     /**
-     * A worker removes its layer of encryption from the tuples' flags, multiplies each flag by a random number, and adds
-     * noise tuples.
+     * A worker removes its layer of encryption from the tuples' flags, multiplies each flag by a random number, and
+     * adds noise tuples.
      */
     decryptFlags: round(TWO, (given, input) =>
       given.stages.decryptFlags(input, given.keys, given.seed, given),
     ),
 
     /**
-     * The aggregator counts the registers, and stores that number for the last stage. It outputs encrypted comparisons of
-     * each register's frequency with the possible frequencies.
+     * The aggregator counts the registers, and stores that number for the last stage. It outputs encrypted comparisons
+     * of each register's frequency with the possible frequencies.
      */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;
@@ -60,7 +60,9 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
       return comparisons;
     }),
 
-    /** A worker removes its layer of encryption from the comparisons, and multiplies each comparison by a random number. */
+    /**
+     * A worker removes its layer of encryption from the comparisons, and multiplies each comparison by a random number.
+     */
     decryptComparisons: round(THREE, (given, input) =>
       given.stages.decryptComparisons(input, given.keys, given.seed, given),
     ),

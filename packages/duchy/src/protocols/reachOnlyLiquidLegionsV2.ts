@@ -27,8 +27,8 @@ export const REACH_ONLY_LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCO
     ...common,
 
     /**
-     * A worker removes its layer of encryption from the registers, and blinds them so that the aggregator cannot recognize
-     * them.
+     * A worker removes its layer of encryption from the registers, and blinds them so that the aggregator cannot
+     * recognize them.
      */
     execute: round(REGISTERS, (given, input) => given.stages.execute(input, given.keys, given.seed, given)),
 

@@ -170,7 +170,10 @@ export interface HostileRequest {
   headers: Record<string, string>;
 }
 
-/** Puts free text into one field of a request that is otherwise valid. `text` is the number of the field. */
+/**
+ * Puts free text into one string field of a request that is otherwise valid. `text` selects the field: it is an index
+ * into the sorted field names, modulo their number.
+ */
 export async function freeText(sent: Hostile, text: number): Promise<HostileRequest> {
   const fields = sent.message as unknown as Record<string, unknown>;
   const names = Object.keys(fields).filter(

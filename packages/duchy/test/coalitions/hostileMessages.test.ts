@@ -147,11 +147,11 @@ async function attack(world: World, protocol: Protocol): Promise<string[]> {
   const seen: string[] = [];
   let computation: TestComputation | undefined;
   for (let i = 0; i < COUNT; i++) {
-    // Send uploads in the first half and messages in the second half, because the stages receive them in this order.
+    // For each computation, send uploads first and then messages, because the stages receive them in this order.
     const turn = i % PER_COMPUTATION;
     if (turn === 0) computation = await begin(world, protocol);
     const sent = await honest(world, protocol, computation!, turn < PER_COMPUTATION / 2);
-    // The number of the field that gets the free text. Uploads and messages each use two fields per computation, so
+    // The index that selects the field for the free text. Uploads and messages each use two indexes per computation, so
     // enough computations cover all fields.
     const text = 2 * Math.floor(i / PER_COMPUTATION) + (turn % 4 === 3 ? 1 : 0);
     const { what, path, body, headers } =

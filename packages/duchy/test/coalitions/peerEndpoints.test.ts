@@ -98,8 +98,8 @@ describe('in production', () => {
 
   test('an endpoint of the settings is connected to at any address, over TLS alone', async () => {
     const pinned = (endpoint: string) => ({ ...PRODUCTION, peers: { [BETA]: { endpoint } } });
-    // The pinned endpoint may be private, so the service gets a connection. The service does not speak TLS, so it reads
-    // no request.
+    // A pinned endpoint is allowed to have a private address, so the duchy connects to the test's service. The service
+    // does not speak TLS, so it receives no HTTP request.
     const outcome = await sent('https://8.8.8.8', pinned(`https://localhost:${port}`));
     expect(outcome).toBe('NotReady WAITS_FOR_PEER: no response');
     expect([got.connections > 0, got.bodies]).toEqual([true, []]);

@@ -196,8 +196,8 @@ describe('the model sees what the aggregator finds in the bytes', () => {
 
 describe('an aggregator that opens every flag and every comparison', async () => {
   /**
-   * Both providers reached the same half of these people. The attacker guesses "not reached" for a person without
-   * evidence.
+   * Both providers reached the same half of these people. The attacker guesses "not reached" for each person for whom
+   * it finds no evidence.
    */
   const TARGETS = Array.from({ length: 80 }, (_, i) => 1000 + i);
   const spec = {

@@ -30,7 +30,7 @@ const SPEC = {
 const FULL = frequencyParameters(SPEC);
 const REACH_ONLY = reachOnlyParameters(SPEC);
 
-/** Noise counts that stay positive and below the maximum after every shift. */
+/** Noise counts. After every shift, each count is still positive and below the maximum that the duchies can draw. */
 const NOISE: Noise = {
   ...{ reach: 30, publisher: 30, several: 30, duchies: DUCHIES },
   histogram: Array(PROVIDERS).fill(30),

@@ -119,7 +119,7 @@ export function viewOf(
     else if (key === 'histogram') view.histogram++;
     else {
       const sum = registers.reduce((total, { count }) => total + count, 0);
-      // A count that is not one of the lower frequencies counts as the highest frequency.
+      // A sum below 1, or above the highest frequency, counts as the highest frequency.
       const highest = view.frequency.length;
       const frequency = sum >= 1 && sum < highest ? sum : highest;
       if (highest > 0) view.frequency[frequency - 1]!++;

@@ -31,7 +31,7 @@ function specOf(
   return { ringModulus: 11, noiseMechanism, measurementType, maximumFrequency: MAXIMUM, ...params };
 }
 
-/** Runs both worlds with two providers, one of which reached the target in one of the worlds. */
+/** Runs both worlds with two providers. Only the first provider reached the target, as often as `TRUTH` says. */
 function played(
   title: string,
   spec: World['spec'],
@@ -64,8 +64,8 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
   const promised = promisedAdvantage(charge);
   const spec = specOf(kind, noiseMechanism);
   /**
-   * Returns the consumer's evidence about the target. For reach, this is whether the target was reached. For frequency,
-   * it is whether the target was reached 3 times instead of 2.
+   * Returns the consumer's evidence about the target. For reach, a higher value suggests that the target was reached.
+   * For frequency, a higher value suggests that the target was reached 3 times instead of 2.
    */
   const found = ({ figures }: Played) =>
     kind === 'REACH' ? figures!.reach : peopleAt(3, figures!) - peopleAt(2, figures!);

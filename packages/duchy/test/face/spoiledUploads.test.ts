@@ -36,7 +36,10 @@ const keysetOf = async ({ id }: TestComputation) =>
   publicKeysetOf((await readSecrets(world.database.db, id)).privateKeyset!);
 const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte));
 
-/** Damages an upload. Each row has a name, the damage, and the part that the response must name. */
+/**
+ * Damages an upload. In the table below, each row has a name, the damage, and the part of the upload that the response
+ * must name.
+ */
 type Spoil = (upload: TestShare, computation: TestComputation) => void | Promise<void>;
 // biome-ignore format: a table, one row per line
 const SPOILED: [what: string, spoil: Spoil, expected: Partial<Answer>][] = [

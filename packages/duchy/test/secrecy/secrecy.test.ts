@@ -127,7 +127,7 @@ describe.each([
   });
 
   // Skip this test for the first computation, because the exchange's view then also has all set-up data. The search
-  // would use each 32-byte string in that data as the seed of a vector. More than a thousand such vectors span every
+  // would use each 48-byte string in that data as the seed of a vector. More than a thousand such vectors span every
   // secret.
   test.runIf(cap > 1)('the exchange adds nothing to what a worker or the aggregator finds', async () => {
     for (const name of [FIRST, AGGREGATOR]) {

@@ -1,7 +1,7 @@
 /**
  * Tests both Liquid Legions protocols with an exchange and three duchies over real HTTP, without noise. Each protocol
- * computes one measurement, stage by stage. At each stage, the test first tries lies, repeats the stage, and lets a
- * mill die in it.
+ * computes one measurement, stage by stage. Before each stage completes, the test tries lies, repeats the stage, and
+ * lets a mill die in it.
  */
 import {
   createEncryptionKeysets,

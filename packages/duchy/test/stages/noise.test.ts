@@ -61,7 +61,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
     return total.deduplicated!;
   }
 
-  // Except in stress runs, test each mechanism with only one of the figures. noise.test.ts in the mpc package tests
+  // Except in stress runs, test each mechanism with only one of the figures. figures.test.ts in the mpc package tests
   // both mechanisms with both figures.
   const isOn = (mechanism: typeof noiseMechanism) => isStress || noiseMechanism === mechanism;
 

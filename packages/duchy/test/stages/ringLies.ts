@@ -13,7 +13,7 @@ export interface PeerLie {
   message: string;
   from: string;
   spoil(honest: Uint8Array): Uint8Array;
-  /** The expected code and position, then the expected text in the duchy's log. */
+  /** Matches the expected failure: its code and position, followed by its cause, which only the duchy's log has. */
   says: RegExp;
 }
 

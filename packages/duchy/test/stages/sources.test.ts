@@ -43,7 +43,7 @@ const REACHED: Map<number, number>[] = [
   new Map([...range(201, 400), ...range(1001, 1050)].map((vid) => [vid, 2])),
   new Map(range(301, 350).map((vid) => [vid, 5])),
 ];
-/** Rows that must not count: the filter rejects each of them, or the VID is missing. */
+/** Rows that must not count: each has no VID, or the wrong age, device, time or event group. */
 const LEFT_OUT: Row[] = [
   [500, '2026-07-02 12:00:00', 'spring', 17, 'phone'],
   [501, '2026-07-02 12:00:00', 'spring', 30, 'tv'],

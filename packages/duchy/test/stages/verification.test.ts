@@ -56,7 +56,7 @@ interface Liar {
   honest: Uint8Array;
 }
 
-/** Runs turns until a worker has reached a stage whose output is not stored yet. */
+/** Runs turns until this worker reaches this stage. The output of the stage is not stored yet. */
 async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
   const liar = world.of(role);
   for (let turns = 0; turns < 50; turns++) {
@@ -149,7 +149,10 @@ async function started() {
   return measurement;
 }
 
-/** Tests copy this message before they read it, because its fields share the memory of the input. */
+/**
+ * The schema of the message between workers. Tests decode a copy of the message, because decoded byte fields share the
+ * memory of the input.
+ */
 const Seeds = shareShuffle.ShufflePhaseInputSchema;
 type SeedsInput = shareShuffle.ShufflePhaseInput;
 

@@ -9,7 +9,9 @@ const compress = promisify(gzip);
 /** Matches an Accept-Encoding header that allows gzip. `q=0` forbids an encoding. */
 const ACCEPTS_GZIP = /(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i;
 
-/** Caches compressed pages by their text. The text contains the exchange's address, so a page has one entry per address. */
+/**
+ * Caches compressed pages by their text. The text contains the exchange's address, so a page has one entry per address.
+ */
 const kept = new LRUCache<string, Promise<Buffer>>({ max: 8 });
 
 export async function sendCompressed(

@@ -18,7 +18,9 @@ export interface Entry extends OpenApiOperation {
   route: Route;
 }
 
-/** Returns the commands that set the examples' variables. The commands fetch the tokens, so the page contains no token. */
+/**
+ * Returns the commands that set the examples' variables. The commands fetch the tokens, so the page contains no token.
+ */
 export function setupOf(parties: ExampleParties | undefined): string {
   if (parties === undefined) return 'TOKEN=… # an ID token from an issuer that this exchange trusts';
   return ['operator', ...callersOf(parties).map(({ name }) => name)]

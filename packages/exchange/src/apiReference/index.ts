@@ -1,5 +1,6 @@
 /**
- * Serves /openapi.json, and the same document as a page at /docs. The page loads no scripts and nothing from other hosts.
+ * Serves /openapi.json, and the same document as a page at /docs. The page loads no scripts and nothing from other
+ * hosts.
  */
 import { createHash } from 'node:crypto';
 import { ExchangeError, openApiDocument } from '@measurement-exchange/contract';

@@ -48,7 +48,9 @@ export function headerError(header: Json, issuer: IssuerConfig): string | undefi
   return undefined;
 }
 
-/** Returns why the claims are rejected, or undefined. The text never contains a claim's value. The caller checks `iss`. */
+/**
+ * Returns why the claims are rejected, or undefined. The text never contains a claim's value. The caller checks `iss`.
+ */
 export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
   const { aud, azp, sub, exp, iat, nbf } = claims;
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {

@@ -4,8 +4,8 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
 /**
- * The lifetime of fetched keys. A key that the issuer withdraws is accepted for up to this long. If the issuer is down for
- * longer than this, every token is rejected.
+ * The lifetime of fetched keys. A key that the issuer withdraws is accepted for up to this long. If the issuer is down
+ * for longer than this, every token is rejected.
  */
 const MAX_AGE_MS = 10 * 60_000;
 /** The minimum time between two fetches while the cache has no valid keys. */
@@ -29,8 +29,8 @@ interface RefreshPolicy {
 
 /**
  * Returns a source of keys from a URL. The source refreshes the keys in the background at half their maximum age, so
- * that a slow issuer does not delay callers. jose's createRemoteJWKSet refreshes only on demand, and fetches for every
- * unknown key ID while the issuer is down.
+ * that a slow issuer does not delay callers. jose's createRemoteJWKSet is unsuitable: it refreshes only on demand, and
+ * fetches for every unknown key ID while the issuer is down.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {

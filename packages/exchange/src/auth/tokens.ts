@@ -133,8 +133,8 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
 /**
- * Returns why the signature is rejected, or undefined. Only the code of a jose error is returned, because its message may
- * contain claims.
+ * Returns why the signature is rejected, or undefined. Only the code of a jose error is returned, because its message
+ * may contain claims.
  */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {

@@ -22,7 +22,8 @@ const EMPTIED = [
   'pg_subtrans',
 ];
 /**
- * Matches files that are not copied: temporary files, files of the running server, and files that the backup writes itself.
+ * Matches files that are not copied: temporary files, files of the running server, and files that the backup writes
+ * itself.
  */
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
@@ -120,8 +121,8 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
 }
 
 /**
- * Copies the control file after two reads return the same bytes. Replaying the WAL cannot repair a control file that was
- * read during a write.
+ * Copies the control file after two reads return the same bytes. Replaying the WAL cannot repair a control file that
+ * was read during a write.
  */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
   const read = () => readFile(join(cluster, CONTROL_FILE));

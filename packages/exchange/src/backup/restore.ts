@@ -1,5 +1,6 @@
 /**
- * `mex restore` verifies a backup, copies it into a data directory, recovers the database, and runs the doctor's checks.
+ * `mex restore` verifies a backup, copies it into a data directory, recovers the database, and runs the doctor's
+ * checks.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';

@@ -43,7 +43,10 @@ export interface SchemaSource {
   set?: Uint8Array;
 }
 
-/** The result of a job whose input lacks descriptor sets that the thread has not cached. `missing` has their IDs. */
+/**
+ * The result of a job that could not run. `missing` has the IDs of the descriptor sets that are neither in the job's
+ * input nor in the cache.
+ */
 export interface Missing {
   missing: string[];
 }
@@ -55,8 +58,8 @@ export interface StoredMessage {
 }
 
 /**
- * Prints messages as protobuf Anys in JSON, until the total size would exceed `maxBytes`. The text of a message that does
- * not match its schema is undefined.
+ * Prints messages as protobuf Anys in JSON, until the total size would exceed `maxBytes`. The text of a message that
+ * does not match its schema is undefined.
  */
 function printMetadata(input: {
   schemas: SchemaSource[];
@@ -128,8 +131,8 @@ function upTo<T>(
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * Compiled schemas by descriptor ID and version. `maxSize` counts bytes of descriptor sets; a compiled schema takes up to
- * 100 times as much memory.
+ * Compiled schemas by descriptor ID and version. `maxSize` counts bytes of descriptor sets; a compiled schema takes up
+ * to 100 times as much memory.
  */
 const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 
@@ -164,7 +167,7 @@ const SHORT_BYTES = 8 * 1024;
 
 /**
  * A descriptor set that imports this file may have custom options. Compiling custom options takes tens of
- * milliseconds, even in a small set.
+ * milliseconds, even in a small set, so a job that compiles such a set is not short.
  */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>

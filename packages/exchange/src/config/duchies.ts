@@ -45,7 +45,9 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
   };
 }
 
-/** Demo sketches are small and have little noise, so that a computation takes seconds. The error in reach is about 10%. */
+/**
+ * Demo sketches are small and have little noise, so that a computation takes seconds. The error in reach is about 10%.
+ */
 const HIDING = { epsilon: 1, delta: 1e-9 };
 const DEMO_SKETCH = {
   ...{ decayRate: 10, maxSize: 1000 },

@@ -1,4 +1,6 @@
-/** Reads the JSON file that MEX_CONFIG names. Error messages name a setting but never its value, which may be a secret. */
+/**
+ * Reads the JSON file that MEX_CONFIG names. Error messages name a setting but never its value, which may be a secret.
+ */
 import { readFileSync } from 'node:fs';
 import {
   ExchangeError,

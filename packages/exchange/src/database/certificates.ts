@@ -82,7 +82,9 @@ function listStatement(name: string, found: string) {
   );
 }
 
-/** Lists a party's certificates, or only those with one of the given key identifiers. The identifiers must be distinct. */
+/**
+ * Lists a party's certificates, or only those with one of the given key identifiers. The identifiers must be distinct.
+ */
 export const listCertificates = read.filteredPage(
   (party: string, after: Cursor, limit: number, maxBytes: number) => [
     ...[party, after.time, after.id, limit, maxBytes],

@@ -77,8 +77,8 @@ const PAGE = sql(
 );
 
 /**
- * Reads a party's changes after a position. Returns undefined if retention has removed the row at that position, because
- * later rows that the caller has not read may be gone too.
+ * Reads a party's changes after a position. Returns undefined if retention has removed the row at that position,
+ * because later rows that the caller has not read may be gone too.
  */
 export async function readChanges(
   db: Queryable,
@@ -95,7 +95,9 @@ export async function readChanges(
   return { changes: placed, next, ahead };
 }
 
-/** Returns the last readable position of a party's change log. Changes that commit from now on come after this position. */
+/**
+ * Returns the last readable position of a party's change log. Changes that commit from now on come after this position.
+ */
 export const latestPosition = read.one(
   (party: string) => [party],
   'changes_latest',
@@ -150,7 +152,7 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
 
 /**
  * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if this transaction is still
- * running. Changes of later transactions must then wait.
+ * running. Until it ends, the changes of later transactions cannot be read either.
  */
 export const horizon = read.one(
   () => [],

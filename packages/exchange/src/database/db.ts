@@ -33,8 +33,8 @@ types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp);
 
 /**
- * Converts `2026-11-15 02:04:57.12+00` to `2026-11-15T02:04:57.120000Z`. The offset is always zero, because sessions use
- * UTC.
+ * Converts `2026-11-15 02:04:57.12+00` to `2026-11-15T02:04:57.120000Z`. The offset is always zero, because sessions
+ * use UTC.
  */
 function readTimestamp(text: string): Timestamp {
   // Fast path: nearly all timestamps have six decimal places, and a page of 50 rows has 200 timestamps.

@@ -1,6 +1,6 @@
 /**
- * Reads the data that explains a measurement's state. One round trip reads the measurement. A second round trip reads its
- * parties, certificates, and progress reports.
+ * Reads the data that explains a measurement's state. One round trip reads the measurement. A second round trip reads
+ * its parties, certificates, and progress reports.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';

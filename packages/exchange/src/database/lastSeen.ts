@@ -1,5 +1,6 @@
 /**
- * Records the time of each party's last call. The times stay in memory, and one statement stores all of them every 30 s.
+ * Records the time of each party's last call. The times stay in memory, and one statement stores all of them every 30
+ * s.
  */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';

@@ -91,7 +91,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** Grants the role that serves requests all rights that it needs. The role may not change log entries or the schema. */
+/** Grants the role that serves requests all rights that it needs. The role cannot change log entries or the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

@@ -71,8 +71,8 @@ export class OpenMeasurements {
   }
 
   /**
-   * Reserves one open measurement, or returns undefined at the limit. The caller must dispose of the reservation when the
-   * creation succeeds or fails.
+   * Reserves one open measurement, or returns undefined at the limit. The caller must dispose of the reservation when
+   * the creation succeeds or fails.
    */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);

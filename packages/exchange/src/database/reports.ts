@@ -150,8 +150,9 @@ export const countReports = read.number(
 );
 
 /**
- * Locks the measurements, so that their states stay the same until the transaction ends. A transaction must call this
- * before it locks a report, because retention locks measurements before reports.
+ * Locks the measurements, so that their states stay the same until the transaction ends. FOR KEY SHARE is enough,
+ * because every transaction that changes a measurement first locks it FOR UPDATE. A transaction must call this before
+ * it locks a report, because retention locks measurements before reports.
  */
 export const shareMeasurements = inTransaction.byKey(
   ({ id }: { id: string; state: MeasurementState }) => id,
@@ -228,7 +229,8 @@ const UNSETTLED = sql('report_unsettled', unsettled('true'), settling);
 const UNSETTLED_OF = sql('report_unsettled_of', unsettled('r.consumer = ANY($2::text[])'), settling);
 
 /**
- * Finds reports that wait for a measurement that has ended. If `consumers` is undefined, searches all consumers' reports.
+ * Finds reports that wait for a measurement that has ended. If `consumers` is undefined, searches all consumers'
+ * reports.
  */
 export function unsettledReports(db: Queryable, limit: number, consumers: string[] | undefined) {
   return consumers === undefined ? db.query(UNSETTLED, [limit]) : db.query(UNSETTLED_OF, [limit, consumers]);

@@ -1,4 +1,6 @@
-/** Builds functions that run one SQL statement. `values` converts a function's arguments to the statement's parameters. */
+/**
+ * Builds functions that run one SQL statement. `values` converts a function's arguments to the statement's parameters.
+ */
 import type { Reader } from '@measurement-exchange/server/database';
 import { type Queryable, type Statement, sql, type Transaction } from './db.ts';
 import { type Page, type PageRow, pageOf } from './page.ts';

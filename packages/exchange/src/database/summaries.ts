@@ -18,7 +18,7 @@ import { read } from './run.ts';
 
 /** A summary explains at most this many open measurements, requisitions, or computations. */
 export const MAX_OPEN = 50;
-/** The number of failures to read. A summary shows one fewer. The extra row tells whether there are more failures. */
+/** The maximum number of failed rows to read. A summary shows one fewer. The extra row tells whether more exist. */
 const FAILURES = 11;
 
 /** The table that summaries count, for each kind of party. `opened` is the column by which open rows are sorted. */
@@ -37,8 +37,8 @@ export const WORK = {
   },
   duchy: {
     ...{ table: 'computations', owner: 'duchy', opened: 'update_time' },
-    // Read more failures for a duchy, because its summary leaves out every failure that a provider caused by refusing a
-    // requisition.
+    // Read more failed rows for a duchy, because its summary leaves out every failure that a provider caused by
+    // refusing a requisition.
     ...{ states: COMPUTATION_STATES, open: PENDING_COMPUTATION_STATES, failed: 'FAILED', failures: MAX_OPEN },
     rows: `${EXPLAINED.select}, ${CAUSE} FROM notable n JOIN measurements m ON m.id = n.id
       JOIN requisitions r ON r.measurement = m.id ORDER BY n.time, m.id, r.ordinal`,

@@ -6,7 +6,9 @@ import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
 interface Type {
   sql: string;
-  /** Takes JavaScript source that reads a cell. Returns JavaScript source that converts the cell to the record's value. */
+  /**
+   * Takes JavaScript source that reads a cell. Returns JavaScript source that converts the cell to the record's value.
+   */
   read?: (cell: string) => string;
   write?: (value: unknown) => unknown;
 }

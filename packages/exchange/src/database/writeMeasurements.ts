@@ -1,4 +1,6 @@
-/** Writes the changed rows of measurements, requisitions, and participants, and their log entries, in one round trip. */
+/**
+ * Writes the changed rows of measurements, requisitions, and participants, and their log entries, in one round trip.
+ */
 import type { Finding } from '@measurement-exchange/contract';
 import type { Change, MeasurementRecord, Outline, RequisitionRecord } from '../domain/aggregate.ts';
 import { changesOf } from '../domain/changes.ts';
@@ -41,7 +43,9 @@ const FIRST_STEP = only(transitions, 'subject', 'to', 'cause');
 
 const INSERT = insertStatement();
 
-/** Parameters: `$1..$3` author, `$4` request ID, `$5` request hash, then the values or arrays of each list of columns. */
+/**
+ * Parameters: `$1..$3` author, `$4` request ID, `$5` request hash, then the values or arrays of each list of columns.
+ */
 function insertStatement() {
   const m = 6;
   const shared = m + NEW_MEASUREMENT.length;
@@ -102,8 +106,8 @@ const STEP = except(transitions, 'actor', 'requestId', 'findings');
 const UPDATE = updateStatement();
 
 /**
- * Parameters: `$1..$3` author, `$4, $5` IDs of measurements and requisitions, `$6, $7` their expected versions, then one
- * array per written column.
+ * Parameters: `$1..$3` author, `$4, $5` IDs of measurements and requisitions, `$6, $7` their expected versions, then
+ * one array per written column.
  */
 function updateStatement() {
   const m = 8;

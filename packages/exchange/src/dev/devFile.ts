@@ -29,7 +29,8 @@ export interface DemoParties {
 }
 
 /**
- * Tokens are valid for 12 h. The file is rewritten every 6 h, so a token in the file is valid for at least 6 more hours.
+ * Tokens are valid for 12 h. The file is rewritten every 6 h, so a token in the file is valid for at least 6 more
+ * hours.
  */
 const RENEWAL_MS = 6 * 3600_000;
 

@@ -1,4 +1,6 @@
-/** Creates the demo parties and stores their keys in dev.json. Creates new keys if the file or the database was lost. */
+/**
+ * Creates the demo parties and stores their keys in dev.json. Creates new keys if the file or the database was lost.
+ */
 import { toBase64 } from '@measurement-exchange/contract';
 import {
   createEncryptionKeysets,

@@ -52,8 +52,8 @@ export function may(principal: Principal, route: Route, params: Record<string, s
 }
 
 /**
- * Throws if the principal may not call the route. The error does not depend on whether the resource exists, so that
- * callers cannot find out which resources exist.
+ * Throws unless the principal is allowed to call the route. The error does not depend on whether the resource exists,
+ * so that callers cannot find out which resources exist.
  */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;

@@ -1,5 +1,6 @@
 /**
- * The records of a measurement, its requisitions, and its participants, and the allowed transitions between their states.
+ * The records of a measurement, its requisitions, and its participants, and the allowed transitions between their
+ * states.
  */
 import type {
   Deferral,

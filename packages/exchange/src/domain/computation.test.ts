@@ -107,7 +107,10 @@ function outcome(run: () => Change | undefined): string {
 }
 
 const SHUT = 'COMPUTATION_STATE_ILLEGAL';
-/** Each trigger sends a message that differs from earlier ones. Repetitions are tested below. */
+/**
+ * Each trigger sends one request. A trigger that repeats an earlier request changes nothing, so its outcome has 0
+ * steps.
+ */
 const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   parameters: (a) => set(a, SECOND),
   fulfill: (a) => fulfill(a, 0),

@@ -51,8 +51,8 @@ interface FulfillRequisitionInput {
 }
 
 /**
- * Records that a duchy has stored a provider's data. After the last fulfillment, the computation starts, or the duchies
- * must confirm first, depending on the protocol.
+ * Records that a duchy has stored a provider's data. After the last fulfillment, the computation either starts or first
+ * waits for confirmations from the duchies. The protocol determines which.
  */
 export function fulfillRequisition<A extends Outline>(
   before: A,
@@ -142,8 +142,8 @@ export function giveUp<A extends Outline>(
 }
 
 /**
- * Throws if the position names a resource outside this measurement. All parties of the measurement can read the
- * position, so it must not reveal other resources.
+ * Throws if the position of a failure names a resource outside this measurement. All parties of the measurement can
+ * read the position, so it must not reveal other resources.
  */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const allowed = {

@@ -14,13 +14,13 @@ export const Deadlines = object({
   /** The time that providers have to send their data to the duchies after the measurement is created. */
   fulfillWithinHours: hours(),
   /**
-   * The time that duchies have to send the next confirmation after the last fulfillment or confirmation. Share-shuffle has
-   * no confirmations.
+   * Each confirmation must arrive within this time after the last fulfillment or after the previous confirmation.
+   * Share-shuffle has no confirmations.
    */
   confirmWithinHours: hours(),
   /**
-   * The time that duchies have to produce the result after the last confirmation. In share-shuffle, this time starts at the
-   * last fulfillment.
+   * The time that duchies have to produce the result after the last confirmation. In share-shuffle, this time starts at
+   * the last fulfillment.
    */
   computeWithinHours: hours(),
 });

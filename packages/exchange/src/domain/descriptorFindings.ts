@@ -25,12 +25,15 @@ export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
 
 interface RegisteredType {
   type: string;
-  /** Another descriptor of the same provider that defines the type. Undefined if only other providers define the type. */
+  /**
+   * Another descriptor of the same provider that defines the type. Undefined if only other providers define the type.
+   */
   own: string | undefined;
 }
 
 /**
- * Reports types that other descriptors also define. The findings do not reveal the names of other providers' descriptors.
+ * Reports types that other descriptors also define. The findings do not reveal the names of other providers'
+ * descriptors.
  */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
   const code = 'TYPE_ALREADY_REGISTERED';

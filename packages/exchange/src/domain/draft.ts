@@ -1,6 +1,6 @@
 /**
- * Makes all checks of a new measurement that do not need the database. newMeasurement.ts makes the remaining checks
- * after the database rows that the draft names have been loaded.
+ * Makes all checks of a new measurement that do not need the database. newMeasurement.ts makes the remaining checks,
+ * after the exchange has loaded the database rows that the draft refers to.
  */
 import {
   decodeMeasurementSpec,

@@ -1,5 +1,6 @@
 /**
- * Validates, creates, and updates event groups. An event group describes a data provider's data to a measurement consumer.
+ * Validates, creates, and updates event groups. An event group describes a data provider's data to a measurement
+ * consumer.
  */
 import {
   type EncryptedMessage,
@@ -195,8 +196,8 @@ export function replace(
 }
 
 /**
- * Deletes an event group. Removes the metadata, key, attributes, event templates, model lines, brand, campaign, and
- * entity ID. Other fields stay readable.
+ * Deletes an event group. Removes the metadata, public key, attributes, event templates, model lines, brand name,
+ * campaign name, and entity ID. Other fields stay readable.
  */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {

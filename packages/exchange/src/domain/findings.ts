@@ -53,8 +53,8 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // Reject a request only if the same provider registered the type, because several providers may share an industry
-  // schema.
+  // The exchange enforces this finding only if the same provider registered the type. Another provider is allowed to
+  // register the type too, because several providers may share an industry schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -76,8 +76,8 @@ export function finding(
 }
 
 /**
- * Throws one error for all findings that reject the request, unless `checks` is `advisory`. The first finding determines
- * the error's reason.
+ * Throws one error for all findings that reject the request, unless `checks` is `advisory`. The first finding
+ * determines the error's reason.
  */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);

@@ -301,8 +301,8 @@ describe('whose duchy is whose', () => {
         ],
       }),
     );
-    // A provider may run the aggregator if the measurement does not use its data. A provider may run a worker even if
-    // the measurement uses its data.
+    // A provider is allowed to operate the aggregator if the provider's data is not part of the measurement. A provider
+    // is allowed to operate a worker even if its data is part of the measurement.
     for (const allowed of [
       { [ringAggregator]: ['dataProviders/other'] },
       { [RINGS[protocol]!.workers[0]!]: ['dataProviders/p1'] },

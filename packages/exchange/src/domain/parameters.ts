@@ -21,7 +21,9 @@ import { illegal, participantOf, requireCurrent, unchanged } from './computation
 import { areParametersSet, hasConfirmation } from './participants.ts';
 import { requireEncryptionPublicKey } from './party.ts';
 
-/** The keys in a request. `protocol` is the request field that contains them, or undefined if the request has no keys. */
+/**
+ * The keys in a request. `protocol` is the request field that contains them, or undefined if the request has no keys.
+ */
 export interface ParameterKeys {
   protocol: Protocol | undefined;
   publicKey: SignedMessage | undefined;

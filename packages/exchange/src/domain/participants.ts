@@ -6,7 +6,10 @@ import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
-/** Lists the duchies with their roles: first the workers in the order of the protocol, then the aggregator. */
+/**
+ * Lists the duchies with their roles: first the workers, in the order of the protocol configuration, then the
+ * aggregator.
+ */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
   const workers: { duchy: string; role: DuchyRole }[] =
     'workers' in config
@@ -32,7 +35,7 @@ export function createParticipants(
   }));
 }
 
-/** Chooses a worker by a hash, so that all workers get about the same number of requisitions. */
+/** Chooses a worker by a hash of the requisition ID, so that all workers get about the same number of requisitions. */
 export function fulfillingDuchyOf(
   { protocolConfig: config }: Configured,
   requisition: string,

@@ -66,8 +66,9 @@ export function chooseProtocol(
 }
 
 /**
- * Returns a reason if a provider of the measurement runs the aggregator. Such a provider knows its own data and would
- * also see all counts before their release. A provider may run a worker, because workers see only masked data.
+ * Returns a reason if a provider of the measurement operates the aggregator. Such a provider knows its own data and, as
+ * aggregator, would also see all counts. A provider is allowed to operate a worker, because workers see only masked
+ * data.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,
@@ -105,7 +106,8 @@ function reasonsAgainst(
   const unsigned = consentReasons(spec, entries, circumstances);
   return [
     ...circumstanceReasons(option, spec, providers, circumstances),
-    // Check the number of nonce hashes before the parameters, because a hostile spec may have a million hashes.
+    // Make the consent checks first. They reject a wrong number of nonce hashes, so that the parameter checks never
+    // process the million hashes that a hostile spec may have.
     ...(unsigned.length > 0
       ? unsigned
       : specReasons(option, spec, providers.length, circumstances.population)),

@@ -141,8 +141,8 @@ export function settleReport({ report, entries }: ReportWithEntries): ReportReco
 }
 
 /**
- * Removes the content, but keeps the row, so that no new report can get the same ID. Otherwise, the versions of the new
- * report would start at 1 again.
+ * Removes the content, but keeps the row. Without the row, a new report could get the same ID, and its versions would
+ * start at 1 again.
  */
 export function deleteReport(before: ReportRecord, now: Timestamp): ReportRecord {
   return {

@@ -16,8 +16,8 @@ export function nextVersion(before: { version: number; updateTime: Timestamp }, 
 }
 
 /**
- * Returns the time `hours` before `now`, but never a time before 1970. The limit is needed because the database cannot
- * parse years before 0001.
+ * Returns the time `hours` before `now`, or the start of 1970 if that is later. Without this limit, a large `hours`
+ * could give a year before 0001, which the database cannot parse.
  */
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));

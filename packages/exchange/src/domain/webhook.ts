@@ -125,8 +125,8 @@ export function isAllowed(address: string, isDevelopment: boolean): boolean {
 }
 
 /**
- * Throws if the party would exceed its limit of redelivered changes. `total.count` counts the changes since
- * `total.since`, including this request's `count`.
+ * Throws if the party would exceed its limit of redelivered changes. `total.count` is the number of changes redelivered
+ * since `total.since`, including the `count` changes of this request.
  */
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },

@@ -130,7 +130,9 @@ export class Follower {
     return kept ?? this.feed.read(this.party, after, limit);
   }
 
-  /** Resolves when a change may follow the position, when `endWait` or `close` is called, or when the exchange stops. */
+  /**
+   * Resolves when a change may follow the position, when `endWait` or `close` is called, or when the exchange stops.
+   */
   wait(after: Position): Promise<void> {
     if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();
     if (this.tail?.isStopped) this.leave();

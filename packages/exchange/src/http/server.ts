@@ -56,7 +56,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // Register every method that Node supports. Each request then reaches our route table, which responds 405 with the
   // allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  // Treat a request with an unknown Expect header like any other. Node would respond to it without a body.
+  // Treat a request with an unknown Expect header like any other request. By default, Node would send a response
+  // without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   serveInTurn(app.server);
   app.decorateRequest('progress', null as unknown as HttpProgress);

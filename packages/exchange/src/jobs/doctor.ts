@@ -12,7 +12,7 @@ const FAILURE = 'It was ended before all checks were made; the log of the exchan
 interface Parts {
   db: Database;
   clock: () => Timestamp;
-  /** The doctor has its own connection, because its checks take longer than requests may take. */
+  /** The doctor has its own connection, because its checks take longer than the time limit of requests. */
   connection: pg.ClientConfig;
   log: Logger;
 }

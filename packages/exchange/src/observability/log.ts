@@ -2,8 +2,9 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 /**
- * Lines are written in batches, because a system call per line took 5% of a read request's time, and a slow reader would
- * delay every request. `kill -9` can lose the last 0.2 s of lines. Facts that must not be lost are in the database.
+ * Lines are written in batches, because a system call per line took 5% of a read request's time. Without batches, a
+ * slow reader of the log would also delay every request. deferred.ts and this buffer each hold a line for up to 0.1 s,
+ * so `kill -9` can lose the last 0.2 s of lines. Facts that must not be lost are in the database.
  */
 const STANDARD_OUTPUT = {
   dest: 1,

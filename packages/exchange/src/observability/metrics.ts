@@ -5,8 +5,8 @@ import { defer, flush } from './deferred.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Buckets for the time from a change to its delivery. The last buckets cover days of retries to an endpoint that does not
- * respond.
+ * Buckets for the time from a change to its delivery. The last buckets cover days of retries to an endpoint that does
+ * not respond.
  */
 const LAG_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3_600, 21_600, 86_400, 259_200];
 

@@ -66,7 +66,8 @@ export interface Call {
    */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
   /**
-   * Frees the request's slot and suspends its deadline while `wait` runs. `gone` is aborted when the caller disconnects.
+   * Frees the request's slot and suspends its deadline while `wait` runs. `gone` is aborted when the caller
+   * disconnects.
    */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }

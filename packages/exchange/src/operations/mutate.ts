@@ -16,16 +16,19 @@ export interface Decision<Resource> {
   /** Sends the writes. Undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
   /**
-   * True if a `validateOnly` request must write and roll back, because only a write can detect that the resource already
-   * exists.
+   * True if a `validateOnly` request must write and roll back, because only a write can detect that the resource
+   * already exists.
    */
   savesToValidate?: boolean;
   /**
-   * New versions for the audit log. Changes to measurements omit them, because the transition log records those changes.
+   * New versions for the audit log. Changes to measurements omit them, because the transition log records those
+   * changes.
    */
   versions?: Version[];
   view: () => Resource;
-  /** The response to a `validateOnly` request. The default is the result of `view` without the name, etag, and times. */
+  /**
+   * The response to a `validateOnly` request. The default is the result of `view` without the name, etag, and times.
+   */
   viewValidated?: () => Resource;
 }
 

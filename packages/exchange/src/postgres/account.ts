@@ -32,7 +32,8 @@ export async function chooseAccount(
 
   const candidates: Account[] = [];
   if (owner.uid !== 0) candidates.push(owner.uid === us.uid ? ourselves(us) : changeTo(owner));
-  // If we are root and another account owns the cluster, try only that account, because the cluster must keep its owner.
+  // If we are root and another account owns the cluster, try only that account, because the cluster must keep its
+  // owner.
   if (us.uid !== 0 || owner.uid === 0 || clusterDir === undefined) {
     if (namespaces) candidates.push(inNamespace(us, await nobody()));
     if (us.uid === 0) candidates.push(changeTo(await nobody()));
@@ -52,7 +53,9 @@ export async function chooseAccount(
   );
 }
 
-/** Starts a program as the account. The working directory is `/`, because every account may enter it. */
+/**
+ * Starts a program as the account. The working directory is `/`, because every account has access to this directory.
+ */
 export function spawnAs(account: Account, program: string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = [...account.prefix, ...program];
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });

@@ -10,8 +10,8 @@ export function connectionUrl({ host, port, user, database }: Connection): strin
 }
 
 /**
- * Connects to the database, and creates it if needed. Returns `silent` if no server is listening, or `busy` if the server
- * is starting, recovering, or stopping.
+ * Connects to the database, and creates it if needed. Returns `silent` if no server is listening, or `busy` if the
+ * server is starting, recovering, or stopping.
  */
 export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
   try {

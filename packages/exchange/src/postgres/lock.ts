@@ -20,10 +20,10 @@ export class DataDirInUse extends Error {}
  * Makes this process the only exchange that uses the data directory, or throws DataDirInUse with the pid of the other
  * process.
  *
- * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to all other sockets. The later
- * of two processes therefore always finds the earlier one. A process holds the lock when no other process is listening.
- * If two processes compete, the process whose socket name sorts first wins. The kernel closes the socket of a killed
- * process. Socket names are never reused, so removing a dead socket is safe.
+ * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to all other sockets. The
+ * later of two processes therefore always finds the earlier one. A process holds the lock when no other process is
+ * listening. If two processes compete, the process whose socket name sorts first wins. The kernel closes the socket of
+ * a killed process. Socket names are never reused, so removing a dead socket is safe.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });

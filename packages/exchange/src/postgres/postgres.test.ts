@@ -120,7 +120,10 @@ function startedEarlier(path = dataDir): void {
   cpSync(join(earlier, 'pg'), join(dataDir, 'pg'), { recursive: true });
 }
 
-/** Starts another process, in its own process group, that starts the server, prints its pid, and keeps running. */
+/**
+ * Starts another process, in its own process group. The process runs `before`, starts the server, prints the server's
+ * pid, and runs `after`. Then the process ends, unless `after` keeps it running.
+ */
 function starter({
   after = '',
   before = '',
@@ -173,8 +176,8 @@ describe('the first start', () => {
   });
 
   /**
-   * An earlier version of the exchange created clusters with more permissive rules, so each start must replace the
-   * rules.
+   * An earlier version of the exchange created clusters with more permissive access rules in pg_hba.conf, so each start
+   * must replace the rules.
    */
   it('and every later one lists the socket alone as a way in', async () => {
     startedEarlier();
@@ -310,7 +313,7 @@ describe('the folder', () => {
     expect((await start()).attached).toBe(true);
 
     await server.stop();
-    chmodSync(host, 0o755); // Let other users enter the directory.
+    chmodSync(host, 0o755); // Other users can now enter the directory, so the next start must fail.
     await expect(start()).rejects.toThrow(`${host} must be a directory of account`);
   });
 

@@ -25,7 +25,8 @@ export async function findPostmaster(cluster: Cluster): Promise<number | undefin
 }
 
 /**
- * Tries a fast shutdown, which disconnects clients and flushes data. If that takes too long, tries an immediate shutdown.
+ * Tries a fast shutdown, which disconnects clients and flushes data. If that takes too long, tries an immediate
+ * shutdown.
  */
 export async function stopPostmaster(pid: number, cluster: Cluster): Promise<void> {
   // An immediate shutdown loses no data. The next start is slower, because it replays the WAL.

@@ -92,7 +92,7 @@ async function launch(
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
   await allowSocketOnly(cluster.path);
-  await chmod(cluster.path, 0o700); // A restored folder may be readable by others, and PostgreSQL would reject it.
+  await chmod(cluster.path, 0o700); // A restore may let others read the cluster directory, which PostgreSQL rejects.
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
     listen_addresses: '', // TCP is never used.

@@ -63,7 +63,9 @@ function directOf(type: MeasurementType | undefined, { noiseMechanisms, methodol
   };
 }
 
-/** Returns the protocols that a consumer requests, or undefined if it requests no protocol. Most clients request none. */
+/**
+ * Returns the protocols that a consumer requests, or undefined if it requests no protocol. Most clients request none.
+ */
 export function fromProtocolConfig(config: specs.ProtocolConfig | undefined): NativeObject | undefined {
   const names = (config?.protocols ?? []).map(({ protocol }) => protocol.case ?? '');
   return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, {}]));

@@ -25,7 +25,7 @@ function exchangeWith(slots: number) {
           );
       }
     },
-    /** Ends the oldest operations of `who`. */
+    /** Ends one or more running operations of `who`. */
     async end(who: string, times = 1) {
       for (let i = 0; i < times; i++) admission.leave(who);
       await turn();
@@ -167,8 +167,8 @@ describe('Admission', () => {
     });
 
     /**
-     * Makes nine callers active, so that the share of a tenth caller is half a slot. A caller earns half of its share,
-     * which is one slot for a quarter of the time.
+     * Makes nine callers active. With 10 slots, the share of a tenth caller is then half a slot. A caller earns credit
+     * for half of its share: one slot for a quarter of the time.
      */
     async function tenActive() {
       const exchange = exchangeWith(10);

@@ -16,7 +16,8 @@ import { WaitingQueue } from './waitingQueue.ts';
  */
 const SLOTS = 16;
 /**
- * A flow stays active for this time after its last request. Active flows share the slots, even if they have no requests.
+ * A flow stays active for this time after its last request. Active flows share the slots, even if they have no
+ * requests.
  */
 const ACTIVE_MS = 1_000;
 /** The limit on a flow's credit. A flow may save up or owe at most this much slot time. */
@@ -159,7 +160,8 @@ export class Admission {
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
     this.loadAt = now;
     const flows = this.flows.size;
-    // A flow earns only half of its share. If every flow used its full share, every caller would wait for the CPU.
+    // The first value is half of the share that `mayBegin` computes. If every flow used its full share, every caller
+    // would wait for the CPU.
     const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
     const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
     flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));

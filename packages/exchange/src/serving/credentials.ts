@@ -2,7 +2,9 @@
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
   | { kind: 'apiKey'; key: string; address: string }
-  /** An X.509 certificate in DER. The caller proved in the TLS handshake that it has the certificate's key. */
+  /**
+   * An X.509 certificate in DER. The caller proved in the TLS handshake that it has the private key of the certificate.
+   */
   | { kind: 'certificate'; x509Der: Uint8Array; address: string }
   /** `why` is logged and contains no secret. */
   | { kind: 'none'; why: string; address: string };

@@ -129,8 +129,8 @@ export class Pipeline {
   }
 
   /**
-   * Throws if the caller may not make this call, or has reached its rate limit. The permission depends only on the
-   * names in the request. Counts the call toward the rate limit.
+   * Throws if the caller is not allowed to make this call, or if it has reached its rate limit. The permission depends
+   * only on the names in the request. Counts the call toward the rate limit.
    */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;

@@ -1,4 +1,6 @@
-/** Manages the streams that callers read. A stream ends at its maximum age, or when its caller is no longer authorized. */
+/**
+ * Manages the streams that callers read. A stream ends at its maximum age, or when its caller is no longer authorized.
+ */
 import { randomInt } from 'node:crypto';
 import type { Found, Watch } from '../operations/index.ts';
 

@@ -36,7 +36,9 @@ export class WaitingQueue {
     });
   }
 
-  /** Admits the first request whose caller still waits for a response. Returns false if the queue has no such request. */
+  /**
+   * Admits the first request whose caller still waits for a response. Returns false if the queue has no such request.
+   */
   admitFirst(): boolean {
     for (const waiter of this.waiters) {
       this.remove(waiter);

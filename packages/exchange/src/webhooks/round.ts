@@ -180,8 +180,8 @@ export class Round {
   }
 
   /**
-   * Sends the delivery as part of the measurement's trace, if the measurement was traced. Telemetry adds the trace header
-   * to the request.
+   * Sends the delivery as part of the measurement's trace, if the measurement was traced. Telemetry adds the trace
+   * header to the request.
    */
   private async trace(one: NumberedDelivery, traceparent: string | undefined): Promise<Outcome> {
     if (telemetry === undefined) return this.send(one);
@@ -228,7 +228,9 @@ function isSuccess({ status }: Outcome): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Returns the time of the next attempt. The wait grows with each failure and is at least the endpoint's `Retry-After`. */
+/**
+ * Returns the time of the next attempt. The wait grows with each failure and is at least the endpoint's `Retry-After`.
+ */
 function afterFailures(
   failures: number,
   now: Timestamp,

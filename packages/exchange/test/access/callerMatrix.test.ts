@@ -30,8 +30,8 @@ describe('every caller at every operation', () => {
     expect(Object.keys(MATRIX).sort()).toEqual((ROUTES as readonly Route[]).map(bindingOf).sort());
   });
 
-  // In the stress lane, every caller requests every target. Otherwise each binding tests a different selection of
-  // targets.
+  // With `npm run stress`, every caller requests every target. In other runs, each binding tests only some targets, and
+  // different bindings test different ones.
   it.each((ROUTES as readonly Route[]).map((route, i) => [bindingOf(route), route, i] as const))(
     '%s',
     async (binding, route, i) => {

@@ -273,7 +273,8 @@ it('fails a measurement whose creation had found the certificate in force before
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     while ((await exchange.database.query(waiting)).length === 0) await sleep(10);
     const revoking = revoke(owned ? owner : provider);
-    // The revocation must wait for the creation. Otherwise it and its cascade finish during this pause.
+    // The revocation must wait for the creation. If it did not wait, the revocation and its cascade would finish during
+    // this pause.
     await Promise.race([revoking.then(cascaded), sleep(1000)]);
     await holder.query('COMMIT');
     await holder.end();
@@ -336,8 +337,8 @@ describe('races', () => {
       const yes = reply.status === 200;
       if (!yes) refused++;
       if (!yes) expect([409, 400]).toContain(reply.status);
-      // Skip a measurement whose result was rejected because the provider's certificate was revoked. The measurement
-      // does not depend on this certificate, so it stays open.
+      // If `i` is even, the revoked certificate belongs to the provider. If the result was then rejected, skip the
+      // measurement. It does not depend on this certificate, so it stays open.
       if (yes || i % 2) fulfilled.set(measurement.name.split('/').at(-1), yes);
     });
     await cascaded();

@@ -22,7 +22,7 @@ import { doctor } from '../../src/database/doctor.ts';
 const rate = { perSecond: 1e6, burst: 1e6 };
 /**
  * The minimum number of measurements that depend on the certificate. 700 measurements are enough for three steps of a
- * cascade. In the stress lane, a cascade over 10,000 measurements may take at most 10 s.
+ * cascade. With `npm run stress`, the test uses 10,000 measurements, for which the cascade may take at most 10 s.
  */
 const PENDING = rounds(10_000, 700);
 /** The number of measurements to load. Six in ten of them are pending. */

@@ -156,7 +156,7 @@ describe('the requisitions', () => {
           honestMajorityShareShuffle: { publicKey },
         });
       }
-      // The consumer sees the same parameters.
+      // The consumer sees the same parameters of the duchies as the provider.
       const id = requisition.name.split('/').at(-1);
       const seen = await get(exchange, world.acme, `${measurement.name}/requisitions/${id}`);
       expect(seen.duchies).toEqual(duchies);

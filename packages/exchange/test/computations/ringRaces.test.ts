@@ -45,7 +45,7 @@ describe('a deadline', () => {
     const measurement = await world.createFulfilled();
     await ok(act(exchange, secondWorker, measurement, 'confirm', {}));
     const computing = await world.createComputing();
-    // Move the creation back, because the deadline must not depend on it.
+    // Move the creation time back, because the deadline for confirmations must not depend on this time.
     await exchange.database.query(
       `UPDATE computations SET create_time = create_time - interval '5 days' WHERE id = $1`,
       [measurement.name.split('/').at(-1)],

@@ -1,4 +1,4 @@
-/** Tests that an exchange with strict checks and a provider accept the same certificates and the same requests. */
+/** Tests that a provider and an exchange with strict checks accept the same certificates and the same requests. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { createTrustStore, verifySignature } from '@measurement-exchange/consent';
 import { type MeasurementInput, timestampOf } from '@measurement-exchange/contract';

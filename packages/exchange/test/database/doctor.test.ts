@@ -73,7 +73,7 @@ let clones = 0;
 let patient: pg.Client;
 
 beforeAll(async () => {
-  chmodSync(folder, 0o755); // PostgreSQL may run under another account
+  chmodSync(folder, 0o755); // PostgreSQL may run under another account, which needs access to this directory.
   server = await startPostgres({ dataDir: folder });
   await run('postgres', `CREATE DATABASE ${HEALTHY}`);
   await migrate({ connection: at(HEALTHY), mode: 'production' });
@@ -124,8 +124,8 @@ async function findings(database: string) {
 }
 
 /**
- * Returns the findings for a planted defect. In the stress lane and in one case of ten, all checks run. Otherwise only
- * the defect's own check runs, in the transaction that plants the defect.
+ * Returns the findings for a planted defect. With `npm run stress`, and in one case of ten, all checks run. In the
+ * other cases, only the defect's own check runs, in the transaction that plants the defect.
  */
 async function findingsOf([title, sql, id]: Illness, before = '') {
   if (isStress || title.length % 10 === 0) {

@@ -204,8 +204,8 @@ describe('the plan of each statement', () => {
     expect(whole.filter((table) => LARGE.includes(table))).toEqual([]);
   });
 
-  // A SELECT may lock rows only if its name contains `lock` or `share`. Any other read must neither wait for a write
-  // nor block one.
+  // A SELECT is allowed to lock rows only if its name contains `lock` or `share`. Any other read must neither wait for
+  // a write nor block one.
   const reads = planned.filter(({ text }) => !/\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b/.test(text));
   it.each(reads.map(({ name }) => name))('%s locks rows only if its name says so', async (name) => {
     const locks = (await nodesOf(name)).some((node) => node['Node Type'] === 'LockRows');
@@ -269,7 +269,10 @@ interface List {
   parent?: string;
   large: string;
   small: string;
-  /** The number of pages of the large parent; by default the number of pages of all rows. */
+  /**
+   * The number of list pages that the rows of the large parent fill. The default is the number of full pages in ROWS
+   * rows.
+   */
   pages?: number;
   values: (parent: string, cursor: string[]) => string[];
 }

@@ -51,7 +51,7 @@ describe('registering a descriptor', () => {
     });
     expect(created.name).not.toContain('mine');
     expect(await get(exchange, streamly, created.name)).toEqual(created);
-    // Consumers may read the descriptor, too, because they need it to read metadata.
+    // Consumers are allowed to read the descriptor, too, because they need it to read metadata.
     expect(await get(exchange, acme, created.name)).toEqual(created);
   });
 

@@ -54,7 +54,7 @@ describe('replacing an event group', () => {
     });
     expect(after.updateTime > before.updateTime).toBe(true);
     expect(await get(exchange, streamly, before.name)).toEqual(after);
-    // A client may send back an event group that it read, including output-only fields.
+    // A client is allowed to send back an event group that it read, including output-only fields.
     expect(await ok(steps.put(before.name, { eventGroup: after }, method))).toMatchObject(body);
     expect(await steps.audited(before.name)).toEqual(
       ['createEventGroup 1', 'updateEventGroup 2', 'updateEventGroup 3'].map((a) => `${a} ${streamly.name}`),

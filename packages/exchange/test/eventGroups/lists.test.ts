@@ -66,7 +66,7 @@ async function all(party: DevParty, query = '', pageSize = 2): Promise<Reply['js
   }
 }
 
-/** Returns the reference IDs of a list, in its order. */
+/** Returns the reference IDs of a list as one string, in the order of the list. Each reference ID is one letter. */
 const letters = async (query = '', party = streamly) =>
   (await all(party, query)).map((group) => group.eventGroupReferenceId).join('');
 
@@ -117,7 +117,7 @@ describe('a list of event groups', () => {
       `filter.dataAvailabilityStartTimeOnOrAfter=${day(2)}&filter.dataAvailabilityStartTimeOnOrBefore=${day(2)}`,
       '',
     ],
-    // A missing end counts as later than every end.
+    // An event group without an availability end counts as available forever, so its end is after every date.
     [`filter.dataAvailabilityEndTimeOnOrAfter=${day(6)}`, 'abdf'],
     [`filter.dataAvailabilityEndTimeOnOrBefore=${day(6)}`, 'cf'],
     [
@@ -144,7 +144,8 @@ describe('a list of event groups', () => {
     ['orderBy=dataAvailabilityStartTime&filter.measurementConsumers=measurementConsumers/acme', 'dbaf'],
   ])('with %s is %j', async (query, expected) => {
     const found = await letters(query);
-    // Event groups with the same start time are ordered by their IDs, which are random.
+    // Event groups with the same start time are ordered by their IDs, which are random. The test therefore ignores the
+    // order of the letters a, c and f.
     const isTied = query.startsWith('orderBy');
     expect(isTied ? untied(found) : found).toBe(isTied ? untied(expected) : expected);
   });
@@ -298,7 +299,8 @@ describe('a page of large event groups', () => {
     }));
     for (let i = 0; i < 40; i++) await steps.make({ attributes }, dailynews);
     const page = await get(exchange, dailynews, `${collection(dailynews)}?pageSize=1000`);
-    // A page holds 39 event groups, because each has 207 KB of attributes and a page has at most 8 MiB.
+    // Each event group has 211 KB of attributes, and the exchange counts 213 KB for it. A page has at most 8 MiB, which
+    // is 8,389 KB. A page therefore holds 39 of these event groups.
     expect(page.eventGroups).toHaveLength(39);
     expect(page.nextPageToken).toBeDefined();
   });
@@ -327,9 +329,9 @@ describe('a page of large event groups', () => {
       if (page.nextPageToken === undefined) break;
       token = page.nextPageToken;
     }
-    // The first page also has the event group that existed before. Linking a descriptor set takes memory, so each set
-    // counts with four times its size towards the 8 MiB of a page. A page therefore has room for two sets of a million
-    // bytes.
+    // The first page also has the event group that existed before. Linking a descriptor set takes memory, so the
+    // exchange counts four times the size of each set towards the 8 MiB of a page. A page therefore has room for two
+    // sets of a million bytes.
     expect(pages).toEqual([3, 2, 2]);
   });
 });

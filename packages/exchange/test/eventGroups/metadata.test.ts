@@ -221,7 +221,8 @@ const raw = (type: string, ...bytes: number[]) => ({
 const inEpisode = (...bytes: number[]) => raw('shows.Episode', ...bytes);
 
 /**
- * For each test: its title, the metadata to send, and the paths of the fields in the message that the error must name.
+ * Each test has a title, the metadata to send, and the paths that the error must name. Each path leads from the message
+ * to a field, and spaces separate the paths. An empty string means that the error must name the message itself.
  */
 const BAD: [string, unknown, string][] = [
   ['a member that the type lacks', episode({ titel: 'x' }), '.titel'],

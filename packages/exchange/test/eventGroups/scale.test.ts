@@ -1,5 +1,5 @@
 /**
- * Tests lists of 20,000 event groups, or 100,000 in the stress lane. Checks the query plans of the statements that the
+ * Tests lists of 20,000 event groups, or 100,000 in `npm run stress`. Checks the query plans of the statements that the
  * exchange runs.
  */
 
@@ -18,7 +18,7 @@ import {
 
 const ROWS = isStress ? 100_000 : 20_000;
 const PAGE_SIZE = 50;
-/** The position of a page in the middle of the rows. Every tested list is longer than this. */
+/** The number of rows before a page in the middle of a list. The tests use this position only in longer lists. */
 const DEEP = ROWS / 2 - PAGE_SIZE;
 const PROVIDER = 'dataProviders/large';
 const CONSUMER = 'measurementConsumers/large';
@@ -92,7 +92,10 @@ function nodes(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 }
 
-/** Returns the plan of the prepared statement. With force_generic_plan, it is the same for all values. */
+/**
+ * Returns the plan of the query's prepared statement. The connection sets `plan_cache_mode=force_generic_plan`, so the
+ * plan does not depend on the values.
+ */
 async function explain(query: EventGroupListQuery, options = ''): Promise<Plan> {
   const { statement, values } = listStatement(query);
   await client.query(`PREPARE explained AS ${statement.text}`);
@@ -228,7 +231,7 @@ describe('a page', () => {
     console.log(`${title}: page 1 ${line(first)}, page ${depth / PAGE_SIZE + 1} ${line(deep)}`);
     expect(deep.blocks).toBeLessThanOrEqual(2 * first.blocks);
     expect(first.blocks).toBeLessThanOrEqual(2 * deep.blocks);
-    // A search is excluded, because it reads all matching rows. Every other list reads a few blocks for each row.
+    // A search is excluded, because it reads all matching rows. Every other list reads at most 10 blocks for each row.
     if (q.words === undefined) expect(first.blocks).toBeLessThanOrEqual(10 * PAGE_SIZE);
   });
 
@@ -240,7 +243,7 @@ describe('a page', () => {
       return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
     };
     expect(await blocks('rar', 10)).toBeLessThan((await blocks('campaign', 10)) / 4);
-    // A search reads a few blocks for each matching row.
+    // The word "rare" occurs in one of 300 rows. A search reads at most 10 blocks for each matching row.
     expect(await blocks('rar', PAGE_SIZE)).toBeLessThanOrEqual((10 * ROWS) / 300);
   });
 

@@ -121,7 +121,8 @@ it('is told to the other side ten times at most, and replaces the last one at mo
   await ageBy(30);
   expect((await defer(requisition, body(102))).status).toBe(429);
 
-  // The timelines and the change feed show only ten deferrals. Webhooks are delivered from the change feed.
+  // Each timeline and the change feed show only ten deferrals. Webhooks are delivered from the change feed, so they
+  // also send only ten.
   for (const [party, name] of [
     [world.streamly, requisition.name],
     [world.acme, requisition.measurement],

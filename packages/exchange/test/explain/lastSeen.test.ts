@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Returns the stored time of a party in epoch milliseconds. */
+/** Returns the stored time at which a party was last seen, in epoch milliseconds. */
 async function storedTime(party: string): Promise<number | undefined> {
   const [row] = await database.query('SELECT time FROM last_seen WHERE party = $1', [party]);
   return (row?.time as Date | undefined)?.getTime();

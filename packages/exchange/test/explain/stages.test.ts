@@ -58,7 +58,7 @@ function useStages(world: ComputationWorld) {
     });
     await explained.check(arranged(measurement.name, owes));
     for (const other of all(world.duchies).filter(({ name }) => name !== down.name)) {
-      // Other duchies do not see the message that the duchy reported.
+      // The other duchies do not see the message that the duchy that is down had reported.
       await explained.check(arranged(computationOf(other, measurement), owes.replace(/ \\\(.*/, '')));
     }
     explained.seen(down, -1);
@@ -189,8 +189,8 @@ describe('a ring of sketches', () => {
     await checkDown({ measurement, down, since, owes: 'has not confirmed that it has all data' });
   });
 
-  // Both workers begin at the same time, and the aggregator follows. In the execution phase, the duchies compute one
-  // after another in the order of the ring, and the aggregator is last.
+  // In the setup phase, both workers compute at the same time, and the aggregator follows. In the execution phase, the
+  // duchies compute one after another in the order of the ring: second worker, first worker, aggregator.
   const STEPS: [Role, string][] = [
     ['firstWorker', 'SETUP_PHASE'],
     ['secondWorker', 'SETUP_PHASE'],

@@ -1,6 +1,6 @@
 /**
  * Tests how the exchange explains waiting requisitions to providers, and waiting computations to duchies. An
- * explanation may contain only facts that the party can also read elsewhere.
+ * explanation must contain only facts that the party can also read elsewhere.
  */
 import type { Explanation } from '@measurement-exchange/contract';
 import { act, computationOf, resultOf, useComputations } from '@measurement-exchange/testkit/computations';
@@ -101,7 +101,7 @@ const PROVIDER: Record<string, Situation> = {
   },
 };
 
-/** The name of the computation for the second worker. */
+/** Returns the name under which the second worker sees the computation of a measurement. */
 const asked = (measurement: Json) => computationOf(world.duchies.secondWorker, measurement);
 const parameters = (measurement: Json) =>
   roles().map((duchy) => ({

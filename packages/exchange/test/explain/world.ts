@@ -1,6 +1,6 @@
 /**
- * Test helpers that create situations with requests of the parties, and check how the exchange explains each situation
- * at a chosen time.
+ * Test helpers that create situations by sending requests as the parties. They also check how the exchange explains
+ * each situation at a chosen time.
  */
 import {
   type Explanation,
@@ -41,7 +41,7 @@ export type ExpectedWait = Omit<Wait, 'detail' | 'lastSeen'>;
 /** The resource to explain, and the explanation to expect. */
 export interface Asked {
   name: string;
-  /** All waits, in their order. */
+  /** All waits that the explanation must list, in the same order. */
   waits?: ExpectedWait[];
   risks?: { code: string; at: string }[];
   ending?: { code: string; remedy: string };
@@ -52,8 +52,8 @@ export interface Asked {
 export interface Situation {
   arrange: () => Promise<Asked>;
   /**
-   * The number of hours after which the explanation is requested. All parties are online at that time, unless `arrange`
-   * sets other times.
+   * The number of hours from now until the explanation is requested, 0 by default. All parties are online at that time,
+   * unless `arrange` sets other times.
    */
   hours?: number;
 }
@@ -164,7 +164,7 @@ export function useExplained(world: ComputationWorld) {
       const resource = `${measurement.name}/requisitions/${name.split('/').at(-1)}`;
       return { party: provider.name, resource, code, since: updateTime, remedy };
     },
-    /** Creates the situation and compares the whole explanation. */
+    /** Creates the situation, and checks that the whole explanation is as expected. */
     async check({ arrange, hours = 0 }: Situation): Promise<Explanation> {
       for (const party of everyone()) seen(party, hours);
       const { name, waits = [], risks = [], ending, says } = await arrange();

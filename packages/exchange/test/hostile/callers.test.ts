@@ -196,7 +196,8 @@ describe('limits', () => {
       (await times(210, () => whoAmI(make()))).map(({ status }) => status);
     expect((await whoAmI(acme.token)).status).toBe(200);
 
-    // Malformed tokens need no signature check, so they do not block any caller, known or unknown.
+    // Malformed tokens need no signature check, so they do not block any caller. In this test, a caller is known after
+    // the exchange has accepted one of its tokens.
     expect(new Set(await flood(() => 'bad'))).toEqual(new Set([401, 429]));
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(globex.token)).status).toBe(200);
@@ -212,7 +213,8 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);
 
-    // An unknown caller is blocked only while the flood lasts.
+    // streamly is an unknown caller, because the exchange has not accepted any of its tokens yet. An unknown caller is
+    // blocked only while the flood lasts.
     vi.advanceTimersByTime(100);
     expect((await whoAmI(streamly.token)).status).toBe(200);
   });

@@ -1,4 +1,7 @@
-/** Tests an exchange in its own process against requests whose bytes are broken, ambiguous, endless, or slow. */
+/**
+ * Tests how an exchange that runs in its own process handles requests whose bytes are broken, ambiguous, endless, or
+ * slow.
+ */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -153,7 +156,7 @@ describe('ambiguous framing ends the connection', () => {
   });
 });
 
-/** Returns the peak memory of the exchange, in MB. */
+/** Returns the peak resident memory of the exchange process, in MiB. */
 const peak = () =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${exchange.pid}/status`, 'utf8'))![1]) / 1024;
 const GIGABYTE = 1024 ** 3;
@@ -253,7 +256,8 @@ describe('dawdlers', () => {
     for (const [title, seconds, sent] of timeouts) {
       const reply = await sent;
       expectClosed(reply, '408 REQUEST_TIMEOUT');
-      // Allow up to ten seconds more, because Node checks once a second, and a busy machine may check later.
+      // Allow up to ten seconds more than the time limit. Node checks the limit once a second, and a busy machine may
+      // check later.
       expect(reply.ms / 1000, title).toBeGreaterThan(seconds - 1);
       expect(reply.ms / 1000, title).toBeLessThan(seconds + 10);
     }

@@ -49,7 +49,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The figures of the whole run. */
+/**
+ * Totals of the whole run: the requests, the accepted sets, the size of the largest response in bytes, and the count of
+ * each outcome.
+ */
 const seen = {
   requests: 0,
   accepted: 0,
@@ -124,7 +127,7 @@ it(`${RUNS} hostile descriptor sets, seed ${SEED}`, { timeout: 60_000 + RUNS * 5
     encryptedMetadata: { metadata },
   });
   const stable = { name, group: group.json.name.split('/').at(-1) };
-  // Send a first set before the measurement starts, because the compute thread starts with its first job.
+  // Send one set before the processor time is measured. This request starts the compute thread, which takes time.
   await call(provider, 'POST', descriptors, { descriptorSet: base64(manyFields(20_000)) });
   const from = exchange.output().length;
   for (let i = 0; i < RUNS; i++) {

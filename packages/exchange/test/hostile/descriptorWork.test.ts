@@ -14,7 +14,7 @@ import { stopwatch } from '../../src/compute/stopwatch.ts';
 import { readDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 import { BUSY_LOOP, busiest } from './busyLoop.ts';
 
-/** A rate limit that refills so slowly that the remaining quota shows the charge. */
+/** A rate limit that refills so slowly that the remaining quota shows what a request was charged. */
 const SLOWLY = { perSecond: 0.1, burst: 100_000 };
 
 let database: Database;
@@ -80,8 +80,8 @@ describe('large descriptor sets', () => {
       const from = exchange.output().length;
       const reply = await run();
       expect(reply.status, `${title} ${reply.text.slice(0, 300)}`).toBe(200);
-      // The event loop only reads the request, so it must be busy for less than half of the time that reading the set
-      // takes.
+      // The compute thread reads the set, and the event loop reads only the request. The event loop must therefore be
+      // busy for less than half of the time that reading the set takes.
       expect(busiest(exchange.output().slice(from)), `${title}, reading takes ${alone} ms`).toBeLessThan(
         alone / 2,
       );
@@ -127,10 +127,12 @@ describe('large descriptor sets', () => {
     const { status } = await call(globex, 'POST', `${name}:diff`, { descriptorSet: large('d') });
     expect(status).toBe(200);
     const charged = before - (await left());
-    // Most of the charge is for the diff of 800 kB. The two requests and their responses cost only a little.
+    // Most of the charge is for the time of the diff, whose set has 800 kB. The two requests and their responses cost
+    // only a little.
     expect(charged).toBeGreaterThan(20);
 
-    // This request costs more than chirper's whole quota, so chirper must wait until the debt is paid.
+    // This request costs more than chirper's whole quota. The exchange processes it, and then rejects chirper's
+    // requests until its quota is positive again.
     expect((await call(chirper, 'POST', parentOf(chirper), { descriptorSet: large('a') })).status).toBe(200);
     const reply = await call(chirper, 'GET', 'whoami');
     expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');

@@ -53,7 +53,10 @@ const put = (provider: DevParty, name: string, set: Uint8Array) =>
     descriptorSet: base64(set),
   });
 
-/** Stores a set directly in the database, as an earlier version of the exchange did without the current limits. */
+/**
+ * Stores a set directly in the database. An earlier version of the exchange, without the current limits, could have
+ * stored it.
+ */
 async function replaceStored(provider: DevParty, name: string, set: Uint8Array): Promise<void> {
   const id = name.split('/').at(-1);
   const { query } = exchange.database;
@@ -166,13 +169,14 @@ describe('what is printed', () => {
     expect(before!.items).toHaveLength(15);
     expect(before!.bytes).toBeLessThan(MIB);
 
-    // With this schema, each event group has 750 kB of JSON, so all of them together exceed a page.
+    // With this schema, the JSON of each event group has 750 kB, so the 15 event groups do not fit into one page.
     await ok(put(dailynews, name, enumList(500, 'grow')));
     const after = await pagesOf(globex, list);
     expect(after.flatMap(({ items }) => items)).toHaveLength(15);
     for (const { bytes } of after) expect(bytes).toBeLessThanOrEqual(PAGE);
 
-    // With even longer names, each event group exceeds its own limit and is shown as bytes.
+    // With even longer names, the JSON of each event group exceeds the limit for one event group. The exchange then
+    // shows the metadata as bytes.
     await replaceStored(dailynews, name, enumList(5_000, 'grow'));
     const [bytes, ...more] = await pagesOf(globex, list);
     expect(more).toEqual([]);
@@ -227,7 +231,7 @@ describe('what is deep', () => {
     expect((await put(dailynews, name, chain(8_000))).status).toBe(400);
     expect(await shown()).toEqual(metadata);
 
-    // Store a set that this version would reject, as an earlier version of the exchange could.
+    // Store a set that the current version rejects. An earlier version could have stored it.
     await replaceStored(dailynews, name, chain(8_000));
     expect(await shown()).toEqual({ typeUrl: metadata['@type'], value: '' });
     const decoded = await exchange.call(

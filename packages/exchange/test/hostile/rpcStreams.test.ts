@@ -28,7 +28,8 @@ const INVALID_ARGUMENT = '3';
 const DEADLINE_EXCEEDED = '4';
 const UNAVAILABLE = '14';
 /**
- * The maximum growth of memory in an attack: the limits of bodies and session buffers, and as much again for garbage.
+ * The maximum growth of the process's memory during an attack. This is the sum of the limits for request bodies and
+ * session buffers, doubled to allow for memory that the garbage collector has not freed yet.
  */
 const MAX_GROWTH_MIB = 400;
 
@@ -184,7 +185,7 @@ describe('a caller', () => {
     await attacked(async () => {
       let session = newSession();
       for (let i = 0; i < rounds(20_000, 3_000); i++) {
-        // The exchange may close the connection of a client that resets many streams.
+        // The exchange closes the connection of a client that resets too many streams. The client then opens a new one.
         if (session.closed || session.destroyed) session = newSession();
         const stream = open(session);
         if (i % 2 === 0) stream.end(envelope(new Uint8Array()));
@@ -233,7 +234,7 @@ describe('a caller', () => {
   it('that asks reflection without end', async () => {
     await attacked(async () => {
       const stream = open(newSession(), `/${ServerReflection.typeName}/ServerReflectionInfo`);
-      // Each message has an empty `list_services`.
+      // Each message is a reflection request with an empty `list_services`.
       writeForever(
         stream,
         Buffer.concat(Array.from({ length: 100 }, () => envelope(Buffer.from([0x3a, 0])))),

@@ -99,7 +99,7 @@ describe('a requestId on a new measurement', () => {
     for (const again of [
       reversed({ ...body, dataProviders, requestId }),
       { ...body, dataProviders: { ...dataProviders, [streamly.name]: respelled }, requestId },
-      // A client may send back the whole resource that it read, including output-only fields.
+      // A client is allowed to send back the whole resource that it read, including output-only fields.
       { ...(exact(created.text) as object), requestId },
       { ...body, dataProviders, name: 'anything', state: 'FAILED', measurementReferenceId: null, requestId },
     ]) {
@@ -114,7 +114,7 @@ describe('a requestId on a new measurement', () => {
     const before = await stored(exchange);
     const { [chirper.name]: _, ...fewer } = body.dataProviders;
     for (const other of [
-      request(), // encrypting again gives different bytes
+      request(), // encrypts again, so the bytes differ from those of `body`
       { ...body, measurementReferenceId: 'r' },
       { ...body, dataProviders: fewer },
       { ...body, measurementSpec: { ...body.measurementSpec, signature: 'AQ==' } },

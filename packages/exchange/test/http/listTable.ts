@@ -12,7 +12,7 @@ export interface List {
   unfiltered?: string;
   /** The SQL expression for the last part of an item's name. */
   key?: string;
-  /** The SQL order for each query. */
+  /** Maps each query string to the SQL sort order of its items. */
   orders?: Record<string, string>;
   /** For each query parameter, its test values and the SQL condition for each value. */
   filters?: Record<string, Filter[]>;
@@ -22,8 +22,8 @@ export interface List {
 type Filter = [value: string, condition: string];
 
 /**
- * Times in the loaded test data. The first measurement was created at 0 microseconds, and each group of ten
- * measurements shares a time.
+ * Returns a time in the loaded test data, which starts at 0 microseconds. Each group of ten consecutive measurements
+ * has the same creation time, one microsecond after the group before it.
  */
 export const at = (micros: number) => `2026-01-01T00:00:00.${String(micros).padStart(6, '0')}Z`;
 export const day = (n: number) => `2026-03-0${n}T00:00:00.000000Z`;
@@ -152,8 +152,8 @@ export const LISTS: Record<string, List> = {
       'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
     },
   },
-  // The requisitions of a measurement that a provider refused. The measurement was created at 20 microseconds and
-  // updated at 28.
+  // The requisitions of measurement 200, which failed because one provider refused its requisition. The measurement was
+  // created at 20 microseconds and last updated at 28 microseconds.
   'GET measurementConsumers/*/measurements/*/requisitions': {
     paths: [200, 100].map((n) => `${ACME}/measurements/${nth(n)}/requisitions`) as [string, string],
     table: 'requisitions',

@@ -21,7 +21,7 @@ import { ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES, MAX_PAGE_BYTES } from '../../src/operations/paging.ts';
 
-// Outside the stress lane, reduce the limits of 8 and 64 MiB to a sixteenth. Another test checks the real limits.
+// Outside of `npm run stress`, reduce the limits of 8 and 64 MiB to a sixteenth. Another test checks the real limits.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   const { isStress } = await import('@measurement-exchange/testkit/rounds');
@@ -33,7 +33,10 @@ vi.mock('../../src/operations/paging.ts', async (original) => {
   };
 });
 
-/** The size of a large field. In base64 it takes 3.5/8 of a page, so two fit into a page and 18 into a batch. */
+/**
+ * The size of a large field in bytes. The base64 text of the field takes 3.5/8 of a page, so a page has room for two
+ * such fields. A batch is as large as eight pages, so a batch has room for 18.
+ */
 const LARGE = Math.floor((2.6 / 8) * MAX_PAGE_BYTES);
 
 let acme: DevParty;
@@ -128,7 +131,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
       `pageSize=6&filter.createdAfter=${createTime}`,
     );
     expect(measurements.flatMap((page) => page.names)).toEqual(largest);
-    // If the size of one of these fields did not count, a page would have three measurements.
+    // If the exchange ignored the size of one of these large fields, a page would have three measurements.
     expect(measurements.map((page) => page.names.length)).toEqual([2, 2, 1]);
     const requisitions = await pages(
       streamly,
@@ -207,7 +210,10 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
   });
 });
 
-/** Returns a set of about this many bytes with many small fields, whose JSON is five times as long. */
+/**
+ * Returns a descriptor set of about this many bytes, in base64. The set defines many small fields, so its JSON is five
+ * times as long.
+ */
 function manyFields(bytes: number): string {
   const field = Array.from({ length: 130 }, (_, i) => ({
     name: `f${i}`,

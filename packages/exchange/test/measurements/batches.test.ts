@@ -160,7 +160,7 @@ describe('a consumer near its limit of open measurements', () => {
 describe('a finding in one measurement of a batch', () => {
   const strict = useExchange({ rate: UNLIMITED, checks: 'strict' });
 
-  /** Creates three measurements, of which only the second has a finding. */
+  /** Sends a batch of three measurements, of which only the second has a finding. */
   function withOneBad(on: TestExchange, requestId: string, query = '') {
     const { acme, streamly } = castOf(on);
     const measurement = measurementRequest(acme, [streamly]);

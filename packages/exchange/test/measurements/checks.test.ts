@@ -34,7 +34,7 @@ beforeAll(async () => {
 const send = (body: unknown, consumer = acme) =>
   post(exchange, consumer, `${consumer.name}/measurements`, body);
 
-/** Returns a request in which any certificate may be replaced. */
+/** Returns a create request. `changes` can replace its certificates and its providers. */
 function request(changes: { own?: string; provider?: string; providers?: DevParty[] } = {}) {
   const body = measurementRequest(acme, changes.providers ?? [streamly]);
   if (changes.own) body.measurementConsumerCertificate = changes.own;

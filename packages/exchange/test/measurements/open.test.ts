@@ -35,7 +35,8 @@ it('a consumer at its limit is told so, may validate and repeat, and goes on whe
   };
   expect(await open()).toBeLessThanOrEqual(LIMIT);
   for (const reply of replies) if (reply.status !== 200) expect(errorOf(reply)).toBe(TOO_MANY);
-  // Retry, because a measurement that is created during a count may be counted twice for up to a second.
+  // Retry, because the exchange can count a new measurement twice for up to a second: in the database and as a running
+  // create.
   const filled = async () => {
     await create(acme);
     expect(await open()).toBe(LIMIT);
@@ -76,8 +77,9 @@ it('creates are counted again after a hundredth of the limit, or 10 s, and once 
   expect([await taken(100), counts]).toEqual([100, 10]);
   now += 10_000;
   expect([await taken(1), counts]).toEqual([1, 11]);
-  // Other replicas have created measurements. Until its next count, this replica may still create up to a hundredth of
-  // the limit.
+  // Other replicas have created measurements meanwhile. After each count, a replica can create 10 measurements, a
+  // hundredth of the limit, before it counts again. This replica has created one since its last count, so it can create
+  // nine more.
   open = 995;
   expect([await taken(10_000), counts]).toEqual([9, 12]);
   now += 999;

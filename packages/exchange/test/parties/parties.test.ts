@@ -141,7 +141,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
       expect(after.updateTime > made.createTime).toBe(true);
       expect(await read(name)).toEqual(expected);
     }
-    // A client may send back a party that it read, including output-only fields.
+    // A client is allowed to send back a party that it read, including output-only fields.
     const again = await ok(
       operator('PATCH', name, { ...expected, state: 'SUSPENDED', createTime: 'ignored?' }),
     );

@@ -76,7 +76,7 @@ describe('a population', () => {
       expect(after.updateTime > made.createTime).toBe(true);
       expect(await read('updated')).toEqual(expected);
     }
-    // A client may send back a population that it read, including output-only fields.
+    // A client is allowed to send back a population that it read, including output-only fields.
     const again = await ok(change('updated', expected));
     expect(again).toEqual({ ...expected, updateTime: again.updateTime });
     expect(errorOf(await change('updated', { vidRanges: ranges([1, 101]) }))).toBe(
@@ -233,8 +233,8 @@ describe('the default population', () => {
   it('is one after many were set at once, and every change has its audit entry', async () => {
     await ok(create('race'));
     for (let round = 0; round < 4; round++) {
-      // Remove the existing default first. There is then no default on whose row the requests could wait for each
-      // other, so only running the requests one after another prevents two defaults.
+      // Remove the existing default first. Otherwise the row of that default would make the requests wait for each
+      // other. Without that row, the exchange prevents two defaults only if it runs the requests one after another.
       for (const name of await defaults()) await ok(operator('PATCH', name, { default: false }));
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>

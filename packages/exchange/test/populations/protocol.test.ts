@@ -77,7 +77,7 @@ function send(request: ReturnType<typeof measurementRequest>) {
   return ok(post(exchange, acme, `${acme.name}/measurements`, request));
 }
 
-/** Returns the findings of the creation from the timeline. */
+/** Returns the findings in the measurement's timeline, which come from its creation. */
 async function findingsOf(measurement: { name: string }): Promise<string[]> {
   const timeline = await get(exchange, acme, `${measurement.name}:timeline`);
   return (timeline.transitions as Timeline['transitions'])

@@ -262,7 +262,7 @@ describe.skipIf(account === undefined)(title, () => {
     ]);
   });
 
-  // These tests start `mex` for each rule, so they run only in the stress lane. Other tests check the same rules
+  // These tests start `mex` for each rule, so they run only in `npm run stress`. Other tests check the same rules
   // without a process.
   it.runIf(isStress)('refuses to start with a misspelt setting', async () => {
     const settings = config({ tls: { certfile: 'x' } as never });
@@ -273,7 +273,7 @@ describe.skipIf(account === undefined)(title, () => {
     const { code, stdout, stderr } = await exchange.ended;
     expect(code).toBe(1);
     for (const word of words) expect(stderr).toMatch(word);
-    expect(stderr).not.toMatch(/^\s+at /m); // no stack trace
+    expect(stderr).not.toMatch(/^\s+at /m); // stderr has no stack trace
     expect(stdout).not.toContain('listening');
   }
 

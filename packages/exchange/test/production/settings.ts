@@ -41,7 +41,9 @@ const ordinary: ProcessFacts = {
 export function problemsOf(change: Partial<Config> = {}, around: Partial<ProcessFacts> = {}): string[] {
   return configProblems({ ...loadConfig({}), ...sound, ...change }, { ...ordinary, ...around });
 }
-/** Defines tests that each case has exactly one problem, which matches the pattern. */
+/**
+ * Defines one test for each case. The test checks that there is exactly one problem and that it matches the pattern.
+ */
 export function refuses(cases: [title: string, problems: () => string[], words: RegExp][]): void {
   it.each(cases)('refuses %s', (_title, problems, words) => {
     expect(problems()).toEqual([expect.stringMatching(words)]);

@@ -20,7 +20,8 @@ beforeAll(() => {
 });
 
 /**
- * Returns `state version` for the changes of reports after a token, once there are `count`. `only` selects one report.
+ * Waits until there are at least `count` changes of reports after a token, and returns each change as `state version`.
+ * `only` selects the changes of one report.
  */
 async function reportChanges(token: string, count: number, only?: { name: string }): Promise<string[]> {
   let lines: string[] = [];
@@ -61,7 +62,8 @@ it('have a new version only when the state is another one, whatever the number o
   for (let i = 0; i < 6; i++) measurements.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);
   await createReport(exchange, acme, measurements);
-  // End the measurements in reverse order, so that the report must wait for another measurement each time.
+  // A report waits for its last pending measurement. End the measurements in reverse order, so that the report must
+  // wait for another measurement each time.
   for (const measurement of measurements.toReversed()) {
     await end(exchange, streamly, measurement);
     await settled();

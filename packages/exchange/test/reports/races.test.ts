@@ -67,7 +67,7 @@ async function newMeasurement() {
   return { name: measurement.name as string, requisition };
 }
 
-/** Requires that the log has every version once, and that the last version equals the stored report. */
+/** Checks that the change log has every version of the report once, and that the last version is the stored one. */
 async function requireWholeHistory({ name }: { name: string }): Promise<void> {
   const rows = await database.query(`SELECT version FROM changes WHERE name = $1 ORDER BY xid, seq`, [name]);
   expect(rows.map(({ version }) => version)).toEqual(rows.map((_, i) => i + 1));

@@ -69,7 +69,7 @@ async function count(from: string, of = exchange): Promise<number> {
   return row!.n as number;
 }
 
-/** Creates three measurements, one for each way to end. */
+/** Creates three measurements. Ends the first with SUCCEEDED, the second with FAILED, and the third with CANCELLED. */
 async function ended(): Promise<Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Json>> {
   const names: Json[] = [];
   for (let i = 0; i < 3; i++) names.push(await createMeasurement(exchange, acme, [streamly, chirper]));

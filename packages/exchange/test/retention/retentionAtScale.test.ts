@@ -203,7 +203,7 @@ describe('what only the retention may do', () => {
     expect(rows).toEqual([{ n: 0 }]);
     const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
     const before = await count('measurement_tombstones');
-    // The function must not use temporary tables of the caller instead of the real tables.
+    // `remove_measurements` must use the real tables, and not the caller's temporary tables with the same names.
     await app.query('CREATE TEMPORARY TABLE measurement_tombstones (LIKE public.measurement_tombstones)');
     await app.query('CREATE TEMPORARY TABLE transitions (LIKE public.transitions)');
     const removed = await app.query(`SELECT remove_measurements(${SOME}, now()) AS n`);

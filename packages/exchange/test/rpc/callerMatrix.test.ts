@@ -111,8 +111,8 @@ const rows = Object.entries(ROWS).flatMap(([name, each]) =>
 const routeOf = (binding: string) => (ROUTES as readonly Route[]).find((one) => bindingOf(one) === binding)!;
 
 /**
- * Returns which turn a caller has in a row of the matrix. Every second caller is skipped (undefined), and the other
- * callers have consecutive turns.
+ * Returns a number that selects the targets that a caller requests in a row of the matrix. Returns undefined for every
+ * second caller, which the row skips. The other callers get consecutive numbers.
  */
 const turnOf = (row: number, caller: number) => ((row + caller) % 2 === 0 ? (row + caller) / 2 : undefined);
 
@@ -123,7 +123,7 @@ describe('every caller at every RPC', () => {
     );
   });
 
-  // In the stress lane, every caller requests every target. In other runs, each row tests a different selection of
+  // In `npm run stress`, every caller requests every target. In other runs, each row tests a different selection of
   // callers and targets.
   it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
     const method = METHODS.get(name)!;

@@ -1,6 +1,7 @@
 /**
- * Compares resources by REST and by gRPC. The comparison prints protobuf messages as proto3 JSON, which shares no code
- * with the translators. Each test lists the fields that only one of the two APIs has.
+ * Compares resources as REST and gRPC show them. To print a protobuf message as proto3 JSON, the comparison uses the
+ * protobuf library, which shares no code with the exchange's translators. Each test lists the fields that only one of
+ * the two APIs has.
  */
 import { createRegistry, type DescMessage, type MessageShape, toJson } from '@bufbuild/protobuf';
 import { file_google_protobuf_struct } from '@bufbuild/protobuf/wkt';
@@ -96,7 +97,7 @@ function protocolOf(config: Json | undefined): Json | undefined {
   const [name] = Object.keys(protocol);
   const { sketchParams, ...rest } = protocol[name!];
   const { ellipticCurveId = 415, ...shown } = { ...rest, ...sketchParams };
-  // 415 is the number of the curve P-256 in OpenSSL.
+  // 415 is OpenSSL's numeric identifier (NID) of the curve P-256.
   expect(ellipticCurveId).toBe(415);
   return { measurementType, protocol: name, parameters: name === 'direct' ? {} : without(shown, OF_DUCHIES) };
 }
@@ -106,7 +107,7 @@ const OF_DUCHIES = [
   ...['histogramPrivacyParams', 'publisherPrivacyParams'],
 ];
 
-/** Replaces the gRPC type of encrypted data with the REST type. */
+/** Replaces the type URL that encrypted data has in gRPC with the type URL that the data has in REST. */
 const retyped = (encrypted: Json | undefined, typeUrl: string) =>
   encrypted && {
     ...encrypted,

@@ -1,6 +1,6 @@
 /**
- * Tests that REST and gRPC show the same measurements and requisitions while duchies compute them: at each stage, with the
- * parameters of each protocol and the keys of the duchies.
+ * Tests that REST and gRPC show the same measurements and requisitions while duchies compute them. Covers each stage,
+ * the parameters of each protocol, and the keys of the duchies.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';

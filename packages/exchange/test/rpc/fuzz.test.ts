@@ -1,6 +1,6 @@
 /**
- * Sends random bytes, damaged messages, and hostile values to every service. Each RPC must succeed or fail with a code
- * that blames the request.
+ * Sends random bytes, damaged messages, and hostile values to every service. Each RPC must succeed, or fail with a code
+ * that does not stand for a fault of the exchange.
  */
 import { randomInt } from 'node:crypto';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -125,7 +125,10 @@ function fill(message: ReturnType<typeof reflect>, field: DescField, dice: Dice,
   }
 }
 
-/** Flips, cuts, repeats or inserts bytes. */
+/**
+ * Returns a copy of the message with one to four random changes. Each change flips a bit, or removes, repeats or
+ * inserts bytes.
+ */
 function damaged(message: Uint8Array, dice: Dice): Uint8Array {
   const copy = [...message];
   for (let i = 1 + dice.roll(4); i > 0; i--) {

@@ -76,7 +76,7 @@ describe.each([
 
   type Keys = Omit<Awaited<ReturnType<typeof createIdentity>>, 'root'>;
 
-  /** Registers a certificate, and the public key that it signed. */
+  /** Registers a certificate, and a public encryption key that the certificate's private key signed. */
   async function publish(by: StockClient, name: string, keys: Keys): Promise<StockParty> {
     const x509_der = new X509Certificate(keys.certificatePem).raw;
     const request = { parent: name, certificate: { x509_der } };
@@ -283,7 +283,7 @@ describe.each([
     const names = batch.measurements.map(({ name }: Message) => name);
     expect(await client.call('Measurements/BatchGetMeasurements', { parent, names })).toEqual(batch);
 
-    // This revokes the certificate that signed the measurements of the batch.
+    // `changeKeys` revokes the certificate that signed the measurements of the batch.
     consumer.party = await changeKeys(consumer);
     for (const name of names) {
       expect(await asker.wait(name)).toMatchObject({

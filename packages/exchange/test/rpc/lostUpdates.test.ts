@@ -16,8 +16,8 @@ async function waiting(): Promise<number> {
 }
 
 /**
- * Runs the requests one after another. Locks the row that `query` selects until all requests wait for the row. Starts
- * each request only after the previous one has begun to wait, so that they run in this order.
+ * Makes the exchange process concurrent requests in this order. Locks the row that `query` selects, and unlocks the row
+ * when all requests wait for it. Sends each request only after the previous request has begun to wait.
  */
 async function inOrder(query: string, id: string, requests: (() => Promise<unknown>)[]): Promise<void> {
   const holder = new pg.Client({ connectionString: exchange.database.url });

@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 
 const exchange = useExchange();
 
-/** Functions that send one request through each API and return the name in the response. */
+/** Functions that send the same request, each through one of the two APIs, and return the name in the response. */
 interface Faces {
   rest(): Promise<string>;
   grpc(): Promise<string>;

@@ -19,8 +19,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const exchange = useExchange();
 
 /**
- * Passes bytes on. On request, cuts off the next call before the exchange sees it, or after the exchange has processed
- * it.
+ * A proxy between a client and the exchange. At the test's command, the proxy cuts the connection of the next call,
+ * either before the exchange receives the call or after the exchange has processed it.
  */
 class CuttingProxy {
   address = '';

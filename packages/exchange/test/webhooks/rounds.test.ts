@@ -177,7 +177,8 @@ it('the place from which changes are sent again is before everything since then,
       from,
     ).toEqual([]);
   }
-  // Moving a webhook back to a position must not search the log, because the move happens inside a transaction.
+  // The statement that moves a webhook back to a position must not search the change log. It runs in a transaction, so
+  // it must be fast.
   expect(statements.get('webhook_rewind')!.text).not.toMatch(/\bchanges\b/);
 });
 

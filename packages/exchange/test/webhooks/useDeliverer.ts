@@ -119,7 +119,9 @@ export const until = (condition: () => void | Promise<void>) =>
 export const save = ({ db }: DelivererWorld, record: WebhookRecord) =>
   db.tx('save', async (tx) => saveWebhook(tx, record, now()));
 
-/** Holds the response to every message until `respond` sets the status. */
+/**
+ * Makes the receiver hold its response to every message, until the test calls the returned `respond` with the status.
+ */
 export function holding(at: Receiver) {
   const arrived: Received[] = [];
   const held = Promise.withResolvers<number>();

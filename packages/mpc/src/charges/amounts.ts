@@ -1,11 +1,11 @@
 /**
- * Converts privacy amounts to integer units, so that sums are exact. One unit is 1e-9 of epsilon, 1e-18 of delta, or 1e-12
- * of rho.
+ * Converts privacy amounts to integer units, so that sums are exact. One unit is 1e-9 of epsilon, 1e-18 of delta, or
+ * 1e-12 of rho.
  */
 
 /**
- * A privacy amount. The costs of Laplace noise add up in epsilon and delta (basic composition). The costs of Gaussian noise
- * add up in rho (zCDP).
+ * A privacy amount. The costs of Laplace noise add up in epsilon and delta (basic composition). The costs of Gaussian
+ * noise add up in rho (zCDP).
  */
 export interface PrivacyAmount {
   epsilon: number;
@@ -46,8 +46,8 @@ export function excessUnits(a: Units, b: Units): Units {
 }
 
 /**
- * Returns the smallest of the remaining fractions of the epsilon, delta, and rho budgets. Ignores a budget of 0, because
- * nothing can be spent from it.
+ * Returns the smallest of the remaining fractions of the epsilon, delta, and rho budgets. Ignores a budget of 0,
+ * because nothing can be spent from it.
  */
 export function leftRatio(left: PrivacyAmount, limit: PrivacyAmount): number {
   const ratios = MEASURES.filter((measure) => limit[measure] > 0).map(

@@ -5,7 +5,8 @@ import { addUnits, costInUnits, NOTHING, type Units } from './amounts.ts';
 
 export interface NoiseChoice {
   /**
-   * The noise mechanism. Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace).
+   * The noise mechanism. Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer
+   * Laplace).
    */
   noise?: NoiseMechanism | undefined;
   /** The provider's cap on the impressions per person. A result states this cap if the consumer's cap is higher. */
@@ -13,9 +14,9 @@ export interface NoiseChoice {
 }
 
 /**
- * One or more figures that are released with the same privacy parameters. A privacy unit is all events of one person in
- * one reference on one UTC day (see docs/privacy.md). A reference is the value that selects an event group's events in
- * the provider's data.
+ * One or more figures that are released with the same privacy parameters. A reference is the value that selects an
+ * event group's events in the provider's data. A privacy unit is all events of one person that belong to one reference
+ * and one UTC day (see docs/privacy.md).
  */
 export interface Release {
   params: PrivacyParams;
@@ -58,7 +59,9 @@ export function releasesOf(spec: PlainSpec, choice: NoiseChoice = {}): Release[]
   }
 }
 
-/** Returns the cost of a result that a provider computes without duchies. The cost is charged to each reference and day. */
+/**
+ * Returns the cost of a result that a provider computes without duchies. The cost is charged to each reference and day.
+ */
 export function directCost(spec: PlainSpec, choice?: NoiseChoice): Units {
   return releasesOf(spec, choice)
     .map(({ mechanism, params, sensitivity, changed }) =>
@@ -68,8 +71,8 @@ export function directCost(spec: PlainSpec, choice?: NoiseChoice): Units {
 }
 
 /**
- * Converts seconds to whole milliseconds, rounded down. Digits beyond nanoseconds are floating-point errors, so they are
- * rounded away first.
+ * Converts seconds to whole milliseconds, rounded down. Digits beyond nanoseconds are floating-point errors, so they
+ * are rounded away first.
  */
 export function capMillis(seconds: number): bigint {
   return BigInt(Math.floor(Number((seconds * 1000).toFixed(6))));

@@ -85,8 +85,9 @@ export class SliceSums {
   }
 
   /**
-   * Returns the largest combinations of slices that have a person in common. A combination is a list of indexes of
-   * `texts`. Returns undefined if there are too many slices or combinations.
+   * Returns the maximal combinations of slices that have a person in common. A combination is maximal if it is not part
+   * of a larger one, and is given as a list of indexes of `texts`. Returns undefined if there are too many slices or
+   * combinations.
    */
   private coversOf(texts: readonly string[]): number[][] | undefined {
     if (texts.length > MAX_SLICES) return undefined;
@@ -118,7 +119,7 @@ function partsIn(charged: SlicedAmounts): string[] {
 }
 
 /**
- * Finds the largest combinations of slices that one person can be in. A person's position on one axis is independent of
+ * Finds the maximal combinations of slices that one person can be in. A person's position on one axis is independent of
  * the positions on the other axes, so the combinations of all axes are intersected.
  */
 function findCovers(slices: readonly Slice[]): number[][] | undefined {

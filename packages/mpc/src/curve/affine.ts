@@ -1,6 +1,6 @@
 /**
- * Arithmetic on batches of affine P-256 points. An affine addition requires a field inversion, but one inversion serves a
- * whole batch: an addition then costs six multiplications, and a doubling seven. A batch cannot contain the point at
+ * Arithmetic on batches of affine P-256 points. An affine addition requires a field inversion, but one inversion serves
+ * a whole batch: an addition then costs six multiplications, and a doubling seven. A batch cannot contain the point at
  * infinity.
  */
 import { Field, type FieldArray } from './field.ts';
@@ -104,7 +104,9 @@ export class AffineBatches {
     }
   }
 
-  /** Sets how many points the next operations work on. Returns this number rounded up to whole quads (groups of four). */
+  /**
+   * Sets how many points the next operations work on. Returns this number rounded up to whole quads (groups of four).
+   */
   use(count: number): number {
     this.used = this.field.use(count);
     return this.used;
@@ -154,8 +156,8 @@ export class AffineBatches {
   }
 
   /**
-   * Computes a + b. The line through a and b meets the curve in a third point, and a + b is that point with the opposite y.
-   * The line's slope is `slope` · `inverse`.
+   * Computes a + b. The line through a and b meets the curve in a third point, and a + b is that point with the
+   * opposite y. The line's slope is `slope` · `inverse`.
    */
   private chord(into: Points, a: Points, b: Points, inverse: FieldArray): void {
     const { field, slope, scratch } = this;

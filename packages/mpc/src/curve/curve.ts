@@ -8,12 +8,14 @@ const GENERATOR_X = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d8
 /** The compressed generator. Its y is odd. */
 export const GENERATOR = Uint8Array.from([3, ...toBytes(GENERATOR_X)]);
 
-/** Table dimensions for multiplying many different points: the bits per digit of a scalar, and the entries per table. */
+/**
+ * Table dimensions for multiplying many different points: the bits per digit of a scalar, and the entries per table.
+ */
 const WINDOW = 4;
 const ENTRIES = 2 ** (WINDOW - 1);
 /**
- * Table dimensions for multiplying one fixed point: the bits per digit of a scalar, the entries per digit, and the number
- * of digits.
+ * Table dimensions for multiplying one fixed point: the bits per digit of a scalar, the entries per digit, and the
+ * number of digits.
  */
 const FIXED_WINDOW = 8;
 const FIXED_ENTRIES = 2 ** (FIXED_WINDOW - 1);
@@ -228,7 +230,8 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Calls `halve` for every scalar and returns the signs. The last scalar is repeated to pad the last quad (group of four).
+   * Calls `halve` for every scalar and returns the signs. The last scalar is repeated to pad the last quad (group of
+   * four).
    */
   private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;

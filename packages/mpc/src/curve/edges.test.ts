@@ -1,4 +1,7 @@
-/** Tests scalars and points that other P-256 implementations got wrong, against OpenSSL and an independent library. */
+/**
+ * Tests scalars and points for which other P-256 implementations had wrong results. Compares our results with those of
+ * OpenSSL and of an independent library.
+ */
 import { createECDH } from 'node:crypto';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';

@@ -56,7 +56,9 @@ export class Field {
     return this.quadOf((value * MONTGOMERY) % PRIME);
   }
 
-  /** Sets how many numbers the next operations work on. Returns this number rounded up to whole quads (groups of four). */
+  /**
+   * Sets how many numbers the next operations work on. Returns this number rounded up to whole quads (groups of four).
+   */
   use(count: number): number {
     if (!(count >= 1 && count <= this.capacity)) throw new RangeError(`count must be 1 to ${this.capacity}`);
     this.quads = Math.ceil(count / LANES);
@@ -116,8 +118,8 @@ export class Field {
   }
 
   /**
-   * Computes a^((p + 1) / 4), where p is the prime. The result is a square root of a, if a has a square root. `into` must
-   * not be `a`.
+   * Computes a^((p + 1) / 4), where p is the prime. The result is a square root of a, if a has a square root. `into`
+   * must not be `a`.
    */
   squareRoot(into: FieldArray, a: FieldArray): void {
     const [first, second, , ones32] = this.powersOfOnes(a);
@@ -157,7 +159,9 @@ export class Field {
     this.multiply(into, into, b);
   }
 
-  /** Reads a number and returns whether it is below the prime. Call `enter` before using the number in other operations. */
+  /**
+   * Reads a number and returns whether it is below the prime. Call `enter` before using the number in other operations.
+   */
   read(into: FieldArray, index: number, bytes: Uint8Array, at: number): boolean {
     for (let limb = 0, word = this.wordOf(into, index); limb < LIMBS; limb++, word += LANES) {
       this.words[word] = limbAt(bytes, at, limb);
@@ -213,7 +217,8 @@ export class Field {
   }
 
   /**
-   * Reduces a number to the range 0 to prime − 1 and returns its limbs (0 to 2^29 − 1). The next call overwrites the limbs.
+   * Reduces a number to the range 0 to prime − 1 and returns its limbs (0 to 2^29 − 1). The next call overwrites the
+   * limbs.
    */
   private canonical(a: FieldArray, index: number): Int32Array {
     const { limbs, words } = this;

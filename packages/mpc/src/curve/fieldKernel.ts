@@ -1,8 +1,8 @@
 /**
- * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. A number is the sum of limb[i] ·
- * 2^(29·i) over nine signed limbs of about 28 bits. The kernel processes four numbers (a "quad") at once, stored as nine
- * vectors with one 32-bit lane per number. Numbers are in Montgomery form (multiplied by 2^261), which makes it cheap to
- * reduce a product modulo p.
+ * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. A number is the sum of
+ * limb[i] · 2^(29·i) over nine signed limbs, each between about −2^28 and 2^28. The kernel processes four numbers (a
+ * "quad") at once, stored as nine vectors with one 32-bit lane per number. Numbers are in Montgomery form (multiplied
+ * by 2^261), which makes it cheap to reduce a product modulo p.
  */
 import {
   type Code,
@@ -38,7 +38,8 @@ export interface FieldKernel {
   memory: WebAssembly.Memory;
   /**
    * Computes into[i] = a[i] · b[i] for `count` quads (at least one). `into` and `a` advance by `step` bytes, and `b`
-   * advances by `otherStep` bytes. The arrays may overlap, because each product is stored before the next quads are loaded.
+   * advances by `otherStep` bytes. The arrays may overlap, because each product is stored before the next quads are
+   * loaded.
    */
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
   square(into: number, a: number, count: number): void;
@@ -111,9 +112,9 @@ function pairs(column: number): [number, number][] {
 }
 
 /**
- * Generates code that computes a product and stores it divided by 2^261, column by column. Adding multiples of the
- * prime p clears the low nine columns, and the other columns become the limbs. `terms` returns the pairs of locals to
- * multiply for a column.
+ * Generates code that computes a product modulo the prime p, divided by 2^261, column by column, and stores it. Adding
+ * multiples of p clears the low nine columns, and the other columns become the limbs. For each column, `terms` returns
+ * the pairs of local variables to multiply.
  */
 function reducedProduct(locals: Locals, into: number, terms: (column: number) => [number, number][]): Code {
   const factors = locals.take(LIMBS);
@@ -183,7 +184,8 @@ function combination(): WasmFunction {
       // One pass of carries is enough, because a carry adds very little to the next limb.
       ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
       ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
-      // Move multiples of 2^256 from the top limb to the lower limbs. Modulo the prime, 2^256 is 2^224 − 2^192 − 2^96 + 1.
+      // Move multiples of 2^256 from the top limb to the lower limbs. Modulo the prime, 2^256 is 2^224 − 2^192 − 2^96 +
+      // 1.
       ...takeCarry(top, topBits),
       ...change(sums[0]!, vector.add32, get(carries[top]!)),
       ...PRIME_TERMS.filter(({ limb }) => limb < top).flatMap(({ limb, shift, sign }) =>

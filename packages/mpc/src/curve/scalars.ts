@@ -1,6 +1,6 @@
 /**
- * Functions for scalars, the numbers that points are multiplied by. A scalar is from 1 to the P-256 group order minus 1,
- * and is encoded as 32 bytes, big-endian.
+ * Functions for scalars, the numbers that points are multiplied by. A scalar is from 1 to the P-256 group order minus
+ * 1, and is encoded as 32 bytes, big-endian.
  */
 import type { RandomSource } from '../privacy/random.ts';
 import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
@@ -54,9 +54,9 @@ export interface Digit {
 }
 
 /**
- * Computes an odd number n: n = k for an odd scalar k, and n = order − k for an even one. Returns 1 if k is odd, and −1 if
- * it is even. Writes floor(n / 2) + 2^255 to `into` in little-endian order. `digitOf` turns each group of bits of the
- * written number into a digit, and n is the sum over all i of digit i · 2^(bits · i).
+ * Computes an odd number n: n = k for an odd scalar k, and n = order − k for an even one. Returns 1 if k is odd, and −1
+ * if it is even. Writes floor(n / 2) + 2^255 to `into` in little-endian order. `digitOf` turns each group of bits of
+ * the written number into a digit, and n is the sum over all i of digit i · 2^(bits · i).
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);

@@ -1,7 +1,7 @@
 /**
- * Batches of ElGamal ciphertexts over P-256. A ciphertext is two compressed points, (u, e) = (r · G, M + r · Y). M is the
- * encrypted point, Y the public key, G the generator, and r a random scalar. The sum of two ciphertexts encrypts the sum of
- * their points.
+ * Batches of ElGamal ciphertexts over P-256. A ciphertext is two compressed points, (u, e) = (r · G, M + r · Y). M is
+ * the encrypted point, Y the public key, G the generator, and r a random scalar. The sum of two ciphertexts encrypts
+ * the sum of their points.
  */
 import { POINT_BYTES, type Points } from '../curve/affine.ts';
 import type { Curve } from '../curve/curve.ts';
@@ -10,7 +10,9 @@ import type { ElGamalPublicKey } from './keys.ts';
 
 export const CIPHERTEXT_BYTES = 2 * POINT_BYTES;
 
-/** Thrown if a ciphertext would contain the point at infinity, which has no encoding. Honest parties never cause this. */
+/**
+ * Thrown if a ciphertext would contain the point at infinity, which has no encoding. Honest parties never cause this.
+ */
 export class ElGamalError extends Error {
   override name = 'ElGamalError';
 }
@@ -71,7 +73,9 @@ export class Ciphertexts {
     this.curve.multiplyFixed(this.e, this.curve.generator, others);
   }
 
-  /** Re-encrypts the same points with new randomness. Without the secret keys, nobody can link old and new ciphertexts. */
+  /**
+   * Re-encrypts the same points with new randomness. Without the secret keys, nobody can link old and new ciphertexts.
+   */
   reRandomize(key: ElGamalPublicKey, scalars: Uint8Array): void {
     const [added] = this.curve.spare;
     this.curve.multiplyFixed(added, this.curve.generator, scalars);
@@ -103,7 +107,9 @@ export class Ciphertexts {
     }
   }
 
-  /** Removes one key and multiplies the encrypted points by a scalar s: (u, e) becomes (s · u, s · (e − secretKey · u)). */
+  /**
+   * Removes one key and multiplies the encrypted points by a scalar s: (u, e) becomes (s · u, s · (e − secretKey · u)).
+   */
   blind(secretKey: Uint8Array, scalar: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
@@ -141,8 +147,8 @@ export class Ciphertexts {
 }
 
 /**
- * Returns 1 for each ciphertext that encrypts the point at infinity, else 0. The ciphertexts must be encrypted under this
- * key alone.
+ * Returns 1 for each ciphertext that encrypts the point at infinity, else 0. The ciphertexts must be encrypted under
+ * this key alone.
  */
 export function areZero(
   curve: Curve,

@@ -1,5 +1,6 @@
 /**
- * Creates and combines ElGamal keys. Each duchy has a key pair, and providers encrypt under the sum of several public keys.
+ * Creates and combines ElGamal keys. Each duchy has a key pair, and providers encrypt under the sum of several public
+ * keys.
  */
 import { createECDH } from 'node:crypto';
 import { POINT_BYTES } from '../curve/affine.ts';
@@ -22,8 +23,8 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
 }
 
 /**
- * Returns the sum of public keys. Decrypting a ciphertext under the sum requires all the secret keys. Throws if keys are
- * equal or cancel out.
+ * Returns the sum of public keys. Decrypting a ciphertext under the sum requires all the secret keys. Throws if keys
+ * are equal or cancel out.
  */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));

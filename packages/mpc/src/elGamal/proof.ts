@@ -1,7 +1,7 @@
 /**
- * Proves that the duchy that publishes a key knows the key's secret (a non-interactive Schnorr proof, RFC 8235). Without
- * the proof, the last duchy to publish could publish its own key minus the keys of all other duchies. The sum of all
- * keys would then be the last duchy's own key, and that duchy could decrypt alone.
+ * Proves that the duchy that publishes a key knows the key's secret (a non-interactive Schnorr proof, RFC 8235).
+ * Without the proof, the last duchy to publish could publish its own key minus the keys of all other duchies. The sum
+ * of all keys would then be the last duchy's own key, and that duchy could decrypt alone.
  */
 import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import type { Binding } from '@measurement-exchange/contract';
@@ -39,13 +39,14 @@ const held = new Set<string>();
 const MAX_HELD = 10_000;
 
 /**
- * Returns whether response · G = commitment + challenge · publicKey, where G is the generator of the curve. Returns false
- * if an input is not a point or scalar.
+ * Returns whether response · G = commitment + challenge · publicKey, where G is the generator of the curve. Returns
+ * false if an input is not a point or scalar.
  */
 export function isProven(publicKey: Uint8Array, proof: Uint8Array, context: ProofContext): boolean {
   if (proof.length !== PROOF_BYTES) return false;
   const challenge = challengeOf(publicKey, proof.subarray(0, POINT_BYTES), context);
-  // The challenge is a hash of the key and the context, so a cached proof is never accepted for a different key or context.
+  // The challenge is a hash of the key and the context, so a cached proof is never accepted for a different key or
+  // context.
   const statement = Buffer.concat([challenge, proof]).toString('latin1');
   if (held.has(statement)) return true;
   if (!holds(publicKey, proof, challenge)) return false;

@@ -4,7 +4,7 @@ import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
 /**
- * A noisy release by duchies. A release without noise has no defined cost, and the data provider may refuse such a release.
+ * A noisy release by duchies. A release without noise has no defined cost, and a data provider is allowed to refuse it.
  */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }
@@ -34,7 +34,8 @@ export function costOfCount(
 ): Cost {
   const noise = mpcNoise(mechanism, params, shape);
   const logOnePlusExp = params.epsilon + Math.log1p(Math.exp(-params.epsilon));
-  // θ is the probability that a draw is out of bounds. Bounding the draws adds at most (1 + e^ε) θ to the δ of the release.
+  // θ is the probability that a draw is out of bounds. Bounding the draws adds at most (1 + e^ε) θ to the δ of the
+  // release.
   const delta = (logTheta: number) => Math.exp(logTheta + logOnePlusExp) * ROUNDED_UP;
   switch (noise.mechanism) {
     case 'GEOMETRIC': {
@@ -58,9 +59,9 @@ export function costOfCount(
 }
 
 /**
- * Returns the ρ of the sum of the workers' discrete Gaussians. The sum is only approximately a discrete Gaussian (Kairouz,
- * Liu, and Steinke 2021, theorem 1). The theorem requires σ ≥ 1/2, so for a smaller σ, this function returns the ρ of one
- * worker's noise, which is an upper bound.
+ * Returns the ρ of the sum of the workers' discrete Gaussians. The sum is only approximately a discrete Gaussian
+ * (Kairouz, Liu, and Steinke 2021, theorem 1). The theorem requires σ ≥ 1/2, so for a smaller σ, this function returns
+ * the ρ of one worker's noise, which is an upper bound.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

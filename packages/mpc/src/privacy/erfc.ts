@@ -47,7 +47,9 @@ const GAUSS_LEGENDRE: [point: number, weight: number][] = [
   [0.906179845938664, 0.23692688505618908],
 ];
 
-/** Computes erf for |x| ≤ 1 with a series. All its terms have the same sign, so no precision is lost to cancellation. */
+/**
+ * Computes erf for |x| ≤ 1 with a series. All its terms have the same sign, so no precision is lost to cancellation.
+ */
 function erf(x: number): number {
   let term = x;
   let sum = x;

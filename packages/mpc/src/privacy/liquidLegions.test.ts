@@ -80,7 +80,8 @@ describe('people', () => {
   test('are fewer where noise is in the count: it would add a quarter to them on average', () => {
     const demo = { decayRate: 10, maxSize: 1000 };
     const variance = 65.8 ** 2;
-    // The number of people grows as exp(10 / 1000 · registers), so noise multiplies it by exp(0.658² / 2) on average.
+    // The estimate grows as exp(10 / 1000 · registers). Noise with a standard deviation of 65.8 registers therefore
+    // multiplies an uncorrected estimate by exp(0.658² / 2) on average.
     const factor = estimatePeople(demo, 500) / estimatePeople(demo, 500, variance);
     expect(factor / Math.exp(0.658 ** 2 / 2)).toBeCloseTo(1, 2);
     expect(estimatePeople(demo, 5, variance)).toBe(0);

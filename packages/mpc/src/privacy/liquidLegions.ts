@@ -1,8 +1,8 @@
 /**
- * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. A person hits register i of
- * m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. If the
- * sketch represents y people, register i is empty with probability (1 − p_i)^y. Every quantity in this file is a sum over
- * registers.
+ * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. A person hits register
+ * i of m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. If
+ * the sketch represents y people, register i is empty with probability (1 − p_i)^y. Every quantity in this file is a
+ * sum over registers.
  */
 import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
@@ -67,8 +67,9 @@ export function registersForEstimate(size: LiquidLegionsSize, people: number, no
 }
 
 /**
- * Returns the number of people represented by a register count that has noise of this variance. The result is rounded down
- * and at most 2^53 − 1. Throws a RangeError if every register is hit, because the number of people then has no upper bound.
+ * Returns the number of people represented by a register count that has noise of this variance. The result is rounded
+ * down and at most 2^53 − 1. Throws a RangeError if every register is hit, because the number of people then has no
+ * upper bound.
  */
 export function estimatePeople(size: LiquidLegionsSize, registers: number, noiseVariance = 0): number {
   if (!(registers < size.maxSize)) {
@@ -177,8 +178,8 @@ const FEW = 1e-3;
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
   /**
-   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely have
-   * the same indicator.
+   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely
+   * have the same indicator.
    */
   samplingIndicatorSize: number;
   maximumFrequency: number;
@@ -187,12 +188,13 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 }
 
 /**
- * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). `buckets` is
- * the number of frequencies that each share covers, 1 by default.
+ * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). `buckets`
+ * is the number of frequencies that each share covers, 1 by default.
  *
  * Shares are computed from the registers that seem to hold one person. Their people are a sample of all people, drawn
- * without replacement. A register with several people also seems to hold one person if all of them have the same sampling
- * indicator. The fraction of such registers bounds the bias of a share, so its square is added to the variance.
+ * without replacement. A register with several people also seems to hold one person if all of them have the same
+ * sampling indicator. The fraction of such registers bounds the bias of a share, so its square is added to the
+ * variance.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,

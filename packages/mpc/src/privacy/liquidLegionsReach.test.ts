@@ -31,7 +31,8 @@ describe('the interval of a reach', () => {
     const [whole, part] = [of(500), of(500, params)];
     expect(part.reach / whole.reach).toBeCloseTo(8, 2);
     for (const end of [0, 1] as const) {
-      // The sampling error hardly widens the interval, because this noise is much larger.
+      // The sampling error hardly widens the interval, because the noise on the register count has a much larger
+      // effect.
       expect(part.interval[end] / whole.interval[end] / 8).toBeCloseTo(1, 1);
     }
   });

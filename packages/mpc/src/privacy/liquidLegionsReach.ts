@@ -1,6 +1,6 @@
 /**
- * Computes the 95% confidence interval of a reach that was estimated from a sketch. The file first computes an interval of
- * register counts, and then converts this interval to people.
+ * Computes the 95% confidence interval of a reach that was estimated from a sketch. The file first computes an interval
+ * of register counts, and then converts this interval to people.
  */
 import { firstAbove } from './firstAbove.ts';
 import { type LiquidLegionsReachParams, registersForEstimate, sketchMoments } from './liquidLegions.ts';
@@ -18,7 +18,8 @@ export interface LiquidLegionsIntervalParams extends LiquidLegionsReachParams {
  */
 export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams): [low: number, high: number] {
   const { width, noiseVariance } = params;
-  // Recover the number of people in the sketch. The estimate was this whole number divided by the width and rounded down.
+  // Recover the number of people in the sketch. The estimate was this whole number divided by the width and rounded
+  // down.
   const people = Math.ceil(params.reach * Math.fround(width) - ROUNDING);
   const count = (of: number) => registersForEstimate(params, of, noiseVariance);
   // The lowest and highest register counts whose estimate is `people`.
@@ -33,7 +34,8 @@ export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams):
 const ROUNDING = 1e-6;
 
 /**
- * Returns the upper (side 1) or lower (side −1) end of the central 95% of register counts for an expected number of people.
+ * Returns the upper (side 1) or lower (side −1) end of the central 95% of register counts for an expected number of
+ * people.
  */
 function quantile(params: LiquidLegionsIntervalParams, people: number, side: 1 | -1): number {
   const { width, noiseVariance, excessKurtosis } = params;

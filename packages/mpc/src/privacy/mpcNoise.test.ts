@@ -193,7 +193,7 @@ test.each([2, 3])('%d Pólya draws are independent, and each has the probabiliti
   let cells = 0;
   for (let k = 0; probability * DRAWS >= 20; k++) {
     statistic += (seen[k]! - probability * DRAWS) ** 2 / (probability * DRAWS);
-    // A Pólya distribution of shape r has P[k + 1] / P[k] = p (k + r) / (k + 1).
+    // A Pólya distribution with shape r and parameter p has P[k + 1] / P[k] = p (k + r) / (k + 1). Here r is 1 / parts.
     probability *= (p * (k + 1 / parts)) / (k + 1);
     cells++;
   }

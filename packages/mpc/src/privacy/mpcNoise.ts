@@ -1,7 +1,7 @@
 /**
- * The noise of a multi-party computation. Each worker adds a part of the noise, so that no worker knows the sum. A worker's
- * part is bounded and shifted to be at least 0, because the part is a number of registers to add. An aggregator may add
- * another part to the counts that it releases.
+ * The noise of a multi-party computation. Each worker adds a part of the noise, so that no worker knows the sum. A
+ * worker's part is bounded and shifted to be at least 0, because the part is a number of registers to add. An
+ * aggregator may add another part to the counts that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
@@ -19,8 +19,8 @@ import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, lapla
 /** The distribution of the noise. */
 export type MpcNoise = {
   /**
-   * Each worker draws its part of the noise between −offset and +offset, and then adds `offset`, so that the part is not
-   * negative.
+   * Each worker draws its part of the noise between −offset and +offset, and then adds `offset`, so that the part is
+   * not negative.
    */
   offset: number;
   /** The variance of the sum of all parts, including the aggregator's part if the aggregator adds noise. */
@@ -35,8 +35,8 @@ export type MpcNoise = {
   | {
       mechanism: 'GEOMETRIC';
       /**
-       * The scale of the sum of all workers' noise, and of the aggregator's noise. The probability of x is proportional to
-       * exp(−|x|/scale).
+       * The scale of the sum of all workers' noise, and of the aggregator's noise. The probability of x is proportional
+       * to exp(−|x|/scale).
        */
       scale: number;
       workers: number;

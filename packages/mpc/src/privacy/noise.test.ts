@@ -45,8 +45,8 @@ describe.each<[NoiseMechanism, Params, bigint]>([
 });
 
 /**
- * Computes Pearson's statistic over cells of integers. A cell is a tenth of σ wide, at least one integer, and has
- * enough draws.
+ * Computes Pearson's chi-square statistic over cells of integers. A cell is a tenth of σ wide, but at least one
+ * integer. Cells with fewer than 20 expected draws are combined into one.
  */
 function chiSquare(draws: bigint[], weightOf: (x: number) => number, sigma: number) {
   const width = Math.max(1, Math.round(sigma / 10));
@@ -153,7 +153,8 @@ describe('the exact samplers', () => {
         },
       };
     };
-    // A failure in the first trial ends with k = 1 (true). A success and then a failure end with k = 2 (false).
+    // `bernoulliExp` returns whether k, the number of the first trial that fails, is odd. The first call fails in trial
+    // 1, so it returns true. The second call fails in trial 2, so it returns false.
     expect(bernoulliExp(5n, 2n ** 34n, scripted([1, 0x40000001]))).toBe(true);
     expect(bernoulliExp(5n, 2n ** 34n, scripted([1, 0x3fffffff, 0xffffffff]))).toBe(false);
   });

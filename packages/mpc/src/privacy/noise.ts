@@ -40,14 +40,14 @@ export function drawNoise(
 }
 
 /**
- * The variance of deterministic truncated Laplace noise at sensitivity 1. This mechanism always uses ε = 1 and δ = 1e-3.
- * The variance does not include rounding to whole numbers, which would add about 1/12.
+ * The variance of deterministic truncated Laplace noise at sensitivity 1. This mechanism always uses ε = 1 and δ =
+ * 1e-3. The variance does not include rounding to whole numbers, which would add about 1/12.
  */
 const TRUNCATED_LAPLACE_VARIANCE = 1.931;
 
 /**
- * Returns the variance of the noise in a result that a provider computes without duchies. `params` may be undefined if the
- * mechanism has no parameters. For results that duchies compute, see `mpcNoise`.
+ * Returns the variance of the noise in a result that a provider computes without duchies. `params` may be undefined if
+ * the mechanism has no parameters. For results that duchies compute, see `mpcNoise`.
  */
 export function noiseVariance(
   mechanism: ReportedNoiseMechanism,
@@ -81,13 +81,15 @@ export function noiseVariance(
  */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
-/** A factor that makes up for any rounding error of ρ, so that the charge is never less than the privacy that was spent. */
+/**
+ * A factor that makes up for any rounding error of ρ, so that the charge is never less than the privacy that was spent.
+ */
 export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
- * Returns the charge for one release of several figures. Each figure has separate noise, calibrated to `sensitivity`. One
- * privacy unit can change `changed` figures. Each changed figure costs ε with geometric noise, or ρ = sensitivity² / (2σ²)
- * with Gaussian noise.
+ * Returns the charge for one release of several figures. Each figure has separate noise, calibrated to `sensitivity`.
+ * One privacy unit can change `changed` figures. Each changed figure costs ε with geometric noise, or ρ = sensitivity²
+ * / (2σ²) with Gaussian noise.
  */
 export function charge(
   mechanism: NoiseMechanism,

@@ -32,7 +32,8 @@ export function uniform32(random: RandomSource): number {
 }
 
 /**
- * Draws a number from 0 to n − 1 by rejection sampling. Using remainders would make some numbers more likely than others.
+ * Draws a number from 0 to n − 1 by rejection sampling. Using remainders would make some numbers more likely than
+ * others.
  */
 export function uniformBelow(n: bigint, random: RandomSource): bigint {
   if (n <= 0n) throw new RangeError('n must be above 0');

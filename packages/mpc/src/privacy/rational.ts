@@ -1,4 +1,6 @@
-/** Exact positive fractions. The samplers take fractions as parameters, because floating-point numbers are not exact. */
+/**
+ * Exact positive fractions. The samplers take fractions as parameters, because floating-point numbers are not exact.
+ */
 
 /** The fraction numerator / denominator. Both are above 0. */
 export interface Rational {

@@ -1,7 +1,7 @@
 /**
- * Draws exact random samples with the algorithms of Canonne, Kamath, and Steinke, "The Discrete Gaussian for Differential
- * Privacy" (2020), section 5. The algorithms use only integers, because an attacker could exploit the rounding of
- * floating-point samples (Mironov 2012).
+ * Draws exact random samples with the algorithms of Canonne, Kamath, and Steinke, "The Discrete Gaussian for
+ * Differential Privacy" (2020), section 5. The algorithms use only integers, because an attacker could exploit the
+ * rounding of floating-point samples (Mironov 2012).
  */
 import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
 import type { Rational } from './rational.ts';
@@ -51,8 +51,8 @@ export function samplePolya(scale: Rational, random: RandomSource, parts = 2): n
 }
 
 /**
- * Puts balls into urns one by one, and returns the number of balls in the first urn. The probability that an urn gets the
- * next ball is proportional to 1/urns plus the number of balls in the urn.
+ * Puts balls into urns one by one, and returns the number of balls in the first urn. The probability that an urn gets
+ * the next ball is proportional to 1/urns plus the number of balls in the urn.
  */
 function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
   let mine = 0;
@@ -96,8 +96,8 @@ function bernoulliExpOne(random: RandomSource): boolean {
 }
 
 /**
- * Returns true with probability numerator / denominator (at most 1). Compares the fraction with a uniform number in [0, 1),
- * 32 binary digits at a time. Draws more digits only while all digits so far are equal.
+ * Returns true with probability numerator / denominator (at most 1). Compares the fraction with a uniform number in [0,
+ * 1), 32 binary digits at a time. Draws more digits only while all digits so far are equal.
  */
 function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   if (numerator >= denominator) return true;

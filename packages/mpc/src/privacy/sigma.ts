@@ -22,8 +22,8 @@ export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
 }
 
 /**
- * Returns the δ that continuous Gaussian noise with this σ achieves at this ε and sensitivity 1. A larger σ has a smaller
- * δ.
+ * Returns the δ that continuous Gaussian noise with this σ achieves at this ε and sensitivity 1. A larger σ has a
+ * smaller δ.
  */
 function gaussianDelta(sigma: number, epsilon: number): number {
   const low = (sigma * epsilon - 1 / (2 * sigma)) / Math.SQRT2;
@@ -31,9 +31,10 @@ function gaussianDelta(sigma: number, epsilon: number): number {
 }
 
 /**
- * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. Papers on privacy
- * write this difference as SF − e^ε SF, where SF is a survival function. Both terms have the factor exp(−low²). The
- * factor is computed separately, so that e^ε cannot overflow and small differences stay precise.
+ * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. With gap = 0, this is
+ * the difference that papers on privacy write as SF − e^ε SF, where SF is the survival function of the normal
+ * distribution. Both terms have the factor exp(−low²). The factor is computed separately, so that e^ε cannot overflow
+ * and small differences stay precise.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -42,7 +43,8 @@ function tailDifference(low: number, step: number, gap: number): number {
 }
 
 /**
- * Returns the σ that `drawNoise` uses for (ε, δ): the σ of continuous noise, or a larger σ if discrete noise needs more.
+ * Returns the σ that `drawNoise` uses for (ε, δ): the σ of continuous noise, or a larger σ if discrete noise needs
+ * more.
  */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
@@ -93,10 +95,9 @@ const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;
 
 /**
- * Returns the exact δ of discrete Gaussian noise Y at ε and sensitivity Δ: P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ −
- * Δ/2 (Canonne, Kamath, and Steinke 2020, theorem 7).
- * The function adds up P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over y > a. All terms are positive, so no precision is lost to
- * cancellation.
+ * Returns the exact δ of discrete Gaussian noise Y at ε and sensitivity Δ: P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ
+ * − Δ/2 (Canonne, Kamath, and Steinke 2020, theorem 7). The function adds up P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over y >
+ * a. All terms are positive, so no precision is lost to cancellation.
  */
 export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
   const variance = sigma * sigma;
@@ -162,14 +163,16 @@ export function laplaceScale(params: PrivacyParams, sensitivity: number | bigint
   return roundedUp({ numerator: whole * denominator, denominator: numerator });
 }
 
-/** Returns the variance of the discrete Laplace (two-sided geometric) distribution: 2q/(1 − q)² with q = exp(−1/scale). */
+/**
+ * Returns the variance of the discrete Laplace (two-sided geometric) distribution: 2q/(1 − q)² with q = exp(−1/scale).
+ */
 export function discreteLaplaceVariance(scale: number): number {
   return 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);
 }
 
 /**
- * Returns the smallest value between `low` and `high` for which `enough` is true, to a relative error of 1e-12. `enough`
- * must be true for `high` and false for `low`.
+ * Returns the smallest value between `low` and `high` for which `enough` is true, to a relative error of 1e-12.
+ * `enough` must be true for `high` and false for `low`.
  */
 function leastEnough(low: number, high: number, enough: (sigma: number) => boolean): number {
   while (high - low > high * 1e-12) {

@@ -21,8 +21,8 @@ export interface Estimate {
 }
 
 /**
- * Returns an estimate with its 95% confidence interval, clamped to [0, maximum]. Fractions have the maximum 1, and counts
- * have no maximum.
+ * Returns an estimate with its 95% confidence interval, clamped to [0, maximum]. Fractions have the maximum 1, and
+ * counts have no maximum.
  */
 export function estimate(
   value: number | bigint,
@@ -65,7 +65,9 @@ export function scalarVariance({ value, maximumPerUser, width, noiseVariance }: 
   return (sampling + noiseVariance) / width ** 2;
 }
 
-/** One share of a frequency distribution that a provider computes without duchies, and the reach of the distribution. */
+/**
+ * One share of a frequency distribution that a provider computes without duchies, and the reach of the distribution.
+ */
 export interface RelativeFrequencyParams {
   ratio: number;
   reach: number;

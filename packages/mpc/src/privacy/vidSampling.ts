@@ -36,8 +36,8 @@ export function sampleBucket(vid: bigint): number {
 }
 
 /**
- * Returns the buckets of an interval. Width 1 includes everybody. Any other interval excludes its end. If the interval
- * ends at 1, this excludes the last bucket (one VID in 8,388,608), for which u is 1.
+ * Returns the buckets of an interval. Width 1 includes everybody. Any other interval excludes its end. A narrower
+ * interval that ends at 1 therefore excludes the last bucket (one VID in 8,388,608), whose u is 1.
  */
 export function bucketRange({ start, width }: VidSamplingInterval): BucketRange {
   if (!(start >= 0 && start <= 1)) {

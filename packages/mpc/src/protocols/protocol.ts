@@ -29,14 +29,17 @@ export interface ProtocolMath<Config, Parameters> {
   /** Returns the number of registers in each upload. `populationSize` is 0 if there is no common population. */
   registerCountOf(config: Config, interval: VidSamplingInterval, populationSize: number): number;
   maximumFrequencyOf(config: Config): number;
-  /** Returns the parameters that all duchies must agree on. Throws a RangeError if the protocol cannot fulfill the spec. */
+  /**
+   * Returns the parameters that all duchies must agree on. Throws a RangeError if the protocol cannot fulfill the spec.
+   */
   parametersOf(
     spec: PlainSpec,
     config: Config,
     given: { dataProviderCount: number; registerCount: number },
   ): Parameters;
   /**
-   * Returns the privacy cost of a release for one privacy unit. Throws a RangeError if no noise can meet the parameters.
+   * Returns the privacy cost of a release for one privacy unit. Throws a RangeError if no noise can meet the
+   * parameters.
    */
   chargeOf(release: MpcRelease, config: Config, dataProviderCount: number): Charge;
 }

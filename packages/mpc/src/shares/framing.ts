@@ -1,7 +1,7 @@
 /**
- * Encodes and decodes frequency vectors as protobuf, without message objects. The message `FrequencyVector` has only field
- * 1, a packed list of one-byte values. The message `AggregationPhaseInput` has the same field, followed by a number in
- * field 2.
+ * Encodes and decodes frequency vectors as protobuf, without message objects. The message `FrequencyVector` has only
+ * field 1, a packed list of one-byte values. The message `AggregationPhaseInput` has the same field, followed by a
+ * number in field 2.
  */
 import { areBelow, checkModulus } from './ring.ts';
 
@@ -29,7 +29,8 @@ function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads the values of either message type from chunks of any size. Throws a RangeError if the encoding is not canonical.
+ * Reads the values of either message type from chunks of any size. Throws a RangeError if the encoding is not
+ * canonical.
  */
 export class ValuesReader {
   private readonly modulus: number;
@@ -83,7 +84,8 @@ export class ValuesReader {
 }
 
 /**
- * Calls `use` with each chunk's values and the index of the chunk's first value. Returns the result of `ValuesReader.end`.
+ * Calls `use` with each chunk's values and the index of the chunk's first value. Returns the result of
+ * `ValuesReader.end`.
  */
 export async function readValues(
   modulus: number,
@@ -115,7 +117,9 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /** Reads the next byte of the field. Returns the number after its last byte has been read, and undefined before that. */
+  /**
+   * Reads the next byte of the field. Returns the number after its last byte has been read, and undefined before that.
+   */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

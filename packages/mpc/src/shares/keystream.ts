@@ -46,7 +46,9 @@ export class Keystream implements RandomSource {
   }
 }
 
-/** A fixed number of values, drawn in pieces. Draw all the values before drawing anything else from the same keystream. */
+/**
+ * A fixed number of values, drawn in pieces. Draw all the values before drawing anything else from the same keystream.
+ */
 export interface RingValues {
   fill(into: Uint8Array): void;
 }
@@ -135,19 +137,23 @@ function batchSize(missing: number, rejected: number): number {
   return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
 }
 
-/** A rule for accepting bytes: keep the bits in `mask`, and accept the byte if (byte xor `flip`) is less than `limit`. */
+/**
+ * A rule for accepting bytes: keep the bits in `mask`, and accept the byte if (byte xor `flip`) is less than `limit`.
+ */
 interface Rule {
   mask: number;
   flip: number;
   limit: number;
 }
 
-/** Accepts every value except zero. Flipping the bits turns zero into 0x7f, the only number that is not below the limit. */
+/**
+ * Accepts every value except zero. Flipping the bits turns zero into 0x7f, the only number that is not below the limit.
+ */
 const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**
- * Writes the accepted bytes to `into`, starting at `at`, and returns the next free index. Rejected bytes are written too,
- * but the next byte overwrites them. Writing every byte avoids a branch that the processor could not predict.
+ * Writes the accepted bytes to `into`, starting at `at`, and returns the next free index. Rejected bytes are written
+ * too, but the next byte overwrites them. Writing every byte avoids a branch that the processor could not predict.
  */
 function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
   let next = at;

@@ -91,7 +91,9 @@ const PLACES_AT = MAX_PLACES * PLACE_BYTES;
 const words = new Uint8Array(memory.buffer, 0, PLACES_AT);
 const places = new Uint32Array(memory.buffer, PLACES_AT, MAX_PLACES);
 
-/** Draws one place per 16 random bytes, starting with the place for index `from`. The next call overwrites the result. */
+/**
+ * Draws one place per 16 random bytes, starting with the place for index `from`. The next call overwrites the result.
+ */
 export function drawPlaces(random: Uint8Array, from: number, total: number): Uint32Array {
   const count = random.length / PLACE_BYTES;
   if (count === 0) return places.subarray(0, 0);

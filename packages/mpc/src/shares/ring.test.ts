@@ -10,7 +10,10 @@ import {
   wordsOf,
 } from './ring.ts';
 
-/** All pairs of values, ordered so that neighboring values in a word differ. */
+/**
+ * Returns all pairs of values. The first values of neighboring pairs differ, so neighboring bytes in a word of first
+ * values differ, too.
+ */
 function allPairs(modulus: number): [number, number][] {
   return Array.from({ length: modulus * modulus }, (_, i) => [i % modulus, Math.floor(i / modulus)]);
 }

@@ -1,6 +1,6 @@
 /**
- * Arithmetic on arrays of bytes, modulo a small number. Processes four bytes (one 32-bit word) at a time. Values are below
- * the modulus, which is at most 128, so the sum of two values still fits in a byte.
+ * Arithmetic on arrays of bytes, modulo a small number. Processes four bytes (one 32-bit word) at a time. Values are
+ * below the modulus, which is at most 128, so the sum of two values still fits in a byte.
  */
 export const MAX_MODULUS = 128;
 

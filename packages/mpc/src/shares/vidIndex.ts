@@ -1,5 +1,6 @@
 /**
- * Maps each VID of a population to its index, which is its position in the order that all providers share. See vidOrder.ts.
+ * Maps each VID of a population to its index, which is its position in the order that all providers share. See
+ * vidOrder.ts.
  */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';

@@ -1,7 +1,7 @@
 /**
- * Sorts the VIDs of a population into the order that all providers share. The sort key is the FarmHash Fingerprint64 of the
- * VID and a salt, as a signed number. VIDs with equal hashes are sorted by VID. A VID's index is its position in this
- * order.
+ * Sorts the VIDs of a population into the order that all providers share. The sort key is the FarmHash Fingerprint64 of
+ * the VID and a salt, as a signed number. VIDs with equal hashes are sorted by VID. A VID's index is its position in
+ * this order.
  */
 import type { VidRange } from '@measurement-exchange/contract';
 import { hashVid } from '../privacy/farmHash.ts';
@@ -47,8 +47,8 @@ const BUCKET_SIZE = 2048;
 const INNER_BITS = 10;
 
 /**
- * Returns the index of each VID. The result is in the order of the ranges, which must be ascending. VIDs are first put into
- * buckets by the first bits of their hashes, and then sorted within each bucket.
+ * Returns the index of each VID. The result is in the order of the ranges, which must be ascending. VIDs are first put
+ * into buckets by the first bits of their hashes, and then sorted within each bucket.
  */
 export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer> {
   const positions = new VidPositions(ranges);
@@ -80,8 +80,8 @@ function countBuckets(start: number, end: number, shift: number, counts: Uint32A
 }
 
 /**
- * Puts VIDs into the buckets. At the start, places[bucket] is the start of the bucket. Each VID that is put into the bucket
- * increases places[bucket] by one.
+ * Puts VIDs into the buckets. At the start, places[bucket] is the start of the bucket. Each VID that is put into the
+ * bucket increases places[bucket] by one.
  */
 function fillBuckets(start: number, end: number, shift: number, places: Uint32Array, ordered: Uint32Array) {
   const hash = new Int32Array(2);

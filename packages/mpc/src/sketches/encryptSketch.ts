@@ -1,6 +1,6 @@
 /**
- * Encrypts sketches, register by register. Empty registers are encrypted too, and the ciphertexts are in random order, so
- * that nobody can tell which registers are empty.
+ * Encrypts sketches, register by register. Empty registers are encrypted too, and the ciphertexts are in random order,
+ * so that nobody can tell which registers are empty.
  */
 
 import {

@@ -25,8 +25,8 @@ export class Fingerprints {
   }
 
   /**
-   * Writes a VID's digits and returns the index after the last digit. Creating a string for each VID would be slow, because
-   * there are millions of VIDs.
+   * Writes a VID's digits and returns the index after the last digit. Creating a string for each VID would be slow,
+   * because there are millions of VIDs.
    */
   private writeDigits(vid: number): number {
     let digits = 1;

@@ -10,8 +10,8 @@ export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
   /**
-   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely have
-   * the same indicator.
+   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely
+   * have the same indicator.
    */
   samplingIndicatorSize: number;
 }

@@ -14,7 +14,9 @@ import { peopleIn, solve } from './solve.ts';
 export interface CorrectedNeed {
   planned: PlannedNeed;
   answer: Answer;
-  /** The corrected reach, count, or seconds. It is a whole number that is consistent with all other corrected values. */
+  /**
+   * The corrected reach, count, or seconds. It is a whole number that is consistent with all other corrected values.
+   */
   value: number;
   /** The number of people at each frequency, adding up to `value`. Set only for a distribution. */
   frequencies?: number[];

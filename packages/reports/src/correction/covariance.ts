@@ -1,4 +1,6 @@
-/** The covariance of the errors of all measured numbers. Errors come from noise, sampling, and collisions in sketches. */
+/**
+ * The covariance of the errors of all measured numbers. Errors come from noise, sampling, and collisions in sketches.
+ */
 import {
   LiquidLegionsCovariances,
   liquidLegionsShareVariances,
@@ -112,8 +114,8 @@ function sketchCovariance(
   known.errors.set(a.planned, errors);
   if (a.frequency === undefined) return errors.reach;
   const share = shareCovariance(errors, [a.frequency, b.frequency!], [p, q]);
-  // This is the variance of the product of two independent numbers, the reach and the share. The product of both
-  // variances matters if the reach may be 0.
+  // Return the covariance of two products. Both are the reach times a share, and the errors of the reach and of the
+  // shares are independent. The product of `errors.reach` and `share` matters if the reach may be 0.
   return p * q * errors.reach + (reaches[0] ** 2 + errors.reach) * share;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Computes how well the corrected numbers of people explain the answers, and which party's answers contradict the others.
+ * Computes how well the corrected numbers of people explain the answers, and which party's answers contradict the
+ * others.
  */
 import type { Row } from './answers.ts';
 import { chiSquaredTail } from './chiSquared.ts';
@@ -14,7 +15,9 @@ export interface Fit {
   state: 'CONSISTENT' | 'INCONSISTENT';
   /** The answer that most likely causes the contradiction. Set only if `state` is INCONSISTENT. */
   suspect?: {
-    /** The key of the answered need. If a provider is suspected, it is the provider's need with the largest pull. */
+    /**
+     * The key of the answered need. If the suspect is a provider, the key of the provider's need with the largest pull.
+     */
     key: string;
     /** The answer minus its corrected value, in standard deviations. */
     pull: number;
@@ -70,8 +73,9 @@ const COMPUTED = 'computed ';
 const isComputed = (source: string) => source.startsWith(COMPUTED);
 
 /**
- * Returns the divisor that corrects χ² for geometric noise, which exceeds 4.88 standard deviations as often as normal noise
- * exceeds 3.29. The divisor is between 1 (no geometric noise) and the square of 4.88 / 3.29 (only geometric noise).
+ * Returns the divisor that corrects χ² for geometric noise, which exceeds 4.88 standard deviations as often as normal
+ * noise exceeds 3.29. The divisor is between 1 (no geometric noise) and the square of 4.88 / 3.29 (only geometric
+ * noise).
  */
 function heavyTails(rows: readonly Row[]): number {
   const isHeavy = (row: Row) => /GEOMETRIC|LAPLACE/.test(row.answer.methodology.noise?.mechanism ?? '');

@@ -1,6 +1,6 @@
 /**
- * Non-negative least squares by the active-set method of Lawson and Hanson (1974). The vectors in use are always linearly
- * independent, and each one has a positive coefficient.
+ * Non-negative least squares by the active-set method of Lawson and Hanson (1974). The vectors in use are always
+ * linearly independent, and each one has a positive coefficient.
  */
 import { backward, dot, forward } from './matrix.ts';
 import type { Precision, Sparse } from './precision.ts';
@@ -77,7 +77,10 @@ export class LeastSquares<T extends Sparse> {
     return this.used.some((vector) => added.has(vector));
   }
 
-  /** Corrects the coefficients for rounding errors that the factor accumulated while vectors were added and dropped. */
+  /**
+   * Corrects the coefficients for the rounding errors that the Cholesky factor accumulated while vectors were added and
+   * dropped.
+   */
   refine(): void {
     for (let i = 0; i < REFINEMENTS; i++) {
       const change = this.solve(this.used.map((vector) => dotSparse(vector, this.rewards)));

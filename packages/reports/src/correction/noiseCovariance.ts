@@ -12,8 +12,8 @@ import { type Answer, type Row, sharesOf } from './answers.ts';
 export const ROUNDING = 1 / 12;
 
 /**
- * Returns the variance of the noise in the sample, before the sample is scaled up to all people. The noise is a number
- * of people, impressions, seconds, or registers.
+ * Returns the variance of the noise in the sample, before the sample is scaled up to all people. The unit of the noise
+ * is people, impressions, seconds, or registers.
  */
 export function noiseOf({ planned, answer }: Row, which: 'reach' | 'frequency' = 'reach'): number {
   const { noise } = answer.methodology;
@@ -54,8 +54,8 @@ function statedVariance(
 }
 
 /**
- * Returns the noise covariance of two frequencies of one answer, or the noise variance of a reach or count. The answer must
- * come from a provider itself or from share shuffle.
+ * Returns the noise covariance of the numbers of people at two frequencies of one answer. For a reach or a count,
+ * returns the noise variance. The answer must come from a provider itself or from share shuffle.
  */
 export function noiseCovariance(a: Row, b: Row): number {
   const { width, protocol } = a.answer.methodology;
@@ -70,7 +70,7 @@ export function noiseCovariance(a: Row, b: Row): number {
     if (a.frequency < last && b.frequency < last) return same * each;
     return same ? reach + (last - 1) * each : -each;
   }
-  // The count at each frequency is divided by the sum of these counts, and then multiplied by the reach.
+  // Each frequency's count is divided by the sum of the counts at all frequencies, and then multiplied by the reach.
   const shares = sharesOf(a.planned, a.answer);
   const [p, q] = [shares[a.frequency - 1]!, shares[b.frequency - 1]!];
   return reach * p * q + each * (same - p - q + last * p * q);

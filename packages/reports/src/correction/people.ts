@@ -23,7 +23,10 @@ export interface Kind {
 }
 
 export interface PeopleGroup {
-  /** Finds kinds of people in this group whose reward, the sum of the `rewards` of their rows, exceeds `least`. */
+  /**
+   * Finds the kinds of people in this group whose reward exceeds `least`. A kind's reward is the sum of `rewards` over
+   * the rows in its column.
+   */
   best(rewards: ArrayLike<number>, least: number): Kind[];
   /**
    * For each row, estimates how many of the counted people are in this group. `values` contains the measured values of
@@ -32,7 +35,9 @@ export interface PeopleGroup {
   partOf(values: readonly number[]): number[];
 }
 
-/** The rows of one need. A reach has one row, and a distribution has one row per frequency. */
+/**
+ * The rows of one need (a reach or a distribution). A reach has one row, and a distribution has one row per frequency.
+ */
 interface NeedRows {
   union: number;
   period: number;
@@ -104,8 +109,8 @@ export class People {
   }
 
   /**
-   * Estimates this group's part of each value. If a need covers several groups, the part is the value of the same need
-   * for this group alone. If there is no such need, the value is divided evenly among the groups.
+   * Estimates this group's part of each value. If a need covers several groups, the part is the value that was measured
+   * for this group alone. If this group was not measured alone, the value is divided evenly among the groups.
    */
   private partOf(needs: readonly NeedRows[], values: readonly number[]): number[] {
     const part = values.map(() => 0);
@@ -146,8 +151,8 @@ function idOf({ union, period, rows }: NeedRows): string {
 
 /**
  * Returns the columns of kinds of people with this history. `best` lists, for each need, the row with the highest
- * reward. The first column has the best row of each distribution. Each other column replaces one of these rows with the
- * row of another frequency. Rows are sorted by need, so columns are sorted.
+ * reward. The first column has the best row of each need that counts these people. Each other column replaces the best
+ * row of one distribution with the row of another frequency. Rows are sorted by need, so columns are sorted.
  */
 function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonly number[]): Column[] {
   const column: number[] = [];
@@ -161,7 +166,7 @@ function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonl
   return [column, ...others.map(([at, row]) => column.with(at, row))];
 }
 
-/** Merges segments that belong to the same unions, because no row tells them apart. */
+/** Merges segments that belong to exactly the same unions, because no row distinguishes them. */
 function mergedSegments(needs: readonly NeedRows[], segments: number) {
   const ids = Array.from({ length: segments }, (_, bit) =>
     needs.map(({ union }) => (union >> bit) & 1).join(''),

@@ -1,6 +1,6 @@
 /**
- * The inverse of a covariance matrix. Rows whose errors are independent form separate blocks. This saves most of the
- * time, because nearly all errors are independent in most matrices.
+ * The inverse of a covariance matrix. Rows whose errors are independent form separate blocks. The blocks make the
+ * inversion much faster, because nearly all errors are independent in most matrices.
  */
 import { backward, cholesky, forward } from './matrix.ts';
 

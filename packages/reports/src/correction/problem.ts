@@ -33,7 +33,10 @@ export interface Solution extends KindsOfPeople {
   chiSquared: number;
   /** The number of positive unknowns, minus the number of bounds that the solution reaches. */
   dimension: number;
-  /** The largest decrease in χ² that a change of one unknown could still cause. It is 0 at the optimum. */
+  /**
+   * The largest decrease in χ² that is still possible by changing one unknown or adding one kind of people. It is 0 at
+   * the optimum.
+   */
   residual: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Rounds numbers of people by the largest-remainder method. Figures are sums of these whole numbers, so they still add
- * up. The solver limits the sum to a population of `most` people only approximately. This function limits it exactly.
+ * Rounds numbers of people to whole numbers by the largest-remainder method. Figures are sums of these whole numbers,
+ * so they still add up. The solver keeps the sum within the population, `most`, only approximately. This function
+ * enforces this limit exactly.
  */
 export function rounded(fitted: readonly number[], most = Number.POSITIVE_INFINITY): number[] {
   const sum = fitted.reduce((total, value) => total + value, 0);

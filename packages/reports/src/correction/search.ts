@@ -7,11 +7,14 @@ import type { System, Unknown } from './system.ts';
 
 /**
  * A decrease in χ² counts as an improvement only if it exceeds both TOLERANCE and RELATIVE_TOLERANCE · χ². With higher
- * tolerances, the fit would leave out kinds that lower χ² only a little, and would have too many degrees of freedom.
+ * tolerances, the fit would leave out kinds that lower χ² only a little. The χ² test would then assume too many degrees
+ * of freedom.
  */
 const TOLERANCE = 1e-9;
 const RELATIVE_TOLERANCE = 1e-12;
-/** The maximum number of unknowns to add at once, and the minimum gain of each one as a fraction of the largest gain. */
+/**
+ * The maximum number of unknowns to add at once, and the minimum gain of each one as a fraction of the largest gain.
+ */
 const [BATCH, BATCH_GAIN] = [8, 0.5];
 
 export class Search {
@@ -39,7 +42,10 @@ export class Search {
     if (start.columns.length > 0) this.squares.start(this.pool, [...always.map(() => 0), ...start.people]);
   }
 
-  /** Throws `SolveError` if the fit still improves after a very large number of steps. */
+  /**
+   * Adds unknowns until no unknown improves the fit. Throws `SolveError` if the fit still improves after a very large
+   * number of steps.
+   */
   run(): void {
     const { squares, system, pool, known } = this;
     const most = 100 * (system.target.length + 10);
@@ -76,13 +82,17 @@ function gainsIn(
   return gains.sort((a, b) => b.gain - a.gain);
 }
 
-/** Adds several unknowns with the largest gains at once. If χ² does not decrease, adds one unknown instead. */
+/**
+ * Adds the unknowns with the largest gains, all at once. If χ² does not decrease, adds a single unknown instead.
+ * Returns false if no unknown was added.
+ */
 function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown; gain: number }[]): boolean {
   if (gains.length === 0) return false;
   const before = squares.chiSquared;
   const batch = gains.slice(0, BATCH).filter(({ gain }) => gain >= gains[0]!.gain * BATCH_GAIN);
   squares.add(batch.map(({ one }) => one));
-  // Accept even a small decrease. A kind of people may lower χ² little until the slack of its constraint is added, too.
+  // Accept even a small decrease. Some kinds of people lower χ² only a little until the slack of their constraint is
+  // added, too.
   if (squares.chiSquared < before) return true;
   // Add the unknown with the largest gain. If it cannot be added, because it is a linear combination of used unknowns,
   // try the unknown with the next-largest gain.

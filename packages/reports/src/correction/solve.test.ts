@@ -12,7 +12,10 @@ function generator(seed: number) {
   };
 }
 
-/** All unions of the segments, with random measured values and a random covariance. The unknowns are the atoms. */
+/**
+ * Returns a problem with a random measured value for each union of the segments, and a random covariance. Its unknowns
+ * are the atoms: the numbers of people that exactly one combination of segments reaches.
+ */
 function randomProblem(next: () => number, segments: number): Problem & { atoms: number[][] } {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);
   const atoms = unions.map((atom) => unions.flatMap((union, row) => (atom & union ? [row] : [])));
@@ -39,8 +42,8 @@ function randomProblem(next: () => number, segments: number): Problem & { atoms:
 }
 
 /**
- * A problem with measured unions of each group and of all groups together. A union may be measured for all groups
- * together but not for each group.
+ * Returns a problem with unions that are measured for each group and for all groups together. A random 20 % of these
+ * measurements are missing, so a union can be measured for all groups together but not for each group.
  */
 function randomGroups(next: () => number, groups: number, segments: number): Problem {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);

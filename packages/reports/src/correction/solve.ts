@@ -61,16 +61,17 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
       `The correction of ${problem.values.length} answers is not optimal (by ${residual}).`,
     );
   }
-  // Each bound removes one dimension. If a bound has slack, the slack in `columns` adds the dimension back.
+  // Each bound (a constraint or the population) removes one dimension. If the solution does not reach a bound,
+  // `columns` contains the slack of this bound, which adds the dimension back.
   const bounds = system.target.length - problem.values.length;
   const dimension = Math.max(0, columns.length - bounds);
   return { columns, people: squares.coefficients, fitted, chiSquared, dimension, residual };
 }
 
 /**
- * Returns the largest decrease in χ² that a change of one unknown, or one more kind of people, could still cause. The
+ * Returns the largest decrease in χ² that is still possible by changing one unknown or adding one kind of people. The
  * result is 0 if the Karush-Kuhn-Tucker conditions hold: every unknown above 0 has the reward 0, and no kind of people
- * has a reward above `price` (see `System.rewards`). Uses only the measured and the fitted numbers.
+ * has a reward above the `price` of one person (see `System.rewards`). Uses only the measured and the fitted numbers.
  */
 function residualOf(problem: Problem, system: System, squares: LeastSquares<Unknown>): number {
   const all = system.precision.timesDense(squares.restOf(system.target));

@@ -61,11 +61,11 @@ export class System {
   }
 
   /**
-   * Returns each row's reward: half the rate at which χ² falls when the row's fitted number grows. A reward includes
-   * the effect on the constraints that contain the row. `all` contains half the rate for each equation by itself,
-   * without the effect on other equations. An additional person improves the fit only if the rewards of the rows that
-   * count the person add up to more than `price`. At the optimum, `price` is above 0 only if the fitted people use up
-   * the population.
+   * Returns the reward of each row: half the rate at which χ² falls when the row's fitted number grows. A reward
+   * includes the effect on the constraints that contain the row. `all` contains the same rate for each equation by
+   * itself, without the effect on other equations. Also returns the `price` of one person: one more person improves the
+   * fit only if the rewards of the rows that count this person add up to more than `price`. At the optimum, `price` is
+   * above 0 only if the fitted people use up the population.
    */
   rewards(all: Float64Array): { rewards: Float64Array; price: number } {
     const { values, population } = this.problem;

@@ -17,17 +17,17 @@ interface Step {
   /** The index of the period with the same start and end as this interval, if there is one. */
   own: number | undefined;
   /**
-   * One entry for each distinct start of the longer periods that include this interval. The entry is the position of
-   * the start's bit mask in the state before this step. The entry is undefined if the periods start with this interval,
-   * because the start then has no bit mask yet.
+   * The distinct starts of the longer periods that include this interval. Each entry is the position of the start's bit
+   * mask in the state before this step. The entry is undefined if the periods start with this interval, because no bit
+   * mask exists yet.
    */
   before: (number | undefined)[];
   /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
   ending: { period: number; position: number }[];
   /**
-   * The indexes in `before` of the starts whose periods continue after this interval (at least one period per start).
-   * For each of these starts, the state after this step has a bit mask of the segments that have reached the person
-   * since the start.
+   * The indexes in `before` of the starts whose periods continue after this interval. (A start counts if at least one
+   * of its periods continues.) For each of these starts, the state after this step has a bit mask of the segments that
+   * have reached the person since the start.
    */
   open: number[];
 }
@@ -106,7 +106,7 @@ export class Timeline {
     return found;
   }
 
-  /** Returns the best reward from each step to the end, for each state before that step. */
+  /** For each step and each state before that step, returns the highest reward from that step to the end. */
   private backward(rewards: readonly Float64Array[]): Float64Array[] {
     const after: Float64Array[] = [];
     after[this.steps.length] = new Float64Array(1);

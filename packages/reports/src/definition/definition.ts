@@ -21,7 +21,7 @@ export interface FigureRequest {
   periods?: Periods;
   cumulative?: boolean;
   groups?: string;
-  /** The wanted half-width of the 95% interval: a percentage of the figure, such as "2 %", or a number. */
+  /** The wanted half-width of the 95% interval: a percentage of the figure, such as "2 %", or an absolute number. */
   precision?: string | number;
   maximumFrequency?: number;
   maximumPerPerson?: number;

@@ -1,6 +1,6 @@
 /**
- * Set expressions, which consist of names, `|`, `&`, `-`, and parentheses. No operator takes precedence, so an expression
- * that mixes operators needs parentheses.
+ * Set expressions, which consist of names, `|`, `&`, `-`, and parentheses. No operator takes precedence, so an
+ * expression that mixes operators needs parentheses.
  */
 export type Expression =
   | { name: string; operator?: never }

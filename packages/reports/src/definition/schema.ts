@@ -1,4 +1,6 @@
-/** The JSON schema of a report's definition. Editors use it for completion, and `readDefinition` uses it for validation. */
+/**
+ * The JSON schema of a report's definition. Editors use it for completion, and `readDefinition` uses it for validation.
+ */
 
 /** The days on which a week can start. */
 export const WEEKDAYS = [
@@ -15,7 +17,7 @@ export const PERIODS = ['total', 'daily', ...WEEKDAYS.map((day) => `weekly(${day
 export const METRICS = ['reach', 'frequency', 'impressions', 'watchDuration'] as const;
 
 export const MAX_SEGMENTS = 12;
-/** The maximum and the default for the number of frequencies in a distribution. */
+/** The maximum and the default number of frequencies in a distribution. */
 export const MAX_FREQUENCY = 20;
 export const DEFAULT_FREQUENCY = 10;
 /** The default caps on one person's impressions and on one person's watch seconds. */
@@ -122,7 +124,10 @@ export const DEFINITION_SCHEMA = {
   }),
 } as const;
 
-/** Returns the schema for editors (docs/report.schema.json). It omits the formats that only `readDefinition` knows. */
+/**
+ * Returns the schema for editors (docs/report.schema.json). Omits `format`, because only `readDefinition` knows these
+ * formats.
+ */
 export function editorSchema(): object {
   return JSON.parse(
     JSON.stringify(DEFINITION_SCHEMA, (key, value) => (key === 'format' ? undefined : value)),

@@ -1,6 +1,7 @@
 /**
- * Returns how many decimals to show for an interval: at least `least`, and enough that the rounded ends differ and that
- * one unit of the last decimal is at most the width. For example, the interval from 3.52 to 3.54 needs two decimals.
+ * Returns the number of decimals to show for an interval. With this number, the rounded ends differ, and one unit of
+ * the last decimal is at most the width. The result is at least `least`. It is at most MOST_DIGITS, unless `least` is
+ * larger. For example, the interval from 3.52 to 3.54 needs two decimals.
  */
 export function digitsFor(low: number, high: number, least: number): number {
   if (!(low < high)) return least;

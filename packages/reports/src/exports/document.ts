@@ -130,7 +130,10 @@ function valueIn({ value, interval: [low, high] }: Ratio): DocumentValue {
   return { value, low, high };
 }
 
-/** Returns each pair of a period and a group that has figures about people, in the order of the figures. */
+/**
+ * Returns each combination of a period and a group for which the report has figures about people, in the order of the
+ * figures.
+ */
 function blocksOf({ figures }: Report): Required<Block>[] {
   const blocks = figures
     .filter(({ figure }) => isPeople(figure.request.metric))

@@ -1,6 +1,6 @@
 /**
- * Computes figures with their intervals. Each interval is centered on the figure as measured, limited to possible values,
- * and extended to include the corrected figure.
+ * Computes figures with their intervals. Each interval is centered on the figure as measured, limited to possible
+ * values, and extended to include the corrected figure.
  */
 import { NORMAL_95 } from '@measurement-exchange/mpc';
 import type { Component, Correction } from '../correction/correct.ts';

@@ -1,4 +1,6 @@
-/** Computes the reach of any set that a report's answers determine, including sets that the definition does not ask for. */
+/**
+ * Computes the reach of any set that a report's answers determine, including sets that the definition does not ask for.
+ */
 import type { Period } from '../definition/calendar.ts';
 import { type Expression, parseExpression } from '../definition/expression.ts';
 import { type Group, groupId, periodId } from '../needs/need.ts';
@@ -15,8 +17,9 @@ export interface Block {
 }
 
 /**
- * Returns the reach of a set, or undefined if the answers do not determine it. The reach of a group without its own
- * answers is the sum over the groups in it, such as all ages of one sex. This call costs no privacy budget.
+ * Returns the reach of a set, or undefined if the answers do not determine it. If a group has no answers of its own,
+ * its reach is the sum over the smaller groups in it. For example, the reach of one sex is the sum over all ages. This
+ * call costs no privacy budget.
  */
 export function reachOf(
   report: Report,
@@ -60,7 +63,9 @@ interface AnsweredBlock {
   span?: Span;
 }
 
-/** Caches the blocks of each report, by period and group, because a page reads many sets of one report. */
+/**
+ * Caches the blocks of each report, by period and group, because a page asks for the reach of many sets of one report.
+ */
 const KNOWN = new WeakMap<Report, Map<string, Map<string, AnsweredBlock>>>();
 
 function blocksOf(report: Report): Map<string, Map<string, AnsweredBlock>> {

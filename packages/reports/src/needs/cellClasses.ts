@@ -1,13 +1,13 @@
 /**
- * Finds which segments contain the same events. This shows which combinations of segments cannot occur, for example because
- * one segment contains another.
+ * Finds which segments contain the same events. This shows which combinations of segments cannot occur, for example
+ * because one segment contains another.
  */
 import type { Segment } from '../definition/definition.ts';
 
 /**
  * Returns the sets of segments that an event can belong to, as bit masks. An event that matches a filter also belongs
- * to the segments that select its whole event group. An event that matches several filters belongs to a union of listed
- * sets. Such a union is not listed.
+ * to the segments that select its whole event group. An event that matches several filters belongs to the union of
+ * several returned sets. The function does not return such unions.
  */
 export function cellClasses(segments: readonly Segment[]): number[] {
   const whole = new Map<string, number>();

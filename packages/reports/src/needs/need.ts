@@ -1,6 +1,6 @@
 /**
- * A need describes one quantity that a report must measure. Equal needs have equal keys, so each need is measured only once
- * across all reports.
+ * A need describes one quantity that a report must measure. Equal needs have equal keys, so each need is measured only
+ * once across all reports.
  */
 import type { Period } from '../definition/calendar.ts';
 import type { Segment } from '../definition/definition.ts';

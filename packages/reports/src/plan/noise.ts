@@ -1,6 +1,6 @@
 /**
- * Decides how much noise to request for each need. Figures with a stated precision get the cheapest noise that meets it.
- * All other needs share the stated budget evenly.
+ * Decides how much noise to request for each need. A figure with a stated precision gets the cheapest noise that meets
+ * this precision. All other needs share the stated budget evenly.
  */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { NORMAL_95 } from '@measurement-exchange/mpc';
@@ -39,9 +39,9 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 }
 
 /**
- * Returns each need's share of the budget: 1 / n. At a place (a data provider, an event group reference, and a day),
- * several needs may be charged to the same person. n is the largest number of needs that are charged to one person in
- * the need's slice at one of the need's places.
+ * Returns each need's share of the budget: 1 / n. Here, n is the largest number of needs that are charged to one person
+ * of the need's slice (its people) at one of the need's places. A place is a day of an event group reference of a data
+ * provider.
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();
@@ -153,7 +153,8 @@ function paramsForVariance(
 }
 
 /**
- * Returns the parameters with the largest ε that meet the condition, or undefined if even the smallest ε does not meet it.
+ * Returns the parameters with the largest ε that meet the condition, or undefined if even the smallest ε does not meet
+ * it.
  */
 function largest(delta: number, meets: (params: PrivacyParams) => boolean): PrivacyParams | undefined {
   let [low, high] = [Math.log(LEAST_EPSILON), Math.log(MOST_EPSILON)];

@@ -14,7 +14,10 @@ import { costAt } from './spec.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Place, Plan, PlannedFigure } from './types.ts';
 
-/** The charge for one data provider, reference, and day: the largest total that any one person is charged there. */
+/**
+ * The charge at one place (one day of one event group reference of a data provider). It is the largest total that any
+ * one person is charged at this place.
+ */
 export interface RehearsedCharge extends Place {
   units: Units;
   amount: PrivacyAmount;
@@ -22,7 +25,9 @@ export interface RehearsedCharge extends Place {
 
 export interface RehearsedFigure {
   figure: PlannedFigure;
-  /** The expected half-width of the figure's 95% interval. Undefined if all answers that the figure uses already exist. */
+  /**
+   * The expected half-width of the figure's 95% interval. Undefined if all answers that the figure uses already exist.
+   */
   halfWidth?: number;
   /** True if the half-width is larger than the wanted precision. */
   misses?: boolean;
@@ -56,7 +61,7 @@ export function rehearse(plan: Plan, surroundings: Surroundings): Rehearsal {
   };
 }
 
-/** Returns the charges of all needs that have no answer yet, for each data provider, reference and day. */
+/** Returns the charge at each place (see `placeLister`) for all needs that have no answer yet. */
 export function chargesOf({ needs }: Pick<Plan, 'needs'>, surroundings: Surroundings): RehearsedCharge[] {
   const totals = new Map<string, { place: Place; amounts: Map<string, Units> }>();
   const sums = new SliceSums();

@@ -11,12 +11,13 @@ export interface Surroundings {
   attributes?: Readonly<Record<string, readonly string[]>>;
   /**
    * The attributes of the population's people. If they are present, several disjoint groups cost only as much as the
-   * most expensive one. If they are absent, a plan assumes that one person may be in all groups, so the costs of the
+   * most expensive one. If they are absent, a plan assumes that one person can be in all groups, so the costs of the
    * groups add up.
    */
   subpopulations?: readonly Subpopulation[];
   /**
-   * Returns the reference to which a data provider charges measurements of an event group. Default: the event group's name.
+   * Returns the reference to which a data provider charges measurements of an event group. Default: the event group's
+   * name.
    */
   referenceOf?(eventGroup: string): string;
   /** Returns the settings of a data provider that affect its noise. */

@@ -5,7 +5,7 @@ import type { Period } from '../definition/calendar.ts';
 import type { FigureRequest, ReportDefinition } from '../definition/definition.ts';
 import type { Group, Need } from '../needs/need.ts';
 
-/** A place to which needs are charged: a data provider, one of its references, and a UTC day. */
+/** A place to which needs are charged: a data provider, one of its event group references, and a UTC day. */
 export interface Place {
   dataProvider: string;
   reference: string;
@@ -33,7 +33,8 @@ export interface UnpricedNeed {
 
 export interface PlannedNeed extends UnpricedNeed {
   /**
-   * The privacy parameters to request. For reach and frequency, the reach and the frequencies each get these parameters.
+   * The privacy parameters to request. For reach and frequency, the reach and the frequencies each get these
+   * parameters.
    */
   params: PrivacyParams;
 }
@@ -56,6 +57,8 @@ export interface Plan {
   population?: number;
   needs: PlannedNeed[];
   figures: PlannedFigure[];
-  /** The keys of the needs that each measurement answers. Only event counts of different providers share a measurement. */
+  /**
+   * The keys of the needs that each measurement answers. Only event counts of different providers share a measurement.
+   */
   measurements: string[][];
 }

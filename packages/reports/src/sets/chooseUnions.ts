@@ -11,12 +11,15 @@ export interface Choice {
   costOf(union: number): number;
 }
 
-/** With up to this many segments, every selection of unions is tried. */
+/** The maximum number of segments for which `chooseUnions` tries every selection of unions. */
 const EXHAUSTIVE_SEGMENTS = 4;
 
 /**
- * Returns the unions to measure. If every atom can have people, these are the unions with a nonzero weight in a wanted
- * set. Otherwise, tries all selections, or drops replaceable unions if there are too many segments to try all.
+ * Returns the unions to measure. If people can belong to every atom, these are the unions with a nonzero weight in a
+ * wanted set. If some atoms cannot have people, different selections of unions can be enough to compute the wanted
+ * sets. With up to EXHAUSTIVE_SEGMENTS segments, tries every selection and returns the cheapest one. With more
+ * segments, starts with one union for each set of people, and then drops unions without which the others are still
+ * enough.
  */
 export function chooseUnions(choice: Choice): number[] {
   const { segments, atoms, wanted, costOf } = choice;
@@ -67,7 +70,7 @@ function cheapestSelection(
   return sorted(withoutReplaceable(best, costOf, isEnough));
 }
 
-/** Drops each union that the remaining unions can replace, starting with the most expensive one. */
+/** Drops each union without which the remaining unions are still enough, starting with the most expensive one. */
 function withoutReplaceable(
   candidates: number[],
   costOf: (union: number) => number,

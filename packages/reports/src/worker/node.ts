@@ -1,6 +1,6 @@
 /**
- * Entry point for Node: runs `correctReport` in a worker thread with a time limit, so that a large report does not block
- * the caller.
+ * Entry point for Node: runs `correctReport` in a worker thread with a time limit, so that a large report does not
+ * block the caller.
  *
  * ```js
  * const report = await correctInThread(plan, answers, { limitMs: 60_000 });

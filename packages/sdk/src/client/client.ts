@@ -12,7 +12,8 @@ export interface ClientOptions {
   /** The exchange's address, such as `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;
   /**
-   * The bearer token, or a function that returns it. The function is called before every attempt, and again after a 401.
+   * The bearer token, or a function that returns it. The function is called before every attempt, and again after a
+   * 401.
    */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
@@ -34,10 +35,10 @@ export interface ClientOptions {
 
 /**
  * Creates a client for the exchange at `baseUrl`. A rate-limited call is always retried. After a dropped connection, a
- * timeout, or UNAVAILABLE, a call is retried if that is safe: reads are safe, and so are creates (each has a requestId) and
- * changes with an etag. A retried change fails with ABORTED if its first attempt took effect, so read the resource again in
- * that case (see `retryOnAborted`). Any other change is sent only once. If its response is lost, read the resource to find
- * out whether the change took effect.
+ * timeout, or UNAVAILABLE, a call is retried if that is safe: reads are safe, and so are creates (each has a requestId)
+ * and changes with an etag. A retried change fails with ABORTED if its first attempt took effect, so read the resource
+ * again in that case (see `retryOnAborted`). Any other change is sent only once. If its response is lost, read the
+ * resource to find out whether the change took effect.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://exchange.example.com', token: () => freshToken() });

@@ -37,7 +37,9 @@ const TRANSIENT_CODES: readonly string[] = [
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
 
-/** Returns whether the same request may succeed later, because the exchange was unreachable, overloaded, or broken. */
+/**
+ * Returns whether the same request could succeed later, because the exchange was unreachable, overloaded, or broken.
+ */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
     return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';

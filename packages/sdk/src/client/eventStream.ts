@@ -8,7 +8,7 @@ import { reasonOf } from './unreachable.ts';
 
 /** How long to wait for the first bytes. An exchange sends bytes immediately, even if nothing has changed. */
 const OPENING_MS = 5_000;
-/** How long a stream may be silent. An exchange sends at least a comment every 15 seconds. */
+/** How long a stream is allowed to be silent. An exchange sends at least a comment every 15 seconds. */
 const SILENCE_MS = 40_000;
 /** The minimum duration of a working stream. A stream that is cut off sooner counts as broken. */
 const LASTING_MS = 2_000;

@@ -110,7 +110,7 @@ it('returns what changed at once, the latest of each, and polls now and then as 
   const net = follower.next(POLL_MS);
   expect(await within(29_000, net)).toBeUndefined();
   expect(await within(1_000, net)).toBe('poll');
-  // A poll interval longer than the default is kept.
+  // The follower keeps a poll interval that is longer than the default of 30 seconds.
   const slow = follower.next(60_000);
   expect(await within(59_000, slow)).toBeUndefined();
   expect(await within(1_000, slow)).toBe('poll');

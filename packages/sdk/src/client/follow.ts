@@ -46,12 +46,14 @@ export interface Follower {
 
 /** The minimum polling interval while the watch works. Polls are then needed only to find changes that were missed. */
 const NET_MS = 30_000;
-/** The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource. */
+/**
+ * The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource.
+ */
 const MAX_CHANGES = 50;
 
 /**
- * Follows changes, so that the caller can act on each change right away. After a poll, `next` returns every later change
- * or requests another poll, so the caller misses no change.
+ * Follows changes, so that the caller can act on each change right away. After a poll, `next` returns every later
+ * change or requests another poll, so the caller misses no change.
  *
  * @example
  * const follower = followChanges(client, { parent, kinds: ['REQUISITION'] });
@@ -116,7 +118,7 @@ class ChangeFollower implements Follower, Listener {
     this.isFollowing = true;
     if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
-    // The watch may not have reported earlier changes, so poll for them.
+    // The watch does not report earlier changes, so poll for them.
     this.pollIn(0);
   }
 

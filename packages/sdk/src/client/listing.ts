@@ -2,8 +2,8 @@
 import { UnexpectedResponse } from './errors.ts';
 
 /**
- * A list on the exchange. Pages are requested as the iteration reaches them, and each new iteration starts over. Use `for
- * await (const item of listing)`, or `await Array.fromAsync(listing)` to get all items.
+ * A list on the exchange. Pages are requested as the iteration reaches them, and each new iteration starts over. Use
+ * `for await (const item of listing)`, or `await Array.fromAsync(listing)` to get all items.
  */
 export interface Listing<Item, Page> extends AsyncIterable<Item> {
   pages(): AsyncIterableIterator<Page>;
@@ -14,7 +14,7 @@ export interface Listing<Item, Page> extends AsyncIterable<Item> {
   page(): Promise<Page>;
 }
 
-/** The maximum number of consecutive empty pages. Exchanges return no empty pages today, but a future version may. */
+/** The maximum number of consecutive empty pages. Exchanges return no empty pages today, but a future version might. */
 const MAX_EMPTY_PAGES = 100;
 
 /**

@@ -30,7 +30,7 @@ export interface PreparedCall {
   /** The path relative to the base URL, including the query. */
   path: string;
   body: string | undefined;
-  /** Whether the call may be retried after an attempt with an unknown outcome. */
+  /** Whether it is safe to retry the call after an attempt with an unknown outcome. */
   retryable: boolean;
 }
 
@@ -138,7 +138,7 @@ function bodyViolations(form: Body | undefined, body: object | undefined): Viola
     return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
   }
   if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
-  // Accept fields that only the exchange sets, because a caller may read a resource, change it, and send it back.
+  // Accept fields that only the exchange sets, because callers often read a resource, change it, and send it back.
   const outputOnly = form.form === 'resource' ? Object.keys(propertiesOf(form.resource)) : [];
   return unknownMembers(form.schema, body, 'body', outputOnly);
 }
@@ -188,7 +188,9 @@ function withRequestIds(route: Route, body: object | undefined): object | undefi
   };
 }
 
-/** Returns 128 random bits in hex. `crypto.randomUUID` cannot be used, because browsers offer it only on secure pages. */
+/**
+ * Returns 128 random bits in hex. `crypto.randomUUID` cannot be used, because browsers offer it only on secure pages.
+ */
 function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

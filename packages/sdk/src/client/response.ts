@@ -13,8 +13,8 @@ import type { StreamEvent } from './eventParser.ts';
 
 const MAX_ERROR_BYTES = 1024 * 1024;
 /**
- * The maximum number of JSON keys and values in a response, to limit time and memory. 64 MiB of measurements contain about
- * 600,000 keys and values.
+ * The maximum number of JSON keys and values in a response, to limit time and memory. 64 MiB of measurements contain
+ * about 600,000 keys and values.
  */
 const MAX_VALUES = 2_000_000;
 
@@ -58,7 +58,10 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Decodes the response. Throws the error that it contains, or UnexpectedResponse if the response is not valid. */
+/**
+ * Decodes the response. Throws the error that the response contains, or UnexpectedResponse if the response is not
+ * valid.
+ */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {

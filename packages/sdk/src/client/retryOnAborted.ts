@@ -10,9 +10,9 @@ export interface RetryOnAbortedOptions {
 }
 
 /**
- * Reads a resource and changes it. ABORTED means that the resource has changed in the meantime, so the function reads
- * it again and retries. `change` must check the state each time, because an earlier attempt may have taken effect even
- * if its response was lost.
+ * Reads a resource and changes it. If the change fails with ABORTED, the resource has changed in the meantime, so the
+ * function reads it again and retries. `change` must check the state each time, because an earlier attempt could have
+ * taken effect even if its response was lost.
  */
 export async function retryOnAborted<T, R>(
   read: () => Promise<T>,

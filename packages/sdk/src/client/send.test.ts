@@ -174,8 +174,8 @@ describe('time', () => {
     expect(isTransient(error)).toBe(true);
   });
 
-  // Limit this test to 10 s, which is shorter than the timeout of an attempt. The test then fails if an abort does not
-  // end the attempt.
+  // Limit this test to 10 s, which is shorter than the timeout of an attempt. If an abort does not end the attempt, the
+  // test then fails.
   it('ends for all attempts when the caller aborts', { timeout: 10_000 }, async () => {
     const reason = new Error('the user left');
     const during = new AbortController();

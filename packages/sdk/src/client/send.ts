@@ -19,8 +19,8 @@ export interface Sender {
 }
 
 /**
- * The longest Retry-After that the client waits for. If the exchange asks for more, the call fails, and the error contains
- * the time to wait.
+ * The longest Retry-After that the client waits for. If the exchange asks for more, the call fails, and the error
+ * contains the time to wait.
  */
 const MAX_RETRY_AFTER_S = 60;
 
@@ -56,8 +56,8 @@ function mayRetry(error: unknown, call: PreparedCall): boolean {
 }
 
 /**
- * Attempts a call with the current token. If the response is 401 and the token has changed in the meantime, attempts the
- * call again.
+ * Attempts a call with the current token. If the response is 401 and `sender` now supplies another token, attempts the
+ * call again with that token.
  */
 export async function withToken<R extends { response: Response }>(
   sender: Sender,

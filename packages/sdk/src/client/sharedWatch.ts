@@ -5,7 +5,9 @@ import type { ExchangeClient } from './types.ts';
 import type { WatchArguments } from './watch.ts';
 
 export interface Listener {
-  /** Called when the watch has started. From now on, `onChange` reports every change. Earlier changes are not reported. */
+  /**
+   * Called when the watch has started. From now on, `onChange` reports every change. Earlier changes are not reported.
+   */
   onFollowing(): void;
   /** Called when the watch is interrupted. No change is reported until `onFollowing` is called again. */
   onLost(reason: unknown): void;
@@ -64,8 +66,8 @@ class SharedWatch {
       const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
-      // Start a new watch if the exchange no longer has the changes that followed the last token. The listeners then poll
-      // for the changes that they missed.
+      // Start a new watch if the exchange no longer has the changes that followed the last token. The listeners then
+      // poll to find out what they missed.
       const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
       if (isExpired && failures === 1) {
         this.state = 'STARTING';

@@ -22,7 +22,9 @@ type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']
 /** The arguments of a method. For example, `ArgumentsOf<'createMeasurement'>`. */
 export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 
-/** The type that a method resolves to: a resource or a `Listing` of resources. For example, `ResponseOf<'getParty'>`. */
+/**
+ * The type that a method resolves to: a resource or a `Listing` of resources. For example, `ResponseOf<'getParty'>`.
+ */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
 /** The method for an operation. If the operation has several top-level collections, `collection` selects one. */
@@ -61,15 +63,15 @@ type ValidateOnly<R> = R extends { mutates: true } ? { validateOnly?: boolean } 
 
 type BodyReturned<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
 /**
- * The return type of a method. An endless list, in which every page has a next page, is returned page by page instead of as
- * a `Listing`.
+ * The return type of a method. If a list is endless (every page has a next page), the method returns a single page
+ * instead of a `Listing`.
  */
 type Returned<R extends Route> =
   'nextPageToken' extends OptionalKeys<BodyReturned<R>>
     ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
     : Promise<BodyReturned<R>>;
 type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
-/** The type of a page's items, which are in its only required array. */
+/** The type of the items of a page. The items are in the page's only required array. */
 type ItemOf<Page> = Extract<Page[Exclude<keyof Page, OptionalKeys<Page>>], readonly unknown[]>[number];
 
 /** Flattens an intersection type, so that editors show its members, and allows undefined for optional members. */

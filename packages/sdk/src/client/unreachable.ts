@@ -10,7 +10,7 @@ const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_\w+)$/;
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
-/** Creates the error. `cause` is the error that fetch threw, and `outcome` is added to the message. */
+/** Creates the error. `cause` is the error that fetch threw. `outcome` is text that is added to the message. */
 export function unreachable(baseUrl: string, cause: unknown, outcome = ''): Unreachable {
   return new Unreachable(`${baseUrl} ${sentenceOf(baseUrl, cause)}${outcome}`, { cause });
 }

@@ -144,7 +144,7 @@ it('reads a page where the exchange has no room for another stream', async () =>
     ...[full(), pageOf('a', 1), full(), pageOf('b', 2), full(), pageOf('c', 3), full(), pageOf('c')],
   ]);
   expect(versions).toEqual([1, 2, 3]);
-  // The pauses grow, because only a working stream resets them. A page with changes does not.
+  // The pauses grow, because only a working stream resets them. A page with changes does not reset them.
   for (const [i, ms] of slept.entries()) expect(ms).toBeGreaterThanOrEqual(5_000 + 100 * 2 ** i);
   expect(said).toEqual(['retry', 'retry', 'retry', 'retry']);
   expect(warnings).toEqual([]);

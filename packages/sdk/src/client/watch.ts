@@ -12,7 +12,9 @@ export interface WatchArguments {
   parent: string;
   /** A token that `onToken` received earlier. The watch continues with the changes that follow this token. */
   pageToken?: string;
-  /** Where to start if `pageToken` is absent: now (the default), or at the oldest change that the exchange still has. */
+  /**
+   * Where to start if `pageToken` is absent: now (the default), or at the oldest change that the exchange still has.
+   */
   from?: 'NOW' | 'OLDEST';
   'filter.kinds'?: ChangeKind[];
   signal?: AbortSignal;
@@ -41,14 +43,17 @@ export interface Watching {
   onWarning: (message: string) => void;
 }
 
-/** The number of consecutive broken streams after which the client reads only pages, provided that pages still arrive. */
+/**
+ * The number of consecutive broken streams after which the client reads only pages, provided that pages still arrive.
+ */
 const MAX_BROKEN = 3;
 /** How long the client reads pages before it tries a stream again, in case the network has changed. */
 const PAGES_MS = 3600_000;
-/** How long the exchange holds a page request while there are no changes (long polling). */
+/** The maximum time that the exchange holds a page request while there are no changes (long polling). */
 const WAIT_SECONDS = 25;
 /**
- * An empty page that arrives sooner than this may come from a proxy's cache, so the client pauses before its next request.
+ * An empty page that arrives sooner than this may come from a proxy's cache, so the client pauses before its next
+ * request.
  */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
@@ -56,7 +61,8 @@ const MAX_RETRY_AFTER_S = 60;
 
 /**
  * Yields each change once, in order, and resumes after a dropped connection or an outage of the exchange. Ends when the
- * caller leaves its loop. Throws if the signal is aborted, or if an error is not transient, such as `CHANGE_TOKEN_EXPIRED`.
+ * caller leaves its loop. Throws if the signal is aborted, or if an error is not transient, such as
+ * `CHANGE_TOKEN_EXPIRED`.
  */
 export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<Change, void, undefined> {
   const ended = new AbortController();
@@ -170,7 +176,7 @@ class Watch {
 
   /**
    * Waits for a page with changes (long polling). If the request fails after a second or more, for example because a
-   * proxy times out, the next wait is half as long.
+   * proxy times out, the next request asks for half the wait.
    */
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;

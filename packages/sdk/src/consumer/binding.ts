@@ -1,8 +1,8 @@
 /**
- * Binds a measurement to its consumer and its request. The result key and the data providers' nonces are derived from the
- * consumer's private key, the request, and a random salt. The salt is stored in the public key, so the consumer can derive
- * the key and the nonces again without storing them. If a derived value differs from the one in the measurement, someone
- * changed the measurement.
+ * Binds a measurement to its consumer and its request. The result key and the data providers' nonces are derived from
+ * the consumer's private key, the request, and a random salt. The salt is stored in the public key, so the consumer can
+ * derive the key and the nonces again without storing them. If a derived value differs from the one in the measurement,
+ * someone changed the measurement.
  */
 import {
   deriveEncryptionKeysets,
@@ -29,7 +29,8 @@ interface Visible {
 }
 
 /**
- * The length of each half of a salt. The first half is random, and the second is the tag of the request (see `requestTag`).
+ * The length of each half of a salt. The first half is random, and the second is the tag of the request (see
+ * `requestTag`).
  */
 const HALF_BYTES = 16;
 const NONCE_BYTES = 8;
@@ -153,7 +154,7 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-/** Values derived from a private keyset, cached because a measurement may be opened many times. */
+/** Values derived from a private keyset. They are cached, because a measurement is often opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
   /** The most recently found bindings, at most MAX_BINDINGS. */

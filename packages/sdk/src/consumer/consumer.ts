@@ -44,16 +44,17 @@ export interface Consumer {
    * Throws `ProtocolRejected` if the consumer does not accept the duchies that the exchange chose to compute the
    * measurement.
    *
-   * A call with a `requestId` is idempotent, even after a crash: it returns the measurement that an earlier call created
-   * from the same request with the same ID. If the earlier request differs in any way, including event groups and filters,
-   * throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
+   * A call with a `requestId` is idempotent, even after a crash: it returns the measurement that an earlier call
+   * created from the same request with the same ID. If the earlier request differs in any way, including event groups
+   * and filters, throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in
+   * `metadata.existing`.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
   /**
-   * Asks the exchange which measurement `create` would create, and creates nothing. Returns the protocol and the duchies,
-   * whether this consumer accepts them, the exchange's findings, the expected uncertainty of each figure, and the charge to
-   * the data providers' budgets. Makes the same checks as `create`. `plan.create()` creates exactly the planned
-   * measurement.
+   * Asks the exchange which measurement `create` would create, and creates nothing. Returns the protocol and the
+   * duchies, whether this consumer accepts them, the exchange's findings, the expected uncertainty of each figure, and
+   * the charge to the data providers' budgets. Makes the same checks as `create`. `plan.create()` creates exactly the
+   * planned measurement.
    */
   plan(request: MeasurementRequest, options?: PlanOptions): Promise<MeasurementPlan>;
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
@@ -64,8 +65,9 @@ export interface Consumer {
    *
    * This consumer must have signed the spec, and the spec must contain exactly the nonce hashes of the data providers.
    * If duchies compute the measurement, there must be one result, signed by their aggregator, and the consumer must
-   * accept all of the duchies. Otherwise, there must be one result signed by each data provider. Each result must have
-   * the requested type and be encrypted for the public key in the spec.
+   * accept all of the duchies. If the data providers compute the results themselves, there must be one result from each
+   * data provider, signed by that provider. Each result must have the requested type and be encrypted for the public
+   * key in the spec.
    *
    * Pass `request` too, because otherwise the exchange could return another of this consumer's measurements under this
    * name.
@@ -80,8 +82,8 @@ export interface Consumer {
   /** Calls `create`, `wait`, and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
   /**
-   * Reads an event group by its resource name, `measurementConsumers/x/eventGroups/y`. Throws `MetadataUnreadable` if its
-   * metadata cannot be decrypted or decoded.
+   * Reads an event group by its resource name, `measurementConsumers/x/eventGroups/y`. Throws `MetadataUnreadable` if
+   * its metadata cannot be decrypted or decoded.
    */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
   /**

@@ -123,8 +123,8 @@ function requireSent(
 }
 
 /**
- * Reads the encryption key that the provider publishes. Throws unless the key is signed with a certificate from a trusted
- * root.
+ * Reads the encryption key that the provider publishes. Throws unless the key is signed with a certificate from a
+ * trusted root.
  */
 async function providerKey(deps: Dependencies, name: string): Promise<ProviderKey> {
   const provider = await deps.client.getParty({ name, signal: deps.signal });

@@ -1,4 +1,6 @@
-/** Reads the figures in a result that duchies computed. A person reached by several data providers is counted only once. */
+/**
+ * Reads the figures in a result that duchies computed. A person reached by several data providers is counted only once.
+ */
 import type { PlainSpec, PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   type AskedFrequency,
@@ -22,8 +24,8 @@ export interface DeduplicatedFigures extends Figures {
 
 /**
  * Reads the figures, and estimates their errors. The aggregator signed the values and the noise mechanism, and this
- * consumer signed the privacy parameters and the sampling interval. Nobody signed `protocolConfig`, which comes from the
- * exchange, so it must agree with the result.
+ * consumer signed the privacy parameters and the sampling interval. Nobody signed `protocolConfig`, which comes from
+ * the exchange, so it must agree with the result.
  */
 export function deduplicatedFigures(
   spec: PlainSpec,

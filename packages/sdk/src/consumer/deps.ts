@@ -14,9 +14,9 @@ export interface ConsumerOptions {
    */
   trust: TrustStore;
   /**
-   * The duchies that may compute figures over several data providers, such as `duchies/alpha`. Get their names from their
-   * operators, not from the exchange. By default, the list is empty, and only figures that a data provider computes alone
-   * are accepted.
+   * The duchies that are allowed to compute figures over several data providers, such as `duchies/alpha`. Get their
+   * names from their operators, not from the exchange. By default, the list is empty, and only figures that a data
+   * provider computes alone are accepted.
    */
   duchies?: readonly string[];
   /** Previous private keysets, for opening measurements that were created with them. */

@@ -32,8 +32,8 @@ export class DataProviderUntrusted extends Fault<DataProviderFault> {
 }
 
 /**
- * The exchange assigned the measurement to duchies that this consumer does not accept. The measurement was created and is
- * still running: cancel it, or accept these duchies and wait for it.
+ * The exchange assigned the measurement to duchies that this consumer does not accept. The measurement was created and
+ * is still running: cancel it, or accept these duchies and wait for it.
  */
 export class ProtocolRejected extends Fault<ProtocolFault> {
   override readonly name = 'ProtocolRejected';
@@ -55,7 +55,9 @@ export interface RejectedFilter extends FilterProblem {
   filter: string;
 }
 
-/** Some filters are not valid CEL, or do not match the attributes that their event groups publish. Nothing was created. */
+/**
+ * Some filters are not valid CEL, or do not match the attributes that their event groups publish. Nothing was created.
+ */
 export class FilterRejected extends Error {
   override readonly name = 'FilterRejected';
   readonly filters: readonly RejectedFilter[];
@@ -113,7 +115,9 @@ export class WaitTimedOut extends Error {
   }
 }
 
-/** The reason that a result was rejected. A ConsentErrorCode is an error in its encryption, signature, or certificate. */
+/**
+ * The reason that a result was rejected. A ConsentErrorCode is an error in its encryption, signature, or certificate.
+ */
 export type ResultFault =
   | ConsentErrorCode
   | ProtocolFault

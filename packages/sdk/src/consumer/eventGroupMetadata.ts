@@ -1,6 +1,6 @@
 /**
- * Serializes and decodes EventGroup.Metadata, the encrypted description of an event group. Each provider defines its own
- * message types for it.
+ * Serializes and decodes EventGroup.Metadata, the encrypted description of an event group. Each provider defines its
+ * own message types for it.
  */
 import { create, createFileRegistry, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';

@@ -39,8 +39,8 @@ export interface DescribedMetadata {
 export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
 
 /**
- * The maximum number of cached descriptors. The cache lasts only while one list is read, because a provider may replace a
- * descriptor.
+ * The maximum number of cached descriptors. The cache lasts only while one list is read, because a provider may replace
+ * a descriptor.
  */
 const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;

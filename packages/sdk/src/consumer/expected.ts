@@ -10,15 +10,17 @@ import { deduplicatedFigures } from './deduplicated.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
-/** The figures that have an expected uncertainty. `frequencyShare` stands for each share of a frequency distribution. */
+/**
+ * The figures that have an expected uncertainty. `frequencyShare` stands for each share of a frequency distribution.
+ */
 export type ExpectedName = 'reach' | 'frequencyShare' | 'impressions' | 'watchDurationSeconds' | 'population';
 
 /** The expected uncertainty of a figure. */
 export interface ExpectedFigure {
   figure: ExpectedName;
   /**
-   * The distance from the value to the farther end of its 95% interval. Absent if it is unknown. For a share, 0.01 is one
-   * percentage point.
+   * The distance from the value to the farther end of its 95% interval. Absent if it is unknown. For a share, 0.01 is
+   * one percentage point.
    */
   margin?: number;
   /**
@@ -104,8 +106,8 @@ function directResult(spec: PlainSpec, value: bigint): ResultInit {
 }
 
 /**
- * The maximum number of VIDs (virtual person IDs) in a population at the exchange, used as the population size. This
- * size gives an upper bound on the sampling error.
+ * The assumed population size. It is an upper bound, because all virtual person IDs (VIDs) in a population at the
+ * exchange are below 2^31. The expected sampling error is therefore also an upper bound.
  */
 const MAX_PEOPLE = 2n ** 31n;
 

@@ -42,14 +42,15 @@ const reach = (more: NonNullable<ResultInit['reach']> = {}): ResultInit => ({
 describe('the variance of a reach', () => {
   it('is that of the noise when everybody is in the sample', () => {
     const { reach: estimate, noiseMechanism, methodology } = figures(reachSpec(), reach());
-    // The variance is 2 / 0.5².
+    // The variance of Laplace noise is 2 / ε², with ε = 0.5.
     expect(estimate).toMatchObject({ value: 10_000, variance: 8 });
     expect(estimate!.interval[0]).toBeCloseTo(10_000 - 1.96 * Math.sqrt(8), 3);
     expect([noiseMechanism, methodology]).toEqual(['CONTINUOUS_LAPLACE', 'deterministicCountDistinct']);
   });
 
   it('includes that of the sample otherwise', () => {
-    // The variance is (10000 · 1/4 · 3/4 + 8) / (1/4)².
+    // The variance is (X w (1 − w) + V) / w², with the value X = 10,000, the sample width w = 1/4, and the noise
+    // variance V = 8.
     expect(figures(reachSpec(0.25), reach()).reach!.variance).toBe(10_000 * 3 + 8 * 16);
   });
 
@@ -197,7 +198,8 @@ describe('impressions and durations', () => {
       value: 50_000,
       variance: 800,
     });
-    // The variance is (10 · 50000 · 1/4 + 800) · 4.
+    // The variance is (M X w (1 − w) + 800) / w², with the cap M = 10, the value X = 50,000, and the sample width w =
+    // 1/2.
     expect(figures(impressionSpec(0.5), impression()).impressions!.variance).toBe(
       (10 * 50_000 * 0.25 + 800) * 4,
     );

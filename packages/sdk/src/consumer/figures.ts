@@ -73,7 +73,8 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
       const duration = required(result.watchDuration, 'watchDuration');
       const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
       const { seconds = 0n, nanos = 0 } = duration.value ?? {};
-      // Convert to whole milliseconds, the unit of the noise. Rounding to nanoseconds first removes floating-point errors.
+      // Convert to whole milliseconds, the unit of the noise. Rounding to nanoseconds first removes floating-point
+      // errors.
       const millis = Math.floor(Number((maximumWatchDurationPerUser * 1000).toFixed(6)));
       const unit = { perUser: Math.max(1, millis), scale: 1000 };
       const value = Number(seconds) + nanos / 1e9;
@@ -252,8 +253,8 @@ export function countVariance(share: Estimate, reach: Estimate): number | undefi
 }
 
 /**
- * Returns the share at each frequency from 1 to the maximum. A share that the result omits is 0. If all shares are 0, the
- * list is empty. Throws `FiguresFault` if a frequency or a share is out of range.
+ * Returns the share at each frequency from 1 to the maximum. A share that the result omits is 0. If all shares are 0,
+ * the list is empty. Throws `FiguresFault` if a frequency or a share is out of range.
  */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);

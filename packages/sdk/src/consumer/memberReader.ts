@@ -8,7 +8,9 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MAX_SECONDS = 315_576_000_000;
 const EXAMPLE_TIME = '2026-01-31T00:00:00Z';
 
-/** Reads values. For an invalid value, records a violation and returns a placeholder that causes no further violations. */
+/**
+ * Reads values. For an invalid value, records a violation and returns a placeholder that causes no further violations.
+ */
 export class MemberReader {
   readonly violations: Violation[] = [];
 

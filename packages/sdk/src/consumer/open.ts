@@ -122,8 +122,8 @@ async function readOwn(
 }
 
 /**
- * Returns the result of each expected signer. The signer of a result is the party that owns its certificate. Throws unless
- * each expected signer has exactly one result.
+ * Returns the result of each expected signer. The signer of a result is the party that owns its certificate. Throws
+ * unless each expected signer has exactly one result.
  */
 function entriesBySigner(
   results: Entry[],

@@ -1,4 +1,6 @@
-/** Verifies that this consumer created a measurement and that nobody changed it. The checks do not trust the exchange. */
+/**
+ * Verifies that this consumer created a measurement and that nobody changed it. The checks do not trust the exchange.
+ */
 import {
   type CertificateKey,
   includesHash,
@@ -72,9 +74,9 @@ export async function requireOwn(
 }
 
 /**
- * Finds the private keyset that decrypts a measurement's results. This keyset is derived from the consumer's keyset, or is
- * the consumer's keyset itself if an earlier version created the measurement. Returns undefined if neither matches the
- * spec.
+ * Finds the private keyset that decrypts a measurement's results. This keyset is derived from the consumer's keyset, or
+ * is the consumer's keyset itself if an earlier version created the measurement. Returns undefined if neither matches
+ * the spec.
  */
 export async function findResultKeyset(
   { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
@@ -93,9 +95,9 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 }
 
 /**
- * Throws unless this consumer signed the spec, with its current key or an earlier one. The certificate of an earlier key is
- * accepted if a root trusted for the consumer issued it, or if `isBound` is true. In the second case, the result key proves
- * that the consumer created the measurement.
+ * Throws unless this consumer signed the spec, with its current key or an earlier one. The certificate of an earlier
+ * key is accepted if its issuer is a root that is trusted for the consumer, or if `isBound` is true. In the second
+ * case, the result key proves that the consumer created the measurement.
  */
 async function requireOwnSignature(
   deps: Dependencies,
@@ -116,7 +118,7 @@ async function requireOwnSignature(
 /**
  * Returns whether this consumer signed a message when it created the measurement. If the current key did not sign the
  * message, but the measurement names an earlier certificate of the consumer, checks the signature with the earlier
- * certificate. `former` parses this certificate, and may also verify it. Throws ConsentError, instead of returning
+ * certificate. `former` parses this certificate, and can also verify it. Throws ConsentError, instead of returning
  * false, if the earlier certificate is invalid, or if its key did not sign the message.
  */
 export async function isSignedByOwn(

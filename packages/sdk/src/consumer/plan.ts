@@ -35,8 +35,8 @@ export interface PlannedCharge {
   /** The number of UTC days that are charged. A day in the intervals of several event groups counts once. */
   days: number;
   /**
-   * The charge to each of the provider's budgets. Each reference (see `References`) has one budget per UTC day. Rho is for
-   * Gaussian noise, epsilon for other noise. Absent if no noise can meet the privacy parameters.
+   * The charge to each of the provider's budgets. Each reference (see `References`) has one budget per UTC day. Rho is
+   * for Gaussian noise, epsilon for other noise. Absent if no noise can meet the privacy parameters.
    */
   charge?: Partial<PrivacyAmount>;
   /**

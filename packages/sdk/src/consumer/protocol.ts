@@ -19,7 +19,10 @@ import type { Dependencies } from './deps.ts';
 export type ProtocolFault =
   /** `protocolConfig` has no protocol, several protocols, or a protocol with invalid parameters. */
   | 'PROTOCOL_UNSUPPORTED'
-  /** The protocol cannot compute this type, sample, or maximum frequency, or the result states a different protocol. */
+  /**
+   * The protocol cannot compute the requested type, sample, or maximum frequency, or the result states a different
+   * protocol.
+   */
   | 'PROTOCOL_MISMATCH'
   /** This consumer does not accept one of the duchies. */
   | 'DUCHY_UNKNOWN'

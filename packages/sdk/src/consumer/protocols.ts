@@ -1,4 +1,6 @@
-/** Maps each duchy protocol to the function that estimates the errors of its figures. Add a line for each new protocol. */
+/**
+ * Maps each duchy protocol to the function that estimates the errors of its figures. Add a line for each new protocol.
+ */
 import type { MpcConfig, MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import type { DuchyErrors } from './duchyErrors.ts';
 import { shareShuffleErrors } from './protocols/honestMajorityShareShuffle.ts';

@@ -35,8 +35,8 @@ interface SignedQuestion {
 }
 
 /**
- * Signs the question, and encrypts it for the measurement's result key. Returns undefined if the question is too long for
- * the exchange to store. The measurement is then created without a stored question.
+ * Signs the question, and encrypts it for the measurement's result key. Returns undefined if the question is too long
+ * for the exchange to store. The measurement is then created without a stored question.
  */
 export async function sealQuestion(
   question: Question,
@@ -92,8 +92,8 @@ async function openSealed(
 }
 
 /**
- * Returns a function that verifies the certificate of an earlier key. An expired certificate is verified as of the time it
- * expired.
+ * Returns a function that verifies the certificate of an earlier key. An expired certificate is verified as of the time
+ * it expired.
  */
 function formerCertificate(deps: Dependencies) {
   const { trust, now } = certificatesOf(deps);

@@ -33,11 +33,11 @@ const OF_TYPE: Record<RequestType, string[]> = {
   duration: ['vidSampling', 'maximumWatchDurationSeconds'],
   population: [],
 };
-/** The types of measurements for which the exchange may choose a duchy protocol if there are several providers. */
+/** The types of measurements for which the exchange can choose a duchy protocol if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
 /**
  * The protocol with the most permissive rules for samples: it even accepts samples that wrap around from 1 to 0. If a
- * request names no protocol, these rules apply to its sample, because the exchange may choose this protocol.
+ * request names no protocol, these rules apply to its sample, because the exchange can choose this protocol.
  */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
@@ -118,7 +118,9 @@ class RequestReader extends MemberReader {
     }
   }
 
-  /** Checks the values with the rules of the contract package, and reports violations under the request's field names. */
+  /**
+   * Checks the values with the rules of the contract package, and reports violations under the request's field names.
+   */
   private ranges(spec: PlainSpec, { oneBudget, protocol }: { oneBudget: boolean; protocol: Protocol }): void {
     const measurementPublicKey = { value: new Uint8Array(1) };
     const violations = measurementSpecViolations({ ...spec, measurementPublicKey }, protocol);
@@ -230,7 +232,8 @@ const POPULATION = ['filter', 'interval'];
 const EVENT_GROUP = ['name', 'interval', 'filter'];
 
 /**
- * Maps the fields of the spec to the fields of the request. Longer prefixes come first, because the first match is used.
+ * Maps the fields of the spec to the fields of the request. Longer prefixes come first, because the first match is
+ * used.
  */
 const CALLERS_NAMES: [field: string, caller: string][] = [
   ['reachAndFrequency.frequencyPrivacyParams', 'frequencyPrivacy'],

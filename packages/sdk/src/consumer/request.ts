@@ -32,19 +32,21 @@ export interface RequestedDataProvider {
 /** Describes the measurement to create. */
 export interface MeasurementRequest {
   type: RequestType;
-  /** A title for people to read, at most 200 characters. Only this consumer can read it again, with `Consumer.question`. */
+  /**
+   * A title for people to read, at most 200 characters. Only this consumer can read it again, with `Consumer.question`.
+   */
   title?: string;
   dataProviders: readonly RequestedDataProvider[];
   /** Required for every type except population, which is counted without noise. */
   privacy?: PrivacyParams;
   /**
-   * The privacy parameters for the frequency distribution, which are spent in addition to `privacy`. Default: the same as
-   * `privacy`.
+   * The privacy parameters for the frequency distribution, which are spent in addition to `privacy`. Default: the same
+   * as `privacy`.
    */
   frequencyPrivacy?: PrivacyParams;
   /**
-   * For reachAndFrequency: the highest frequency in the distribution, 10 by default. People who were reached more often are
-   * counted at this frequency.
+   * For reachAndFrequency: the highest frequency in the distribution, 10 by default. People who were reached more often
+   * are counted at this frequency.
    */
   maximumFrequency?: number;
   /** For impression: the maximum number of impressions that are counted per person. */
@@ -52,8 +54,8 @@ export interface MeasurementRequest {
   /** For duration: the maximum time that is counted per person. */
   maximumWatchDurationSeconds?: number;
   /**
-   * The sample of virtual people to count. By default, everyone is counted: `{ start: 0, width: 1 }`. If duchies compute
-   * the reach of several providers, `start + width` may exceed 1, and the sample then wraps around to 0.
+   * The sample of virtual people to count. By default, everyone is counted: `{ start: 0, width: 1 }`. If duchies
+   * compute the reach of several providers, `start + width` is allowed to exceed 1. The sample then wraps around to 0.
    */
   vidSampling?: { start: number; width: number };
   modelLine?: string;

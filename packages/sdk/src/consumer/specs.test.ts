@@ -49,7 +49,10 @@ const anyRequest = fc.oneof(
   }),
 );
 
-/** Converts a duration to whole nanoseconds, as it is sent, because a number of seconds may lose the last bit. */
+/**
+ * Converts a duration to whole nanoseconds, as in the serialized spec, because a floating-point number of seconds can
+ * differ from the original in its last bit.
+ */
 function inNanos(spec: PlainSpec): PlainSpec {
   if (spec.measurementType !== 'DURATION') return spec;
   const seconds = spec.duration.maximumWatchDurationPerUser!;

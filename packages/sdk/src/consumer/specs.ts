@@ -5,7 +5,9 @@ import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import type { Selection } from './request.ts';
 
-/** Serializes the MeasurementSpec, which all of the measurement's providers read. The key and nonce hashes are optional. */
+/**
+ * Serializes the MeasurementSpec, which all of the measurement's providers read. The key and nonce hashes are optional.
+ */
 export function encodeMeasurementSpec(
   spec: PlainSpec,
   publicKeyset?: Uint8Array,

@@ -7,7 +7,9 @@ import type { Figures } from './figures.ts';
 export interface Total {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
-  /** Bounds on the combined reach. The exact value is unknown, because several data providers may reach the same person. */
+  /**
+   * Bounds on the combined reach. The exact value is unknown, because several data providers may reach the same person.
+   */
   reach?: ReachBounds;
   /** Figures that duchies computed, with each person counted once. */
   deduplicated?: DeduplicatedFigures;
@@ -17,7 +19,7 @@ export interface Total {
 export interface ReachBounds {
   /**
    * The lower bound is the largest reach of one data provider. The upper bound is the sum of all reaches. Because of
-   * noise, the true reach may be outside of these bounds.
+   * noise, the true reach can be outside of these bounds.
    */
   bounds: [max: number, sum: number];
   note: string;
@@ -30,8 +32,8 @@ const SEVERAL_PROVIDERS =
   'their sum (nobody was reached twice).';
 
 /**
- * Combines the figures of all data providers. `width` is the width of the VID sampling interval. Populations are not added
- * up, because all providers count the same people.
+ * Combines the figures of all data providers. `width` is the width of the VID sampling interval. Populations are not
+ * added up, because all providers count the same people.
  */
 export function totalOf(figures: Figures[], width: number): Total {
   const impressions = sum(
@@ -52,7 +54,7 @@ export function totalOf(figures: Figures[], width: number): Total {
 
 /**
  * Adds up the providers' estimates. Without sampling, their errors are independent, so the variances add up. With
- * sampling, each person is in every provider's sample or in none, so the errors may be correlated. In that case, we use
+ * sampling, each person is in every provider's sample or in none, so the errors can be correlated. In that case, we use
  * the upper bound on the standard deviation, which is the sum of the standard deviations.
  */
 function sum(parts: (Estimate | undefined)[], width: number): Estimate | undefined {

@@ -109,8 +109,8 @@ function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
 /**
- * Rejects a failing conversion of a constant, such as timestamp('2024-01-01') or timestamp(999999999999). The conversion
- * would fail for every event.
+ * Rejects a failing conversion of a constant, such as timestamp('2024-01-01') or timestamp(999999999999). The
+ * conversion would fail for every event.
  */
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {
   const { exprKind } = args[0]!.expr;

@@ -1,7 +1,7 @@
 /**
- * Resolves the names in a parsed filter and checks its types. CEL converts no types implicitly, so an expression with the
- * wrong types would fail for every event. Such a filter is rejected here, with the position of the error. Several limits
- * bound the cost of a hostile filter.
+ * Resolves the names in a parsed filter and checks its types. CEL converts no types implicitly, so an expression with
+ * the wrong types would fail for every event. Such a filter is rejected here, with the position of the error. Several
+ * limits bound the cost of a hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import {
@@ -29,8 +29,8 @@ const MAX_COST = 100_000;
 /** The maximum size of one value, in characters, bytes, or items. */
 const MAX_SIZE = 1_000_000;
 /**
- * The maximum number of instructions in all compiled patterns of a filter. Patterns of this size take up to half a second
- * to compile.
+ * The maximum number of instructions in all compiled patterns of a filter. Patterns of this size take up to half a
+ * second to compile.
  */
 const MAX_INSTRUCTIONS = 4000;
 /** The assumed length of a text attribute, because the actual length is not known here. */

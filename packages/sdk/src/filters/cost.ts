@@ -35,7 +35,9 @@ export function walkOf(list: Checked): number {
   return itemsOf(list).count ** 2 / PER_STEP;
 }
 
-/** The maximum number of elements in all lists of a filter together. No macro builds a longer list (see `rejectGrowth`). */
+/**
+ * The maximum number of elements in all lists of a filter together. No macro builds a longer list (see `rejectGrowth`).
+ */
 export const MAX_ELEMENTS = 1000;
 
 export function itemsOf({ items, size }: Checked): Items {
@@ -46,7 +48,7 @@ export function sizeOf(name: string, type: CelType, operands: Checked[]): number
   if (type.kind !== 'list' && type.kind !== 'map' && !TEXTS.has(type.name)) return 1;
   if (name === '_[_]') return itemsOf(operands[0]!).size;
   const total = operands.reduce((sum, { size }) => sum + size, 0);
-  // A character converts to at most 3 bytes. A number or time converts to at most 35 characters.
+  // A UTF-16 code unit converts to at most 3 bytes of UTF-8. A number or time converts to at most 35 characters.
   return name === 'bytes' ? 3 * total : name === 'string' ? total + 35 : total;
 }
 

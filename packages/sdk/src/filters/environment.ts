@@ -1,5 +1,6 @@
 /**
- * The CEL environment for filters: the library's standard functions, fixed where they differ from the CEL specification.
+ * The CEL environment for filters: the library's standard functions, corrected where they differ from the CEL
+ * specification.
  */
 import { type CelEnv, type CelFunc, CelScalar, celEnv, celFunc, celMethod, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
@@ -9,7 +10,10 @@ import { sameType, TIMESTAMP } from './celTypes.ts';
 
 const { BOOL, DOUBLE, INT, STRING, UINT } = CelScalar;
 
-/** Compares strings by code point, as CEL does. JavaScript compares UTF-16 units, which sort differently beyond U+FFFF. */
+/**
+ * Compares strings by code point, as CEL does. JavaScript compares UTF-16 code units, which gives a different order for
+ * characters above U+FFFF.
+ */
 function compareCodePoints(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;

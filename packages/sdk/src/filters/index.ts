@@ -27,12 +27,13 @@ export interface FilterProblem {
 }
 
 /**
- * Returns the first problem with a filter, or undefined if the filter is valid. Omit `attributes` if the data provider does
- * not publish them. In that case, only the syntax and the names of functions are checked.
+ * Returns the first problem with a filter, or undefined if the filter is valid. Omit `attributes` if the data provider
+ * does not publish them. In that case, only the syntax and the names of functions are checked.
  *
  * @example
  * filterProblem('agee > 30', [{ name: 'age', type: 'INT' }]);
- * // { code: 'FILTER_ATTRIBUTE', position: { line: 1, column: 1 }, suggestion: 'age', message: 'There is no attribute agee; …' }
+ * // { code: 'FILTER_ATTRIBUTE', position: { line: 1, column: 1 }, suggestion: 'age',
+ * //   message: 'There is no attribute agee; …' }
  */
 export function filterProblem(
   expression: string,

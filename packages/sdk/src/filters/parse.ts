@@ -36,7 +36,9 @@ export function parseFilter(expression: string): [Parsed, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** Rejects expressions that would take a long time to parse, because they nest deeply or have many operators and spaces. */
+/**
+ * Rejects expressions that would take a long time to parse, because they nest deeply or have many operators and spaces.
+ */
 function requireShort(expression: string): void {
   let [quote, depth, signs] = ['', 0, 0];
   for (let i = 0; i < expression.length; i++) {

@@ -42,8 +42,8 @@ export async function createRoot(commonName: string, now: number): Promise<Root>
 
 /**
  * Issues a certificate for a new signing key. If `party` is given, the certificate contains this name, so that no other
- * party can use the certificate as its own. `hosts` are names and addresses of a server that uses the certificate for TLS.
- * `now` is in epoch milliseconds.
+ * party can use the certificate as its own. `hosts` are names and addresses of a server that uses the certificate for
+ * TLS. `now` is in epoch milliseconds.
  */
 export async function issueLeaf(
   root: Root,
@@ -90,7 +90,9 @@ function generateKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
 }
 
-/** Returns the validity period and a serial number. The period starts an hour ago, because other clocks may be behind. */
+/**
+ * Returns the validity period and a serial number. The period starts an hour ago, because other clocks may be behind.
+ */
 function validity(now: number, days: number) {
   const start = Math.floor(now / 1000) * 1000 - 3600_000;
   // Set the first two of the 128 bits to 01. A serial number must be positive, and DER allows no leading zero byte.

@@ -16,7 +16,9 @@ export interface Identity {
   publicKey: SignedMessage;
 }
 
-/** Creates a party's keys and certificates. Reuses the root and the keysets of an earlier identity if they are given. */
+/**
+ * Creates a party's keys and certificates. Reuses the root and the keysets of an earlier identity if they are given.
+ */
 export async function createIdentity(options: {
   /** The party's resource name, such as `dataProviders/lakeside`. If it is given, the certificate contains the name. */
   party?: string;
@@ -42,8 +44,8 @@ export async function createIdentity(options: {
 }
 
 /**
- * Wraps a party's Tink keyset in an EncryptionPublicKey message and signs the message, so that the exchange cannot replace
- * the keyset. The private key is PKCS #8 in PEM.
+ * Wraps a party's Tink keyset in an EncryptionPublicKey message and signs the message, so that the exchange cannot
+ * replace the keyset. The private key is PKCS #8 in PEM.
  */
 export async function signEncryptionKey(
   publicKeyset: Uint8Array,

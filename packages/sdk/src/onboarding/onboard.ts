@@ -66,8 +66,8 @@ export async function onboard(
     const { collection, id, idParameter } = parsePartyName(file.name)!;
     await client.createParty({ collection, [idParameter]: id, body: { displayName: file.displayName } });
   }
-  // Register the root before the certificate: an exchange with the setting `checks: strict` rejects a certificate without a
-  // trusted root.
+  // Register the root before the certificate: an exchange with the setting `checks: strict` rejects a certificate
+  // without a trusted root.
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
   const certificate = await certify(client, file);
   if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });

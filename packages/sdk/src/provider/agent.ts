@@ -18,7 +18,7 @@ export function createAgent(options: AgentOptions): Agent {
   return new ProviderAgent(options);
 }
 
-/** Finds open requisitions by following changes and by polling, and tries each requisition that is due. */
+/** Finds open requisitions by following changes and by polling, and tries to answer each requisition that is due. */
 class ProviderAgent implements Agent {
   private readonly context: AgentContext;
   private readonly attempts: Attempts;
@@ -145,7 +145,8 @@ class ProviderAgent implements Agent {
   }
 
   /**
-   * Whether the requisition belongs to this provider. Another provider's requisition would be charged to the wrong ledger.
+   * Whether the requisition belongs to this provider. Another provider's requisition would be charged to the wrong
+   * ledger.
    */
   private isOwn({ name = '' }: { name?: string }): boolean {
     return name.startsWith(`${this.context.credentials.name}/requisitions/`);

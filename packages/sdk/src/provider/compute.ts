@@ -1,6 +1,6 @@
 /**
- * Computes direct results (exact figures from the events plus noise) and their privacy cost. The formulas match the public
- * reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
+ * Computes direct results (exact figures from the events plus noise) and their privacy cost. The formulas match the
+ * public reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
 import {
@@ -46,8 +46,8 @@ export interface ComputeOptions extends Methodology {
 }
 
 /**
- * Throws a refusal if the provider does not offer the measurement or can never compute it. Returns the people whose events
- * the result can depend on. Reads no events.
+ * Throws a refusal if the provider does not offer the measurement or can never compute it. Returns the people whose
+ * events the result can depend on. Reads no events.
  */
 export async function requireComputable(
   verified: VerifiedRequisition,
@@ -77,8 +77,8 @@ export async function requireComputable(
 }
 
 /**
- * Returns the charges for the result, which never depend on the events. Each event group reference is charged the full
- * cost for each UTC day that a collection interval overlaps. A reference is charged once per day, even if several
+ * Returns the charges for the result. The charges never depend on the events. Each event group reference is charged the
+ * full cost for each UTC day that a collection interval overlaps. A reference is charged once per day, even if several
  * event groups select it. The charges apply only to `people`, or to everybody if `people` is undefined.
  */
 export function chargesFor(
@@ -98,8 +98,8 @@ export function chargesFor(
 }
 
 /**
- * Returns the cost of a direct reach for each event group reference and day. If `frequency` is given, the cost includes a
- * frequency distribution.
+ * Returns the cost of a direct reach for each event group reference and day. If `frequency` is given, the cost includes
+ * a frequency distribution.
  */
 export function reachCost(
   reach: PrivacyParams,
@@ -136,8 +136,8 @@ function costOf(request: Chargeable, choice: NoiseChoice): Units {
 }
 
 /**
- * Computes a result with fresh noise. Call this only once per requisition, because two results with different noise over
- * the same data leak information.
+ * Computes a result with fresh noise. Call this only once per requisition, because two results with different noise
+ * over the same data leak information.
  */
 export async function computeResult(
   verified: VerifiedRequisition,

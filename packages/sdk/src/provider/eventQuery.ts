@@ -2,8 +2,8 @@ import type { EventQuery } from './events.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /**
- * Returns the query for a requisition's events. For direct results and sketches, the query samples people. For a share,
- * the query selects all people, because the share's registers are sampled later.
+ * Returns the query for a requisition's events. For direct results and sketches, the query samples people. For the
+ * share shuffle protocol, the query selects all people, because the registers are sampled later.
  */
 export function queryOf({ spec, selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
   return {

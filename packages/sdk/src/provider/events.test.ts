@@ -60,8 +60,8 @@ const queryOf = (eventGroups: EventGroupSelection[], width = 1, start = 0): Even
 });
 
 /**
- * Returns the selected events of each person, counted without the engine. `filter` is the query's filter written by
- * hand.
+ * Returns the selected events of each person, counted without the engine. `filter` does the same as the query's CEL
+ * filter.
  */
 function byPerson(query: EventQuery, filter: (row: Row) => boolean = () => true): Map<bigint, Row[]> {
   const people = new Map<bigint, Row[]>();

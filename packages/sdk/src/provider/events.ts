@@ -49,7 +49,7 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
   /**
    * The maximum number of distinct combinations of attribute values in the selected events. Default: 1,000,000. The
    * limit applies to filters that the engine cannot run, which are evaluated once per combination. The lower the limit,
-   * the more steps a filter may take for each combination.
+   * the more steps a filter is allowed to take for each combination.
    */
   maximumCombinations?: number;
   /** The time limit for one query, in seconds. Default: 600. */
@@ -74,13 +74,15 @@ export interface Events {
    */
   check(query: EventQuery): Promise<SelectedPeople>;
   /**
-   * Lists the event group references in the events, with exact counts. Only the operator may see the counts, and no
-   * response may depend on them.
+   * Lists the event group references in the events, with exact counts. Only the operator is allowed to see the counts,
+   * and no response is allowed to depend on them.
    */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
-  /** Describes the events as a whole. Only the operator may see this description. */
+  /** Describes the events as a whole. Only the operator is allowed to see this description. */
   overview(options?: OverviewOptions): Promise<EventsOverview>;
-  /** Returns how many people have 1, 2, … `maximumFrequency` events. The last count includes people with more events. */
+  /**
+   * Returns how many people have 1, 2, … `maximumFrequency` events. The last count includes people with more events.
+   */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /**
    * Calls `take` with batches of people and their event counts, in no particular order. A count is at most

@@ -1,4 +1,6 @@
-/** The SDK for data providers, for Node only: verifies requisitions, computes results or shares, and tracks the budget. */
+/**
+ * The SDK for data providers, for Node only: verifies requisitions, computes results or shares, and tracks the budget.
+ */
 
 export { daysOf, type PrivacyAmount, type Units } from '@measurement-exchange/mpc/charges';
 export { FilterError } from '../filters/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * A data provider's privacy budget ledger, which stores the amounts spent on each event group reference and day, and the
- * response to each requisition. A requisition is charged before its events are read, and stays charged whatever the
+ * A data provider's privacy budget ledger, which stores the amounts spent on each event group reference and day, and
+ * the response to each requisition. A requisition is charged before its events are read, and stays charged whatever the
  * outcome. A response is computed only once, and a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
@@ -113,8 +113,8 @@ export class Ledger {
   }
 
   /**
-   * Stores the response and returns it, or returns the response that is already stored. A result requires an earlier call
-   * to `begin`. A refusal does not, because it may be decided before any events are read.
+   * Stores the response and returns it, or returns the response that is already stored. A result requires an earlier
+   * call to `begin`. A refusal does not, because it may be decided before any events are read.
    */
   commit(requisition: string, given: RequisitionResponse, measurement?: string): RequisitionResponse {
     return this.transaction(() => {
@@ -148,8 +148,8 @@ export class Ledger {
   }
 
   /**
-   * Returns the spent and the remaining budget of each event group reference. Consecutive days with equal amounts form one
-   * range.
+   * Returns the spent and the remaining budget of each event group reference. Consecutive days with equal amounts form
+   * one range.
    */
   ranges(): SpendingRange[] {
     return spendingRanges(this.database, fromUnits(this.budget));

@@ -26,7 +26,8 @@ describe('a population', () => {
     [`gender == 'F'`, 112n],
     [`gender == 'F' && age < 60`, 110n],
     ['age >= 50', 202n],
-    // A comparison with an absent attribute fails, so people without it are not counted.
+    // The last subpopulation has no attribute `tv`, so its people match neither `tv` nor `!tv`. They match `||` if the
+    // other operand is true.
     ['tv', 110n],
     ['!tv', 200n],
     ['tv || age > 60', 112n],

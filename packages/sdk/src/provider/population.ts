@@ -17,8 +17,8 @@ export interface PopulationSpec {
     attributes?: Attributes | { name: string; value: string }[];
   }[];
   /**
-   * The model lines that assigned the VIDs. Needed only if the events have several VID columns (`vidColumns`) and filters
-   * use attributes of the population.
+   * The model lines that assigned the VIDs. Needed only if the events have several VID columns (`vidColumns`) and
+   * filters use attributes of the population.
    */
   modelLines?: string[];
 }
@@ -145,7 +145,8 @@ function requireDisjoint(ranges: Range[]): void {
 }
 
 /**
- * Returns the type of each attribute across all subpopulations. An attribute with both integers and fractions is a double.
+ * Returns the type of each attribute across all subpopulations. An attribute with both integers and fractions is a
+ * double.
  */
 function attributeTypes(all: readonly Attributes[]): Record<string, AttributeType> {
   const types: Record<string, AttributeType> = Object.create(null);

@@ -1,7 +1,7 @@
 /**
- * Verifies that the consumer signed the requisition for this provider, and that the consumer may ask about the provider's
- * events. A check that fails permanently throws `RefusalError`. After any other error, such as an unreachable exchange, the
- * requisition is retried.
+ * Verifies that the consumer signed the requisition for this provider, and that the consumer may ask about the
+ * provider's events. A check that fails permanently throws `RefusalError`. After any other error, such as an
+ * unreachable exchange, the requisition is retried.
  */
 
 import { type TrustStore, verifySignature, type X509 } from '@measurement-exchange/consent';

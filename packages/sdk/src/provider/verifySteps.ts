@@ -21,9 +21,9 @@ import type { Selection } from './verify/selection.ts';
 import { type VerifyContext, verifyRequisition } from './verify.ts';
 
 /**
- * Verifies a requisition step by step, and calls `onStep` after each step. The first steps check certificates, signatures,
- * and keys. The last step runs `verifyRequisition`. Unlike the agent, this function lets every consumer ask about every
- * event group, and accepts every duchy that has a trusted root.
+ * Verifies a requisition step by step, and calls `onStep` after each step. The first steps check certificates,
+ * signatures, and keys. The last step runs `verifyRequisition`. Unlike the agent, this function lets every consumer ask
+ * about every event group, and accepts every duchy that has a trusted root.
  */
 export async function verifyRequisitionSteps(
   verifier: Verifier,
@@ -127,7 +127,9 @@ async function checkRest(list: Checklist, verifier: Verifier, requisition: Requi
   });
 }
 
-/** Returns protocol settings for `verifyRequisition` that accept every protocol, and every duchy with a trusted root. */
+/**
+ * Returns protocol settings for `verifyRequisition` that accept every protocol, and every duchy with a trusted root.
+ */
 function accepting(
   { client, trust }: Verifier,
   { protocolConfig = {} }: Requisition,

@@ -18,8 +18,8 @@ const MAX_KEPT = 8;
 const ABANDONED_MS = 3_600_000;
 
 /**
- * Reads the order of a population's VIDs from its index file in the folder. If the file is missing or corrupt, orders the
- * VIDs and writes a new file.
+ * Reads the order of a population's VIDs from its index file in the folder. If the file is missing or corrupt, orders
+ * the VIDs and writes a new file.
  */
 export async function openVidIndex(
   folder: string,
@@ -85,9 +85,9 @@ async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<
 }
 
 /**
- * An index file contains this magic number, the population's fingerprint, the SHA-256 of the indexes, and one uint32 index
- * per VID. Numbers are in the machine's byte order. A machine with another byte order reads a different magic number, and
- * ignores the file.
+ * An index file contains this magic number, the population's fingerprint, the SHA-256 of the indexes, and one uint32
+ * index per VID. Numbers are in the machine's byte order. A machine with another byte order reads a different magic
+ * number, and ignores the file.
  */
 const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;

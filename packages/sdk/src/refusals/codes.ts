@@ -16,8 +16,8 @@ const REPORT = 'Create the measurement again; if it is refused again, tell the o
 const TRUST = 'Check your certificate, and ask the provider whether it trusts your root.';
 
 /**
- * All refusal codes. A refusal contains only a code and a position, because the exchange can read it. The details are in
- * the provider's log.
+ * All refusal codes. A refusal contains only a code and a position, because the exchange can read it. The details are
+ * in the provider's log.
  */
 export const REFUSAL_CODES = {
   REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),
@@ -192,7 +192,9 @@ export const REFUSAL_CODES = {
 
 export type RefusalCode = keyof typeof REFUSAL_CODES;
 
-/** Returns the code at the start of a refusal's message, or undefined if the refusal did not come from this SDK's agent. */
+/**
+ * Returns the code at the start of a refusal's message, or undefined if the refusal did not come from this SDK's agent.
+ */
 export function refusalCodeOf(message: string | undefined): RefusalCode | undefined {
   const word = /^[A-Z_]+/.exec(message ?? '')?.[0] ?? '';
   return Object.hasOwn(REFUSAL_CODES, word) ? (word as RefusalCode) : undefined;

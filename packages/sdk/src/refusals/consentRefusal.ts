@@ -9,8 +9,8 @@ export type RetryableCode = (code: FaultCode) => boolean;
 export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 
 /**
- * Waits for `check`. If the check fails with a consent or certificate error that is not retryable, throws a refusal with
- * `code`. Rethrows any other error.
+ * Waits for `check`. If the check fails with a consent or certificate error that is not retryable, throws a refusal
+ * with `code`. Rethrows any other error.
  */
 export async function refuseOnConsentError<T>(
   code: RefusalCode | ((failed: FaultCode) => RefusalCode),

@@ -42,8 +42,8 @@ export interface RefusalDetails {
 
 /**
  * Thrown if a requisition can never be fulfilled. The agent then refuses the requisition, which permanently fails its
- * measurement. After any other error, the agent retries. The message is for the provider's log, and may quote the spec and
- * names that only the provider knows.
+ * measurement. After any other error, the agent retries. The message is for the provider's log, and may quote the spec
+ * and names that only the provider knows.
  */
 export class RefusalError extends Error {
   override readonly name: string = 'RefusalError';

@@ -26,7 +26,9 @@ export interface Verifier {
   trust: TrustStore;
 }
 
-/** Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for that party. */
+/**
+ * Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for that party.
+ */
 export function checkCertificate(
   list: Checklist,
   { client, trust }: Verifier,
@@ -102,7 +104,8 @@ export function day(date: Date): string {
 }
 
 /**
- * Returns the name of a signature algorithm. `named` may be the name or the OID. A protobuf SignedMessage has only the OID.
+ * Returns the name of a signature algorithm. `named` may be the name or the OID. A protobuf SignedMessage has only the
+ * OID.
  */
 function algorithmName(named: string | undefined): string {
   const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);

@@ -57,8 +57,8 @@ describe('a nonce', () => {
 
 describe('what was asked for and not answered', () => {
   /**
-   * Starts a proxy that drops the exchange's first responses. The exchange then executes these requests, but the client
-   * gets no response.
+   * Starts a proxy that drops the exchange's responses to the first `replies` requests. The exchange executes these
+   * requests, but the client gets no response.
    */
   async function swallowing(replies: number) {
     const seen: string[] = [];

@@ -13,7 +13,7 @@ export interface Sent {
   headers: Record<string, string>;
   body: string | null;
 }
-/** A response, or the error with which fetch rejects. */
+/** A response, the error with which `fetch` rejects, or a function that makes the response. */
 export type Step = Response | Error | ((init: RequestInit) => Promise<Response>);
 
 /** Creates a client whose exchange responds by a script. Any other request fails the test. */

@@ -41,8 +41,8 @@ it('may be of a sample that goes beyond 1, and on at 0', async () => {
   await w.compute(name!, deduplicatedReach(640n, 500n));
   const { total } = await consumer.open(await consumer.wait(name!), { request: asked });
   const { reach } = total.deduplicated!;
-  // The reach is estimated from half of 1,000 people. Its variance is 360 · 640 / 999 for the sampling, plus four times
-  // the variance of the noise.
+  // The reach is twice the noised count in a sample of half of the 1,000 people. Its variance is 360 · 640 / 999 for
+  // the sampling, plus four times the variance of the noise.
   expect(reach!.value).toBe(640);
   expect(reach!.variance).toBeCloseTo((640 * 360) / 999 + 4 * 18.607 ** 2, 0);
 });

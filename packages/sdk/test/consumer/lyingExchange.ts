@@ -133,7 +133,7 @@ export const shuffledReach = (value: bigint, people = 1_000_000n): ResultInit =>
   },
 });
 
-/** A request for the common reach of these data providers. */
+/** A request for the reach of these data providers, in one measurement. */
 export const asking = (filter: string, ...providers: string[]): MeasurementRequest => ({
   type: 'reach',
   privacy: { epsilon: 0.5, delta: 1e-9 },

@@ -131,7 +131,7 @@ async function requireForAskedOnly(sent: Json): Promise<void> {
   }
 }
 
-/** Checks that the agent's result is for a measurement of a consumer, and has the true population. */
+/** Checks that the agent's result is for a measurement of a consumer, and that it contains the true population. */
 async function requireSigned(sent: Json): Promise<void> {
   const { signed } = await firstOf([ACME, GLOBEX], async (consumer) => {
     const measurements = [...x.resources.values()].filter(({ name }) =>
@@ -206,8 +206,8 @@ const SCENARIOS: Scenario[] = [
       onChange: () => {},
     });
     const result = await consumer.open(measurement);
-    // If no request was passed, the exchange may have shown the consumer another of its measurements. The reference ID
-    // identifies the measurement that was opened.
+    // `open` did not get the request here, so the exchange may have substituted another measurement of the same
+    // consumer. The reference ID identifies the measurement that was opened.
     const opened = [...truth.values()].find(({ request }) => request.referenceId === result.referenceId);
     expect(figuresOf(result)).toEqual(opened!.figures);
   },

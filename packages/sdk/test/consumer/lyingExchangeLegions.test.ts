@@ -73,7 +73,8 @@ describe('a consumer opens what the aggregator of a ring signed', () => {
     const { total, dataProviders } = await consumer.open(done.reachOnlyLiquidLegionsV2, { request: REQUEST });
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     const { reach, ...how } = total.deduplicated!;
-    // The sketch of 10,000 registers contributes an error of 2.9%, and the noise of 13 registers contributes 1.6%.
+    // The sketch of 10,000 registers contributes an error of 2.9%. The noise has a standard deviation of 13 registers,
+    // and contributes 1.6%.
     expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(3274, 0) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',

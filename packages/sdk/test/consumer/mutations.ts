@@ -133,7 +133,10 @@ function endless(): ReadableStream {
   return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
 }
 
-/** Flips one bit of the bytes behind base64, or one character of other text. */
+/**
+ * Flips one bit of the bytes that a base64 text encodes, or replaces one character of any other text. Replaces any
+ * value that is not text.
+ */
 function flipped(value: Json, draw: Draw): Json {
   if (typeof value !== 'string') return value === true ? false : 7;
   const bytes = Buffer.from(value, 'base64');

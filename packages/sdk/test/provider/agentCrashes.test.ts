@@ -1,4 +1,4 @@
-/** Tests that an agent may be killed at any point. Every requisition is still answered once and charged once. */
+/** Tests that every requisition is answered once and charged once, even if the agent is killed at any point. */
 
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';

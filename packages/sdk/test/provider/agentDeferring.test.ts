@@ -24,7 +24,7 @@ afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-/** Declares that an event group's events are recorded until `days` days from now. */
+/** Declares that an event group's events are recorded until the start of the day that is `days` days from now. */
 async function record(days: number, eventGroup = world.eventGroup): Promise<void> {
   const { streamly, acme } = world;
   const startTime = time(Date.now() - 60 * DAY);
@@ -37,7 +37,10 @@ async function record(days: number, eventGroup = world.eventGroup): Promise<void
     },
   });
 }
-/** Requests a measurement over three days, the last of which is `days` days from now. */
+/**
+ * Requests a measurement over three whole UTC days. The interval ends at the start of the day that is `days` days from
+ * now.
+ */
 function askUntil(days: number, filter?: string) {
   const interval = {
     start: new Date(time(Date.now() + (days - 3) * DAY)),

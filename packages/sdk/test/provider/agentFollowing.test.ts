@@ -79,7 +79,7 @@ it('polls where changes cannot be followed, says so once, and once that they are
 describe('a deferred requisition', () => {
   const day = (days: number) =>
     `${new Date(Date.now() + days * 24 * 3600_000).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-  /** Declares that the events are recorded until `days` days from now. */
+  /** Declares that the events are recorded until the start of the day that is `days` days from now. */
   const record = (days: number) =>
     world.streamly.client.updateEventGroup({
       name: world.eventGroup,

@@ -52,7 +52,7 @@ it('holds it, charges nothing, says why to its operator alone, and answers once 
   const held = { requisition: name, measurementConsumer: world.acme.name, references: ['spring'] };
   expect(status()).toEqual([{ ...held, since: expect.any(String) }]);
 
-  // Confirming a reference with different capitalization must have no effect.
+  // Confirming the reference with different capitalization, or confirming another reference, must have no effect.
   confirmReferences(world.ledgerPath(), ['Spring', 'summer']);
   await agent.once();
   expect(status()).toHaveLength(1);

@@ -59,7 +59,7 @@ function listing(requisitions: Requisition[], onListed?: () => void) {
 }
 
 it('a second consumer is answered at the next turn, after one that asked ten times what fits in memory', async () => {
-  // The agent must not refuse any requisition before the whole list has been read.
+  // Delay every refusal until the agent has read the whole list.
   let read = () => {};
   const isRead = new Promise<void>((resolve) => {
     read = resolve;
@@ -107,7 +107,8 @@ it('a duchy that takes no upload holds up no direct result, and no more than eig
   await vi.waitUntil(() => refused.length === 20 && answers.length === 2, WAIT);
   await vi.waitUntil(async () => (await world.shares()).length === 8, WAIT);
   expect(world.types().filter((type) => type === 'received')).toHaveLength(28);
-  // Withdraw the other requisitions. Then let the duchy respond, so that the agent can deliver all shares.
+  // Withdraw the requisitions for which the agent has not made a share. Then let the duchy respond, so that the agent
+  // can deliver all shares.
   for (const withdrawn of uploads.slice(8)) withdrawn.state = 'WITHDRAWN';
   const answering = setInterval(() => answers.shift()?.(), 1);
   expect(await done).toEqual({ handled: 28, failed: 0 });

@@ -224,7 +224,7 @@ function indexesIn(registers: Uint8Array, stride: number): string[] {
   );
 }
 
-/** Outside the stress lane, test only one protocol, because each test starts three processes. */
+/** Outside of `npm run stress`, test only one protocol, because each test starts three processes. */
 const KILLED: Protocol[] = isStress
   ? ['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2']
   : ['honestMajorityShareShuffle'];

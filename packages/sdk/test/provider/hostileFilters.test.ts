@@ -13,7 +13,7 @@ import { type EventFiles, eventFiles } from './eventFiles.ts';
 import { HOSTILE_FILTER } from './hostileFilters.ts';
 
 const RUNS = rounds(1500, 40);
-/** The limit of the evaluating process for one attempt. Every request has two attempts. */
+/** The CPU time limit for one attempt to evaluate a filter. The agent makes at most two attempts per request. */
 const REQUEST_MS = 500;
 /**
  * The maximum memory of the evaluating process. The process exits above 200 MB, but it checks its memory only from time

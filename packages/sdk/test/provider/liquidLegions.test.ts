@@ -39,7 +39,9 @@ import { PROVIDER } from './requisitions.ts';
 import { ALPHA, BETA, GAMMA } from './shareShuffleRequisitions.ts';
 import { CLOSED, frequencySpec, OPEN, responds, type ShareWorld, startShareWorld } from './shareWorld.ts';
 
-/** Person v of 1 … 12 has v events, whether or not the population contains the person. */
+/**
+ * The VIDs of the people. The person with the VID v has v events, whether or not the population contains the person.
+ */
 const PEOPLE = Array.from({ length: 12 }, (_, i) => i + 1);
 
 const curve = new Curve(64);

@@ -39,7 +39,8 @@ function epsilonOf(event: Event, samples: Samples): number {
 const ORDERS = [1.01, 1.1, 1.25, 1.5, 2, 3];
 
 /**
- * By definition, α ρ is at least the Rényi divergence of order α, even between the two probabilities of a single event.
+ * By the definition of zero-concentrated differential privacy, α ρ is at least the Rényi divergence of order α between
+ * the releases. The divergence between the two distributions of a single event is never larger.
  */
 function rhoOf(event: Event, samples: Samples): number {
   const bounds = pairsOf(event, samples)

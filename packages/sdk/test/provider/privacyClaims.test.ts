@@ -166,7 +166,10 @@ function asking(type: object, reference: string): VerifiedRequisition {
 /** Returns the charge of one day. */
 const costOf = (type: object) => fromUnits(chargesFor(asking(type, 'appears after'), { events })[0]!.cost);
 
-/** Returns released results for one neighbor. The events are read once, but every result has new noise. */
+/**
+ * Returns `samples` results for one of two neighbors. The counts and sums are read from the events only once, but every
+ * result has new noise.
+ */
 async function resultsOf(type: object, reference: string, samples: number) {
   const query = { eventGroups: [{ reference, interval: INTERVAL }], vidSampling: EVERYBODY };
   const [people, bins] = [await events.frequencies(query, 1), await events.frequencies(query, 2)];

@@ -61,7 +61,7 @@ describe('where the duchy', () => {
       expect([why, await agent.once()]).toEqual([why, OPEN]);
       expect(world.log.at(-1)).toMatchObject({ type, why: expect.stringContaining(why) });
       expect(await world.shares()).toEqual(['streamly.r1.share']);
-      // All rejections in this test happen within one wait, so they count only once.
+      // All rejections in this test happen during the wait after the first rejection, so only the first one is counted.
       expect(world.ledger.rejections.get(exchange.requisition.name!)?.count).toBe(
         type === 'rejected' ? 1 : undefined,
       );
@@ -323,7 +323,7 @@ it.each([
   const waits: number[] = [];
   const clock: Clock = { now: () => NOW, sleep: async (ms) => void waits.push(ms) };
   await exchange.agent({ clock }).once();
-  // The waits include the backoff, half of which is random.
+  // The agent adds a partly random backoff of at most 400 ms to each wait, so compare whole seconds only.
   expect(waits.map((ms) => Math.floor(ms / 1000) * 1000)).toEqual(expected);
   const retrying = world.log.find((event) => event.type === 'retrying');
   if (seconds === '300') expect(retrying).toMatchObject({ inMs: 300_000 });

@@ -37,7 +37,7 @@ let events: Events;
 beforeAll(async () => {
   files = await eventFiles();
   // Give every event the attributes of a man aged 65+. The agent must ignore them, because the population determines
-  // the attributes of people. People from 121 on are in no subpopulation.
+  // the attributes of people. People with VIDs above 120 are in no subpopulation.
   file = await files.write(
     'events.parquet',
     `SELECT vid, TIMESTAMP '2026-07-01 12:00:00' AS timestamp, 'g' AS event_group, 1 AS duration, 'M' AS sex,
@@ -82,7 +82,8 @@ describe('person.<attribute>', () => {
     ['person.sex == null && device == "tv"', outside.filter(isOnTv)],
     ['person.sex != null', inside],
     ['person.sex == "X"', []],
-    // One condition uses an attribute of people and an attribute of events, so it cannot be split.
+    // In each of the next three filters, a single condition uses attributes of people and of events. Such a condition
+    // cannot be split.
     [
       'person.sex == "F" || device == "tv"',
       all.filter((vid) => (vid <= PEOPLE && sexOf(vid) === 'F') || isOnTv(vid)),
@@ -229,8 +230,8 @@ describe('the ledger', () => {
     expect(await spent([0.75, 0.5], [0.2, 0.5])).toBe(2);
     expect(await spent([0, 1], [0.5, 0.5])).toBe(2);
     expect(await spent([0.5, 1], [0, 1])).toBe(2);
-    // Bounds are rounded to 32-bit floats. The first sample then ends exactly where the second one begins. In the next
-    // line, the samples overlap.
+    // Bounds are rounded to 32-bit floats. In the first check below, the first sample then ends exactly where the
+    // second one begins. In the second check, the samples overlap.
     expect(await spent([0, 0.1], [0.1 - 1e-9, 0.1])).toBe(1);
     expect(await spent([0, 0.1 + 2e-7], [0.1, 0.1])).toBe(2);
     // This filter is evaluated in CEL, also for people outside of the sample. Both requisitions are therefore charged

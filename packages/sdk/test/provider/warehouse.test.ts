@@ -50,7 +50,7 @@ function proxied(): string {
   return `postgres://127.0.0.1:${proxy.port}${url.pathname}`;
 }
 
-/** Person v has v events of v seconds, and one event has no person. */
+/** Person v of 1 … PEOPLE has v events and the VID FIRST_VID + v - 1. One more event has no VID. */
 function eventsTable() {
   const column = (name: string, type: 'int' | 'string' | 'timestamp') => ({ name, type, nullable: true });
   const at = (n: number) => BigInt(Date.parse(`${DAYS[n % DAYS.length]}T12:00:00Z`)) * 1000n;

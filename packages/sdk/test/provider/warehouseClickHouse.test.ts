@@ -15,7 +15,7 @@ import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 
-/** Person v has v events of v seconds, and one event has no person. */
+/** Person v of 1 … PEOPLE has v events and the VID FIRST_VID + v - 1. One more event has no VID. */
 function eventsTable() {
   const column = (name: string, type: 'int' | 'string' | 'timestamp') => ({ name, type, nullable: true });
   const at = (n: number) => BigInt(Date.parse(`${DAYS[n % DAYS.length]}T12:00:00Z`)) * 1000n;

@@ -43,7 +43,10 @@ async function figuresOf(events: Events, question: Question) {
   };
 }
 
-/** Returns the expected figures from the people that TypeScript counted. */
+/**
+ * Returns the expected figures, computed from the people that the reference implementation counted (see
+ * `countPlainly`).
+ */
 function expectedOf(people: Map<bigint, Person>) {
   const all = [...people];
   const sum = (value: (person: Person) => number | bigint) =>
@@ -83,8 +86,8 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     it.skip(`${name}: ${skipped}`, () => {});
     return;
   }
-  // Outside the stress lane, test each source with a different tenth of the worlds. Stress runs test every source with
-  // all worlds.
+  // Outside of `npm run stress`, test each source with a different tenth of the worlds. Stress runs test every source
+  // with all worlds.
   const worlds = WORLDS.map((world, i) => [world.name, world, i] as const).filter(
     ([, , i]) => isStress || i % 10 === TEST_SOURCES.findIndex((source) => source.name === name) % 10,
   );
@@ -94,7 +97,7 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
     try {
       await events.verify();
       const all = questionsFor(world);
-      // Outside the stress lane, ask the first question, one other question, and the world's own questions in each
+      // Outside of `npm run stress`, ask the first question, one other question, and the world's own questions in each
       // world. Stress runs ask every question in every world.
       const asked = isStress ? all : [all[0]!, all[i % all.length]!, ...(world.questions ?? [])];
       for (const question of asked) {

@@ -108,7 +108,7 @@ const QUESTIONS_ABOUT_PEOPLE: Question[] = [
     sampling: { start: 0.5, width: 0.75 },
   },
   {
-    // Use conditions with attributes of events and of people, one of which CEL evaluates.
+    // Use two conditions that both combine attributes of people and of events. CEL evaluates the second condition.
     groups: [
       {
         reference: 'g',

@@ -1,4 +1,6 @@
-/** The worlds in which every source is compared with plain TypeScript. */
+/**
+ * The worlds in which the figures of every source are compared with a plain count in TypeScript (see `countPlainly`).
+ */
 import type { Row, World } from './world.ts';
 
 const us = (text: string) => BigInt(Date.parse(text.endsWith('Z') ? text : `${text}Z`)) * 1000n;

@@ -59,7 +59,9 @@ export function bind(
   connection._send(isBinary === undefined ? message : withFormats(message, isBinary));
 }
 
-/** Rewrites the end of a Bind message to request one format per column. The original end requests text for all columns. */
+/**
+ * Rewrites the end of a Bind message to request one format per column. The original end requests text for all columns.
+ */
 function withFormats(message: Buffer, isBinary: boolean[]): Buffer {
   const formats = Buffer.allocUnsafe(2 + 2 * isBinary.length);
   formats.writeInt16BE(isBinary.length);

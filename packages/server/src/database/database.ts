@@ -130,8 +130,8 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
-      // Close the connection instead of canceling the statement. A canceled COMMIT may have taken effect on this server but
-      // not on the standby.
+      // Close the connection instead of canceling the statement. A canceled COMMIT may have taken effect on this server
+      // but not on the standby.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, this.deadlineMs);
     const tx = new OpenTransaction(this.pool, client);

@@ -20,7 +20,9 @@ export function isRetryable(error: unknown): boolean {
   return state === '40001' || state === '40P01';
 }
 
-/** The SQL states of lock timeouts, lost connections, shutdowns, exhausted resources, read-only standbys, and conflicts. */
+/**
+ * The SQL states of lock timeouts, lost connections, shutdowns, exhausted resources, read-only standbys, and conflicts.
+ */
 const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 

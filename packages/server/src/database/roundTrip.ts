@@ -1,7 +1,8 @@
 /**
- * Sends statements faster than the `pg` driver does. The driver describes a statement each time it is used, builds each row
- * in a loop over its columns, and waits for each statement's result. This file describes a statement once per connection,
- * compiles a function that builds the rows, receives bytes in binary, and sends several statements in one round trip.
+ * Sends statements faster than the `pg` driver does. The driver describes a statement each time it is used, builds each
+ * row in a loop over its columns, and waits for each statement's result. This file describes a statement once per
+ * connection, compiles a function that builds the rows, receives bytes in binary, and sends several statements in one
+ * round trip.
  */
 import pg from 'pg';
 import { openStatements, telemetry } from '../telemetry.ts';
@@ -35,8 +36,8 @@ export interface Query {
 }
 
 /**
- * The driver's query, which handles the server's messages. The members are declared here, because the driver's types lack
- * them.
+ * The driver's query, which handles the server's messages. The members are declared here, because the driver's types
+ * lack them.
  */
 interface DriverQuery {
   /**

@@ -1,4 +1,7 @@
-/** Compiles functions that convert rows to values. An object literal is faster than a loop over the column names. */
+/**
+ * Compiles functions that convert rows to values. A compiled function uses an object literal, which is faster than a
+ * loop over the column names.
+ */
 import pg from 'pg';
 
 /** Generates JavaScript source code for an expression that converts a row to a T. */

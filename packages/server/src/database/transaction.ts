@@ -10,7 +10,9 @@ export interface Queryable {
 }
 
 export interface Transaction extends Queryable {
-  /** Sends the last statement without waiting for its result. The statement then shares a round trip with the COMMIT. */
+  /**
+   * Sends the last statement without waiting for its result. The statement then shares a round trip with the COMMIT.
+   */
   last(statement: Statement<unknown>, values: unknown[]): void;
   /** Sends the COMMIT before the callback ends. By default, the COMMIT is sent when the callback ends. */
   commit(): void;

@@ -1,4 +1,6 @@
-/** Sets up OpenTelemetry from the standard environment variables. This file is loaded only if those variables are set. */
+/**
+ * Sets up OpenTelemetry from the standard environment variables. This file is loaded only if those variables are set.
+ */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Context,

@@ -14,7 +14,8 @@ let db: Database;
 
 beforeAll(async () => {
   database = await createDuchyDatabase();
-  // Use one connection, so that every transaction sees the session state that the previous transaction left behind.
+  // SESSION allows only one connection. Every transaction therefore sees the session state that the previous
+  // transaction left behind.
   const connection = { connectionString: database.url };
   db = new Database({ connection, applicationName: 'test' }, SESSION);
 });
@@ -31,7 +32,10 @@ function failing(name: string, sqlState: string, condition = 'true') {
   return { name, text };
 }
 
-/** Pipelines two statements and awaits the second first, as happens when one query is awaited inside another. */
+/**
+ * Sends two statements in one pipeline, and awaits the second one before the first. Code that starts a query and then
+ * awaits another one does the same.
+ */
 async function both(tx: Transaction, first: { name: string; text: string }): Promise<void> {
   const before = tx.query(first, []);
   before.catch(() => {});
@@ -145,8 +149,8 @@ describe('the metrics of a transaction', () => {
 
 describe('a COMMIT', () => {
   beforeAll(async () => {
-    // Create triggers that send a warning with the COMMIT. PostgreSQL does the same when the wait for a synchronous
-    // standby is canceled.
+    // Create a trigger that raises a warning or a notice during COMMIT. PostgreSQL itself raises a warning during
+    // COMMIT if the wait for a synchronous standby is canceled.
     await database.query(`
       CREATE TABLE told (how text);
       CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -53,7 +53,7 @@ export function targetsOf(route: Route): Target[] {
 
 /**
  * Selects the targets that a caller tests, so that not every caller tests every target. If the first owner may call the
- * operation, it tests all targets. In all other cases, the caller tests the targets with its own ID, and additionally:
+ * operation, it tests all targets. In all other cases, the caller tests the targets that it owns, and additionally:
  * - two targets if it may call the operation
  * - one target if it may not call the operation and is the operator
  * - one target in every third turn if it may not call the operation and is not the operator
@@ -79,8 +79,8 @@ export interface Turn {
 }
 
 /**
- * Returns the targets that `someTargets` never selects for a caller that may not call the operation. Turns of the
- * operator are ignored.
+ * Returns the titles of the targets that `someTargets` selects in none of these turns for callers that may not call the
+ * operation. Turns of the operator are ignored.
  */
 export function neverSelected(turns: readonly Turn[]): string[] {
   const denied = turns.filter(({ row, caller: { kind } }) => kind !== 'operator' && !(kind && row.may[kind]));
@@ -146,7 +146,7 @@ export function knockOf(world: World, route: Route, row: Row, target: Target, ma
   return { path: `${path}${route.verb ? `:${route.verb}` : ''}?${query}`, body, headers: elsewhere() };
 }
 
-/** Returns a header with a new client address, because the exchange limits bad tokens per address. */
+/** Returns a header with a new client address, because the exchange limits the number of invalid tokens per address. */
 export function elsewhere(): Record<string, string> {
   addresses += 1;
   return { 'x-forwarded-for': `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}` };

@@ -83,7 +83,8 @@ export const MATRIX: Record<string, Row> = {
   // Requisition list and get under a measurement: only the measurement's consumer.
   [`GET ${MC}/measurements/*/requisitions`]: { may: consumerOwn, absent: NO_MEASUREMENT },
   [`GET ${MC}/measurements/*/requisitions/*`]: { may: consumerOwn, absent: NO_REQUISITION },
-  // Measurement create, get, list, batchGet, cancel, explain and timeline: only the measurement's consumer.
+  // Measurement create, batchCreate, get, list, batchGet, cancel, explain and timeline: only the measurement's
+  // consumer.
   [`POST ${MC}/measurements`]: { may: consumerOwn },
   [`POST ${MC}/measurements:batchCreate`]: { may: consumerOwn },
   [`GET ${MC}/measurements/*`]: { may: consumerOwn, absent: NO_MEASUREMENT },
@@ -119,8 +120,8 @@ export const MATRIX: Record<string, Row> = {
   [`GET ${MC}/changes:watch`]: { may: consumerOwn },
   [`GET ${DP}/changes:watch`]: { may: providerOwn },
   'GET duchies/*/changes:watch': { may: { duchy: 'own' } },
-  // Certificate get: consumers and providers read their own certificates and each other's, but not those of a
-  // competitor. All parties read those of duchies. Duchies and the operator read all.
+  // Certificate get: consumers read their own certificates and those of all providers. Providers read their own
+  // certificates and those of all consumers. All parties read those of duchies. Duchies and the operator read all.
   [`GET ${MC}/certificates/*`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: NO_CERTIFICATE,

@@ -16,7 +16,10 @@ const ACCOUNTS: Record<string, { password: string; isReader: boolean }> = {
 };
 const TAG = 'exceptiontag0000';
 const MAX_HEADERS = 4 * 1024 * 1024;
-/** The request parameters that this server handles itself. All others are settings of the statement. */
+/**
+ * The request parameters that are not settings of the statement. Names that start with `param_` are parameters of the
+ * statement, and all other names are settings.
+ */
 const OWN = new Set(['query', 'query_id', 'database', 'session_id', 'role', 'default_format']);
 
 interface Statement {
@@ -67,8 +70,8 @@ function accountOf({ headers }: IncomingMessage) {
 }
 
 /**
- * Handles statements about accounts, because chDB has only one account. Each created account may read every table.
- * Returns false for any other statement.
+ * Handles statements about accounts here, because chDB has only one account. A created account may read every table.
+ * Grants, profiles and the removal of accounts have no effect. Returns false for any other statement.
  */
 function addAccount(sql: string): boolean {
   const [, user, password] = /^\s*CREATE USER (\w+) IDENTIFIED BY '([^']*)'/.exec(sql) ?? [];

@@ -65,7 +65,10 @@ function certainRegisters(size: Size, people: number) {
   return { certain, below: Math.expm1((-decayRate * certain) / maxSize) / Math.expm1(-decayRate) };
 }
 
-/** Draws a register for each person, and returns the number of occupied registers. */
+/**
+ * Draws a register for each person, except for people in the registers that count as occupied anyway. Returns the
+ * number of occupied registers.
+ */
 export function thrown(size: Size, people: number, dice: Dice): number {
   const { maxSize, decayRate } = size;
   const { certain, below } = certainRegisters(size, people);
@@ -105,7 +108,7 @@ export function drawCounts(size: Size, reach: number, width: number, draws: numb
   return Array.from({ length: draws }, () => count(binomial(reach, width, dice), dice));
 }
 
-/** The maximum number of people to simulate one by one. Sketches with 1,000 registers always need fewer. */
+/** The maximum number of people to simulate one by one. Sketches with 1,000 registers never exceed this number. */
 const MAX_THROWN = 4000;
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Checks that the exchange accepts the duchy's token, and that the duchy's certificate and endpoint are registered there.
+ * Checks that the exchange accepts the duchy's token, and that the duchy's certificate and endpoint are registered
+ * there.
  */
 import type { Certificate, Duchy } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
@@ -72,8 +73,8 @@ async function findRegistered(
 }
 
 /**
- * Compares the endpoint that is registered at the exchange with the endpoint in the settings. If they do not differ,
- * also checks that the duchy responds there.
+ * Compares the endpoint that is registered at the exchange with the endpoint in the settings. If they are the same, or
+ * if the settings have no endpoint, also checks that the duchy responds at the registered endpoint.
  */
 async function endpointFindings(subject: Subject, { endpoint }: Duchy): Promise<Finding[]> {
   const { name, config } = subject;

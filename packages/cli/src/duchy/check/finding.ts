@@ -5,7 +5,8 @@ export interface Finding {
   /** The subject of the check, such as `database`. */
   check: string;
   /**
-   * A problem keeps the duchy from taking part. A warning may become a problem later, or is normal before the first start.
+   * A problem keeps the duchy from taking part. A warning may become a problem later, or is normal before the first
+   * start.
    */
   state: 'ok' | 'warning' | 'problem';
   message: string;

@@ -1,5 +1,6 @@
 /**
- * Checks that the duchy has a root for each party that it computes with, and that this root issued the party's certificate.
+ * Checks that the duchy has a root for each party that it computes with, and that this root issued the party's
+ * certificate.
  */
 import {
   type Computation,

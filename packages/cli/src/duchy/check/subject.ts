@@ -1,4 +1,6 @@
-/** Describes the duchy to check: its settings, its certificate, the roots it trusts, and its connection to the exchange. */
+/**
+ * Describes the duchy to check: its settings, its certificate, the roots it trusts, and its connection to the exchange.
+ */
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { DuchyConfig } from '@measurement-exchange/duchy';

@@ -1,4 +1,6 @@
-/** The page of one measurement. It shows the reason for waiting first, then the result, the question, and the timeline. */
+/**
+ * The page of one measurement. It shows the reason for waiting first, then the result, the question, and the timeline.
+ */
 import type { Measurement } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { moment } from '../../format.ts';

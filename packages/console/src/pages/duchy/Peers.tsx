@@ -1,5 +1,6 @@
 /**
- * The parties in the duchy's computations of the last week. The page warns about roots that are missing on this machine.
+ * The parties in the duchy's computations of the last week. The page warns about roots that are missing on this
+ * machine.
  */
 import type { About } from '../../companion/methods.ts';
 import { ago, count } from '../../format.ts';

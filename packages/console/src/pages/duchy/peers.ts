@@ -29,7 +29,10 @@ export function peersOf(computations: readonly Computation[], own: string): Peer
   return [...peers.values()].sort((a, b) => (a.party < b.party ? -1 : 1));
 }
 
-/** `own` means that this machine has a root for the party. `shared` means that only a root for all parties applies. */
+/**
+ * `own` means that this machine has a root for this party. `shared` means that it has only a root without a party,
+ * which applies to every party that has no root of its own.
+ */
 export type RootState = 'own' | 'shared' | 'missing';
 
 export function rootOf(party: string, { roots }: Pick<About, 'roots'>): RootState {

@@ -2,7 +2,9 @@ import { moment } from '../../format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import type { Difference } from './eventGroupDraft.ts';
 
-/** Compares two versions of an event group, so that the user can choose one. Nothing is saved until the user chooses. */
+/**
+ * Compares two versions of an event group, so that the user can choose one. Nothing is saved until the user chooses.
+ */
 export function ChangedMeanwhile({
   differences,
   time,

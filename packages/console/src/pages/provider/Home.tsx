@@ -1,4 +1,6 @@
-/** The publisher's home page: problems that need attention, open requests, the remaining budget, and the agent's state. */
+/**
+ * The publisher's home page: problems that need attention, open requests, the remaining budget, and the agent's state.
+ */
 import type { PartySummary } from '@measurement-exchange/contract';
 import { ago, count as format } from '../../format.ts';
 import { usePages } from '../../live/usePages.ts';

@@ -7,7 +7,9 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 import { messagesOf } from './schemaTree.ts';
 
-/** The maximum number of schemas to show. A schema may be several megabytes long, and a provider has only a few schemas. */
+/**
+ * The maximum number of schemas to show. A schema may be several megabytes long, and a provider has only a few schemas.
+ */
 const SHOWN = 50;
 
 export default function Schemas() {

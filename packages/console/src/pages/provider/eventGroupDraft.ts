@@ -26,7 +26,7 @@ export interface AttributeDraft {
   name: string;
   type: (typeof ATTRIBUTE_TYPES)[number];
   description: string;
-  /** Values, separated by commas. */
+  /** Example values, separated by commas. */
   examples: string;
 }
 

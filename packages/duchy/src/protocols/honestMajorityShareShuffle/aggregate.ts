@@ -20,7 +20,9 @@ import type { StageFunction, Work } from '../../stages/work.ts';
 const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
-/** Adds up the workers' shares, estimates reach and frequencies, adds noise, and encrypts the result for the consumer. */
+/**
+ * Adds up the workers' shares, estimates reach and frequencies, adds noise, and encrypts the result for the consumer.
+ */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;
   const frequencyVectorSize = BigInt(registerCount);

@@ -33,8 +33,8 @@ const PEERS = {
 } as const;
 
 /**
- * Adds up all providers' shares, blinds the sums (for reach only), appends shares of both workers' noise, and shuffles
- * all registers.
+ * Adds up all providers' shares, appends shares of both workers' noise, and shuffles all registers. If only reach is
+ * measured, blinds the sums first.
  */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;

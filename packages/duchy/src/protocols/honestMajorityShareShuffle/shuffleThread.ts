@@ -15,7 +15,9 @@ export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
 /** A message to the thread: the next chunk, or undefined after the last chunk. */
 export type ToThread = Uint8Array | undefined;
 
-/** Returns whether the chunk fills its entire buffer. Such a buffer can be transferred to the thread without copying. */
+/**
+ * Returns whether the chunk fills its entire buffer. Such a buffer can be transferred to the thread without copying.
+ */
 function ownsMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   return chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength;
 }

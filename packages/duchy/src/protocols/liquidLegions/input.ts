@@ -26,8 +26,8 @@ export async function fromWorkers(work: Receiver, message: string): Promise<Uint
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
-    // Check each worker's curve points before the messages are combined. After that, nobody could tell which worker sent an
-    // invalid point.
+    // Check each worker's curve points before the messages are combined. In the combined message, nobody could tell
+    // which worker sent an invalid point.
     const position = { stage: message, duchy: worker };
     await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);

@@ -41,7 +41,8 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
 }
 
 /**
- * Returns every duchy's public key, in ring order. Derives this duchy's own key instead of trusting the exchange's copy.
+ * Returns every duchy's public key, in ring order. Derives this duchy's own key instead of trusting the exchange's
+ * copy.
  */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);

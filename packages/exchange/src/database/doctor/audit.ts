@@ -1,6 +1,6 @@
 /**
- * Checks that the audit log names the author of every version of a resource. Measurements, requisitions, and participants
- * are exempt, because the transition log names their authors.
+ * Checks that the audit log names the author of every version of a resource. Measurements, requisitions, and
+ * participants are exempt, because the transition log names their authors.
  */
 import { checks, NAME, unionAll } from './check.ts';
 

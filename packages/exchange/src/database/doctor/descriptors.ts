@@ -4,8 +4,8 @@ import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
 /**
- * A cursor reads the descriptor sets in small batches, because a set can be 1 MiB long. TypeScript parses the sets, because
- * SQL cannot.
+ * A cursor reads the descriptor sets in small batches, because a set can be 1 MiB long. The check parses the sets in
+ * this process, because SQL cannot parse them.
  */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR

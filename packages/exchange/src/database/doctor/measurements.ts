@@ -1,4 +1,6 @@
-/** Checks that the states of a measurement and its requisitions are consistent, and that the fields match the states. */
+/**
+ * Checks that the states of a measurement and its requisitions are consistent, and that the fields match the states.
+ */
 import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
 import { checks, NAME, RESTORE } from './check.ts';

@@ -36,7 +36,7 @@ function pending(providers = 1, protocolConfig: StoredProtocolConfig | undefined
   ).after;
 }
 
-/** A measurement that has been computing since five hours after its creation. */
+/** A measurement in state COMPUTING. Its computation last changed five hours after the creation of the measurement. */
 function computing(): Aggregate {
   const { measurement, requisitions, participants } = pending(1, SHUFFLE);
   const parameters = { certificate: 'd', publicKey: undefined, elGamalPublicKey: undefined };

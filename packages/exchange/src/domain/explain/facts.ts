@@ -36,7 +36,7 @@ export interface WordedReport extends Report {
   time: Timestamp;
 }
 
-/** A requisition with `publicKey`, the key for which the requisition is encrypted. */
+/** A requisition outline with `publicKey`, the provider's public key with which the requisition spec is encrypted. */
 export type RequisitionWithKey = RequisitionOutline & Pick<RequisitionContent, 'publicKey'>;
 export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWithKey>;
 
@@ -61,8 +61,8 @@ export function isPresent({ parties, now }: Facts, party: string): boolean {
 }
 
 /**
- * Returns whether the party is suspended. If the viewer is a consumer and the party is a duchy, returns false, because
- * consumers may not read a duchy's state.
+ * Returns whether the party is suspended. If the viewer is a consumer and the party is a duchy, returns false.
+ * Consumers are not allowed to read the state of a duchy.
  */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;

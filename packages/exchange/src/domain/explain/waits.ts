@@ -1,6 +1,6 @@
 /**
- * Lists the parties that a pending measurement waits for, the action that each party must take, and why the party has not
- * acted.
+ * Lists the parties that a pending measurement waits for, the action that each party must take, and why the party has
+ * not acted.
  */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import { type Certificate, certificateName } from '../certificate.ts';
@@ -130,13 +130,19 @@ function stageTask(facts: Facts, duchy: string): Wait {
   });
 }
 
-/** Describes a progress report. Includes the message only if the viewer is the consumer. No other party may read it. */
+/**
+ * Describes a progress report. Includes the message only if the viewer is the consumer, because no other party is
+ * allowed to read the message.
+ */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** Returns the computation's name. Returns undefined for a data provider, which may not see the name. */
+/**
+ * Returns the computation's name. Returns undefined for a data provider, because data providers are not allowed to see
+ * the name.
+ */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -181,8 +187,8 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
 }
 
 /**
- * Describes the wait for a deferred requisition. If the viewer is a duchy, omits the reason, which duchies may not
- * read.
+ * Describes the wait for a deferred requisition. If the viewer is a duchy, omits the reason, because duchies are not
+ * allowed to read the reason.
  */
 function deferredTask(
   facts: Facts,

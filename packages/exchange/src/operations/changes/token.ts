@@ -11,7 +11,9 @@ export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: P
   return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
 }
 
-/** Returns the position from which a caller reads. For `NEWEST`, this is the position before the newest `count` changes. */
+/**
+ * Returns the position from which a caller reads. For `NEWEST`, this is the position before the newest `count` changes.
+ */
 export async function startOf(
   exchange: Exchange,
   party: string,

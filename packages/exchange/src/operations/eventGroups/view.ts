@@ -26,8 +26,8 @@ export function versionOf(group: EventGroupRecord): Version {
 const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 
 /**
- * Returns as many event groups as fit into `maxBytes` of JSON, but at least one. Metadata that does not match the current
- * version of its descriptor is returned as base64.
+ * Returns as many event groups as fit into `maxBytes` of JSON, but at least one. Metadata that does not match the
+ * current version of its descriptor is returned as base64.
  */
 export async function viewEventGroups(
   db: Queryable,
@@ -116,8 +116,8 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that is too costly to process, so the metadata is returned
-    // as base64.
+    // An earlier version of the exchange accepted a descriptor that is too costly to process, so the metadata is
+    // returned as base64.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }

@@ -1,4 +1,6 @@
-/** Checks a FileDescriptorSet in JSON before the protobuf runtime reads it, because the runtime's errors have no path. */
+/**
+ * Checks a FileDescriptorSet in JSON before the protobuf runtime reads it, because the runtime's errors have no path.
+ */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { JsonDecimal, type JsonObject, type WireLimits } from '@measurement-exchange/contract';
@@ -66,8 +68,8 @@ export function checkSetJson(set: unknown, report: Report): JsonOption[] {
 }
 
 /**
- * Returns the allowed JSON types. A number may also be a string. For an enum, `scalar` is undefined, and the value may be
- * a name or a number.
+ * Returns the allowed JSON types. A number may also be a string. For an enum, `scalar` is undefined, and the value may
+ * be a name or a number.
  */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];

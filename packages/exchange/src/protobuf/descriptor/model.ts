@@ -1,5 +1,6 @@
 /**
- * Types of a FileDescriptorSet as `readWire` returns it: plain objects with JSON names and only the fields that are set.
+ * Types of a FileDescriptorSet as `readWire` returns it: plain objects with JSON names and only the fields that are
+ * set.
  */
 import type { Message } from '@bufbuild/protobuf';
 import type {
@@ -107,7 +108,10 @@ export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }
 
-/** Protobuf itself does not limit names, but the full names of nested messages could add up to gigabytes. */
+/**
+ * The maximum length of a name. Protobuf itself has no such limit, but the full names of nested messages could add up
+ * to gigabytes.
+ */
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

@@ -98,7 +98,8 @@ function prepareMessage(message: DescriptorProto): void {
 }
 
 /**
- * Marks an enum as open. The runtime searches the values of a closed enum, which takes 17 s for a malicious set of 1 MiB.
+ * Marks an enum as open. The runtime searches the values of a closed enum, which takes 17 s for a malicious set of 1
+ * MiB.
  */
 export function openEnum(proto: EnumDescriptorProto): void {
   proto.options ??= create(EnumOptionsSchema);
@@ -108,7 +109,8 @@ export function openEnum(proto: EnumDescriptorProto): void {
 
 function asField(extension: DescExtension): DescriptorProto['field'][number] {
   const field = clone(FieldDescriptorProtoSchema, extension.proto);
-  // The field's name contains the number, because two full names may map to the same property name.
+  // Name the field after the extension's number, because the full names of two extensions may map to the same property
+  // name.
   field.name = `option${extension.number}`;
   field.jsonName = `[${extension.typeName}]`;
   field.extendee = '';

@@ -1,4 +1,6 @@
-/** Reserved ranges and extension ranges of messages and enums. Fields and values must not use numbers in these ranges. */
+/**
+ * Reserved ranges and extension ranges of messages and enums. Fields and values must not use numbers in these ranges.
+ */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;

@@ -1,11 +1,13 @@
-/** Limits chains of message types. In a chain, type A has a field of type B, type B has a field of type C, and so on. */
+/**
+ * Limits chains of message types. In a chain, type A has a field of type B, type B has a field of type C, and so on.
+ */
 import { isMessageType } from './fields.ts';
 import { cached, type FieldProto, quote, type Report } from './model.ts';
 import type { Symbols } from './symbols.ts';
 
 /**
- * The maximum number of types in a chain. The protobuf runtime follows a chain recursively, and 2,000 types overflow the
- * stack. A cycle counts as a chain of all its types.
+ * The maximum number of types in a chain. The protobuf runtime follows a chain recursively, and 2,000 types overflow
+ * the stack. A cycle counts as a chain of all its types.
  */
 const MAX_CHAIN = 256;
 

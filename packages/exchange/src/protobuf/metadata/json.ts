@@ -1,6 +1,6 @@
 /**
- * Checks a message in JSON before the protobuf runtime reads it, because the runtime stops at the first error and reports
- * no path.
+ * Checks a message in JSON before the protobuf runtime reads it, because the runtime stops at the first error and
+ * reports no path.
  */
 import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
 import {

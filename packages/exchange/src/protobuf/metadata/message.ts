@@ -8,8 +8,8 @@ import { ANY, hasOwnForm } from './json.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
 /**
- * The maximum depth of Anys in other Anys. Anys need their own limit, because the depth of messages starts at 1 again in
- * each Any.
+ * The maximum depth of Anys in other Anys. Anys need their own limit, because the depth of messages starts at 1 again
+ * in each Any.
  */
 const MAX_NESTED_ANY = 8;
 

@@ -1,6 +1,6 @@
 /**
- * Reads an event group's readable metadata, a google.protobuf.Any that must match the event group's descriptor exactly. A
- * client sends proto3 JSON with `@type`, or serialized bytes. The exchange stores bytes.
+ * Reads an event group's readable metadata, a google.protobuf.Any that must match the event group's descriptor exactly.
+ * A client sends proto3 JSON with `@type`, or serialized bytes. The exchange stores bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';

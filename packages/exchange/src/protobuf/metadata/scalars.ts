@@ -51,7 +51,7 @@ function readFloat(json: JsonValue, max: number): number | string | Fault {
   return Math.abs(value) <= max ? value : new Fault('is out of range');
 }
 
-/** Reads an integer. Also accepts `1.0` and `1e3`, up to the largest integer that a double represents exactly. */
+/** Reads an integer. Also accepts forms such as `1.0` and `1e3`, up to Number.MAX_SAFE_INTEGER. */
 function readInteger(json: JsonValue, min: bigint, max: bigint): bigint | Fault {
   const text = numberText(json) ?? '';
   const isPlain = /^-?\d{1,20}$/.test(text);

@@ -134,7 +134,9 @@ class Linker {
     for (const type of message.nestedType) this.message(type, name, file);
   }
 
-  /** Records closed enums for `checkMessage`. Marks every enum as open, because the runtime is slow with closed enums. */
+  /**
+   * Records closed enums for `checkMessage`. Marks every enum as open, because the runtime is slow with closed enums.
+   */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
     openEnum(type);
@@ -152,8 +154,8 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
 }
 
 /**
- * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise the
- * runtime would search all unknown fields once per extension, which is slow.
+ * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise
+ * the runtime would search all unknown fields once per extension, which is slow.
  */
 function addAsField(extension: DescExtension): void {
   const { extendee, number } = extension;

@@ -4,8 +4,8 @@ import { quote } from '../descriptor/model.ts';
 
 /**
  * All kinds of changes. The value says why a kind is breaking, or is undefined if the kind is compatible. A change is
- * breaking if a message of one version is read differently with the other version, or if a name that a reader may look up
- * is removed.
+ * breaking if a message of one version is read differently with the other version, or if a name that a reader may look
+ * up is removed.
  */
 export const CHANGE_KINDS = {
   SYNTAX_CHANGED: undefined,

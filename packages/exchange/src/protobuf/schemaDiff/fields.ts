@@ -72,7 +72,9 @@ const encoding = ({ delimited }: Field) => (delimited ? 'delimited' : 'length-pr
 const packing = ({ packed }: Field) => (packed ? 'packed' : 'expanded');
 const utf8 = ({ verifiesUtf8 }: Field) => (verifiesUtf8 ? 'verified' : 'none');
 
-/** Returns the value that readers see if the field is not set. For an enum, this is a number, because names may change. */
+/**
+ * Returns the value that readers see if the field is not set. For an enum, this is a number, because names may change.
+ */
 function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): string {
   if (kind === 'message') return '';
   if (kind === 'enum') {

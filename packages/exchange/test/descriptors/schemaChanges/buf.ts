@@ -10,7 +10,7 @@ import type { SchemaPair } from './pair.ts';
 
 const BUF = fileURLToPath(new URL('../../../../../node_modules/.bin/buf', import.meta.url));
 
-/** The strictest category of buf that only checks whether existing data stays readable. */
+/** The strictest category of buf rules among those that check only whether existing data stays readable. */
 const RULES = { version: 'v2', breaking: { use: ['CSR'] } };
 
 export interface Judged {
@@ -89,7 +89,7 @@ function askBreaking(folder: string): Verdict[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Status 100 means that buf found broken rules. */
+/** Runs buf and returns its standard output. Status 100 means that buf found broken rules. */
 function run(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(BUF, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
   if (status !== 0 && status !== 100) throw new Error(`buf ${args[0]}: ${stderr}`);

@@ -1,6 +1,7 @@
 /**
- * The known differences between the exchange's verdicts and those of `buf breaking` (category CSR), with their reasons.
- * The test fails if an entry is no longer a difference.
+ * The schema changes that the exchange and `buf breaking` (buf's rule category `CSR`) are known to judge differently.
+ * Maps the title of each change to the reason for the difference. The test fails if the two verdicts on a listed change
+ * agree.
  */
 export const EXPLAINED: Record<string, string> = {
   'a field is added that an edition requires':

@@ -1,7 +1,7 @@
 /** One change of a schema: the schema before and after, and the changes that the exchange must report. */
 export interface SchemaPair {
   title: string;
-  /** The files by name. Files and packages begin with `acme`. */
+  /** Maps the name of each file to its text. The names of all files and packages begin with `acme`. */
   before: Record<string, string>;
   after: Record<string, string>;
   /** The expected changes as `KIND path`, in any order. */

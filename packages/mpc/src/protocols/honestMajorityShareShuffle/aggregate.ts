@@ -17,8 +17,8 @@ export async function countValues(
 ): Promise<Float64Array> {
   const one = new Uint8Array(shuffledCount(parameters));
   await readInput(parameters, inputs[0], (at, values) => one.set(values, at));
-  // Count pairs of values instead of sums. Most sums are zero, and each increment of a single counter for zero would have
-  // to wait for the previous increment.
+  // Count pairs of values instead of sums. Most sums are zero, and each increment of a single counter for zero would
+  // have to wait for the previous increment.
   const pairs = new Uint32Array(MAX_MODULUS * MAX_MODULUS);
   await readInput(parameters, inputs[1], (at, values) => countPairs(pairs, one, at, values));
   return sums(parameters.modulus, pairs);

@@ -15,8 +15,8 @@ const REACH = { ...COMMON, measurementType: 'REACH' } as const;
 const FREQUENCY = { ...COMMON, measurementType: 'REACH_AND_FREQUENCY', maximumFrequency: 10 } as const;
 
 /**
- * The workers' output for three providers. All three reach the first third of the people, two reach the second third,
- * and none the last.
+ * Returns the two workers' output for three providers. All three providers reach the first third of the people, two
+ * reach the second third, and none reaches the last third.
  */
 function values(spec: World['spec'], name: string): Promise<[Uint8Array, Uint8Array]> {
   const dice = new Dice(name);

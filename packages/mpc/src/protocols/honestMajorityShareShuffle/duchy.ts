@@ -33,7 +33,9 @@ export interface ShuffleInput {
   shares: Share[];
   /** The seed that both workers share: the result of `combineSeeds` on the contributions of both workers. */
   commonSeed: Uint8Array;
-  /** A seed that only this worker knows. The caller stores it before the stage runs, so that a retry uses the same seed. */
+  /**
+   * A seed that only this worker knows. The caller stores it before the stage runs, so that a retry uses the same seed.
+   */
   noiseSeed: Uint8Array;
 }
 
@@ -88,8 +90,8 @@ class RegisterSum {
   }
 
   /**
-   * Adds values to the registers starting at index `at`. `at` must be a multiple of 4, and `values` must be word-aligned.
-   * Sets the unused bytes of the last word of `values` to 0.
+   * Adds values to the registers starting at index `at`. `at` must be a multiple of 4, and `values` must be
+   * word-aligned. Sets the unused bytes of the last word of `values` to 0.
    */
   addAligned(at: number, values: Uint8Array): void {
     const words = wordsOf(values);
@@ -130,7 +132,9 @@ async function addUpload(
     throw new RangeError(`data must hold ${registerCount} values, and holds ${count}`);
 }
 
-/** Multiplies each sum by a random nonzero factor, which hides how many providers reached a person. Zero remains zero. */
+/**
+ * Multiplies each sum by a random nonzero factor, which hides how many providers reached a person. Zero remains zero.
+ */
 function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues): void {
   const table = productTable(modulus);
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));

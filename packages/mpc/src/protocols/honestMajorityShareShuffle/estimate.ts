@@ -1,5 +1,6 @@
 /**
- * Estimates the result from the counts that aggregate.ts computes. Never throws, even if the registers have invalid values.
+ * Estimates the result from the counts that aggregate.ts computes. Never throws, even if the registers have invalid
+ * values.
  */
 import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
 import { drawAggregatorNoise, Keystream, type MpcNoise } from '../../shares.ts';
@@ -8,7 +9,8 @@ import type { ShareShuffleParameters } from './limits.ts';
 export interface ShareShuffleEstimate {
   reach: number;
   /**
-   * The share of each frequency among the people reached. The last frequency means "or more". Empty if nobody was reached.
+   * The share of each frequency among the people reached. The last frequency means "or more". Empty if nobody was
+   * reached.
    */
   relativeFrequencyDistribution?: Map<number, number>;
 }

@@ -41,7 +41,7 @@ const FREQUENCY_SPEC = {
   frequencyPrivacyParams: FREQUENCY_PARAMS,
 } as const;
 
-/** Yields the number of people at each frequency, for random samples of the given size. */
+/** Yields random samples of `size` people, each as the number of sampled people at each frequency. */
 function* samples(size: number, dice: Dice): Generator<number[]> {
   while (size === UNIVERSE) yield PEOPLE;
   const people = Uint8Array.from(PEOPLE.flatMap((n, frequency) => new Array(n).fill(frequency)));
@@ -67,7 +67,10 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (noi
       registerCount: UNIVERSE * width,
     } satisfies ShareShuffleSpec);
 
-  /** The counts of values in both workers' noise. They do not depend on the width. */
+  /**
+   * Returns `count` independent draws of the noise of both workers. Each draw has the number of noise registers with
+   * each value. This noise does not depend on the sampling width.
+   */
   function noises(spec: typeof REACH_SPEC | typeof FREQUENCY_SPEC, count: number): Float64Array[] {
     const parameters = parametersOf(spec, 1);
     const dice = new Dice(`${noiseMechanism} ${spec.measurementType}`);

@@ -22,8 +22,8 @@ export function noiseRegisters(parameters: ShareShuffleParameters, seed: Uint8Ar
   const mark = modulus - 1;
   registers.fill(mark);
   let at = 0;
-  // Add noise to every value, even to values that no honest provider can report. A dishonest provider could move a person
-  // to such a value.
+  // Add noise to every value, even to values that no honest provider can report. A dishonest provider could move a
+  // person to such a value.
   for (let value = 0; value < mark; value++) {
     const count = drawMpcNoise(value === 0 ? reachNoise : frequencyNoise, random);
     registers.fill(value, at, at + count);

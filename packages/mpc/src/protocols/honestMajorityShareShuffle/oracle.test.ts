@@ -64,7 +64,10 @@ const MAXIMUM_FREQUENCY = 25;
 const REACH_PARAMS = { epsilon: 2, delta: 1e-5 };
 const FREQUENCY_PARAMS = { epsilon: 1, delta: 1e-5 };
 
-/** Two providers that together reach 2,000 people. Each frequency from 0 to 29 is equally common. */
+/**
+ * Returns a world with two providers and a population of 2,000 people. A person's frequency at both providers together
+ * is from 0 (not reached) to 29, and all these frequencies are about equally common.
+ */
 function noisyWorld(noiseMechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC'): World {
   const vids = Array.from({ length: 2000 }, (_, i) => i + 1);
   return {

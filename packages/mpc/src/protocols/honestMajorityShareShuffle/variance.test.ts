@@ -44,8 +44,9 @@ const MAXIMUM = PEOPLE.length - 1;
 const REPETITIONS = 2500;
 
 /**
- * The aggregator's results for samples without replacement, with the noise of two workers and the aggregator. Registers
- * at 0 and at each lower frequency are counted. The remainder has the highest frequency.
+ * Simulates the aggregator's results for samples drawn without replacement, with the noise of two workers and the
+ * aggregator. The registers at 0 and at each frequency below the maximum are counted with noise. All other registers
+ * count as the maximum frequency.
  */
 function simulated(mechanism: 'DISCRETE_GAUSSIAN' | 'GEOMETRIC' | 'NONE', width: number, seed: string) {
   const random = seededRandom(seed);

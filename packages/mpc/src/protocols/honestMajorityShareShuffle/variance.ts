@@ -1,7 +1,7 @@
 /**
- * Computes the error of Honest Majority Share Shuffle results. The sample is drawn without replacement from a population of
- * known size. The aggregator counts the registers at 0 (with the reach noise) and at each frequency below the maximum (each
- * with separate noise). All remaining registers count as the maximum frequency.
+ * Computes the error of Honest Majority Share Shuffle results. The sample is drawn without replacement from a
+ * population of known size. The aggregator counts the registers at 0 (with the reach noise) and at each frequency below
+ * the maximum (each with separate noise). All remaining registers count as the maximum frequency.
  */
 import { NORMAL_95 } from '../../privacy/variance.ts';
 
@@ -19,7 +19,8 @@ export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
   count: number;
   frequency: number;
   /**
-   * True for "this frequency or more", false for "exactly this frequency". The maximum frequency always means "or more".
+   * True for "this frequency or more", false for "exactly this frequency". The maximum frequency always means "or
+   * more".
    */
   orMore?: boolean;
   maximumFrequency: number;
@@ -65,7 +66,9 @@ export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): 
   return samplingCovariance(count, count, params) + noise / width ** 2;
 }
 
-/** Returns the variance of count / reach, the fraction of reached people who are at a frequency. Uses the delta method. */
+/**
+ * Returns the variance of count / reach, the fraction of reached people who are at a frequency. Uses the delta method.
+ */
 export function shareShuffleShareVariance(params: ShareShuffleFrequencyParams): number {
   const { reach, count, noiseVariance, width } = params;
   const reachVariance = shareShuffleReachVariance(params);

@@ -71,7 +71,8 @@ export function putColumn(column: Uint8Array, size: number, into: Uint8Array, st
 }
 
 /**
- * Returns the start of each run of blocks with equal keys, and the end of the last run. A key is the first `keySize` bytes.
+ * Returns the start of each run of blocks with equal keys, and the end of the last run. A key is the first `keySize`
+ * bytes.
  */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];

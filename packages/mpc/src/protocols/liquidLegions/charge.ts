@@ -7,7 +7,9 @@ import {
 import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';
 
-/** A release by a Liquid Legions protocol, with the privacy parameters for the numbers that only the aggregator sees. */
+/**
+ * A release by a Liquid Legions protocol, with the privacy parameters for the numbers that only the aggregator sees.
+ */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
   /** The number of duchies that add noise, including the aggregator. */

@@ -31,8 +31,9 @@ export function compareTuples(
 }
 
 /**
- * Computes a column of count − i · unit for each i from 1 to `compared`. The unit is the point for the count 1, so an entry
- * encrypts zero if the count is i. The entries are re-randomized, so that workers cannot recognize the ciphertexts.
+ * Computes a column of count − i · unit for each i from 1 to `compared`. The unit is the point for the count 1, so an
+ * entry encrypts zero if the count is i. The entries are re-randomized, so that workers cannot recognize the
+ * ciphertexts.
  */
 function compare(
   workspace: Workspace,

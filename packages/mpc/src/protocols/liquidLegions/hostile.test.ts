@@ -1,6 +1,6 @@
 /**
- * Registers that only a dishonest provider or worker would send. All of them can be parsed, so every computation still
- * ends with a valid kind of result.
+ * Tests computations with registers that only a dishonest provider or worker would send. All of these registers can be
+ * parsed, so every computation must still end with a figure and never with an error.
  */
 
 import { InProcess } from '@measurement-exchange/testkit/mpc/inProcess';
@@ -163,8 +163,8 @@ test('a register in the place of the count of noise gives a figure that noise ex
   const deviation = Math.sqrt(reachNoise.variance + histogramNoise.variance);
   const counted = await stages.count(message, aggregator);
   expect(Math.abs(counted - truth)).toBeLessThan(6 * deviation);
-  // Check that the limit above is strict enough. If the aggregator did not subtract the noise, because it cannot read
-  // the noise count, the error would exceed the limit.
+  // Check that the limit above is strict enough. If the aggregator could not read the noise count, it would not
+  // subtract the noise, and the error would exceed the limit.
   expect(3 * histogramNoise.offset).toBeGreaterThan(6 * deviation);
 });
 

@@ -84,7 +84,10 @@ function reading(cell: Cell) {
   };
 }
 
-/** Returns the first integer from `low` to `high` that satisfies the condition, or `high` if none does. */
+/**
+ * Returns the first integer from `low` to `high` that satisfies the condition, or `high` if none does. Uses a binary
+ * search, so all integers above the first one must satisfy the condition, too.
+ */
 function firstThat(isSo: (count: number) => boolean, low: number, high: number): number {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -96,7 +99,7 @@ function firstThat(isSo: (count: number) => boolean, low: number, high: number):
 
 const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
-/** Simulates one cell. `sketches` has the register count of each draw. */
+/** Simulates one cell, a combination of the parameters. `sketches` has the register count of each draw. */
 function outcomeOf(cell: Cell, sketches: number[]) {
   const { reach, duchyCount } = cell;
   const { reachNoise } = parametersOf(cell);
@@ -156,7 +159,8 @@ test.each(SIZES)(
             const all = pooled.get(epsilon)!;
             all.draws += outcome.draws;
             all.covered += outcome.covered;
-            // A cell may fall below 94 % only by chance. With 20,000 draws or more, it may not fall below 94 % at all.
+            // With few draws, accept a coverage below 94 % if chance can explain it. With 20,000 draws or more, require
+            // 94 %.
             const chance = 3.5 * Math.sqrt((0.95 * 0.05) / outcome.draws);
             expect(outcome.covered / outcome.draws, JSON.stringify(cell)).toBeGreaterThan(
               Math.min(0.94, 0.947 - chance),

@@ -21,8 +21,8 @@ export interface NoiseSpec extends LiquidLegionsParams {
   duchyCount: number;
   privacyParams?: PrivacyParams;
   /**
-   * The privacy parameters for a histogram that the aggregator sees: the number of registers that occur in k sketches, for
-   * each k.
+   * The privacy parameters for a histogram that the aggregator sees: the number of registers that occur in k sketches,
+   * for each k.
    */
   histogramPrivacyParams?: PrivacyParams;
   /**

@@ -7,9 +7,9 @@ import type { Bytes } from './blocks.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
- * The kinds of noise registers. `histogram` registers look like registers that one or more providers have. `publisher` is
- * one register, added many times, that hides how many registers a provider has. `reach` registers look like people.
- * `padding` registers keep the total number constant.
+ * The kinds of noise registers. `histogram` registers look like registers that one or more providers have. `publisher`
+ * is one register, added many times, that hides how many registers a provider has. `reach` registers look like
+ * registers of people. `padding` registers keep the total number constant.
  */
 export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
 export type NoiseKind = (typeof NOISE_KINDS)[number];
@@ -56,7 +56,9 @@ export function drawNoiseRegisters(
   return { registers, histogramCount };
 }
 
-/** Returns a noise register's index text, which never equals the index text of a person's register (a decimal number). */
+/**
+ * Returns a noise register's index text, which never equals the index text of a person's register (a decimal number).
+ */
 export function indexText(kind: NoiseKind, number: Uint8Array): string {
   const hasNumber = kind === 'histogram' || kind === 'reach';
   return `${INDEX_TEXTS[kind]}${hasNumber ? BigInt(`0x${Buffer.from(number).toString('hex')}`) : ''}`;

@@ -1,6 +1,6 @@
 /**
- * Draws and encrypts noise tuples, which represent no person. Each noise tuple looks like a register with some frequency,
- * or like a register without a frequency.
+ * Draws and encrypts noise tuples, which represent no person. Each noise tuple looks like a register with some
+ * frequency, or like a register without a frequency.
  */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
@@ -9,7 +9,9 @@ import type { TupleNoise } from './noiseParameters.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Batch, Plain, Workspace } from './workspace.ts';
 
-/** The kinds of noise tuples without a frequency. Any other kind is the frequency that the tuple imitates (1 or more). */
+/**
+ * The kinds of noise tuples without a frequency. Any other kind is the frequency that the tuple imitates (1 or more).
+ */
 const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
@@ -35,8 +37,8 @@ export function drawNoiseTuples(
 }
 
 /**
- * Encrypts noise tuples. The flags are encrypted under `restKey`, like the flags of other tuples at this stage. The counts
- * are encrypted under the combined key of all duchies.
+ * Encrypts noise tuples. The flags are encrypted under `restKey`, like the flags of other tuples at this stage. The
+ * counts are encrypted under the combined key of all duchies.
  */
 export function encryptNoiseTuples(
   workspace: Workspace,

@@ -46,8 +46,8 @@ export function blindRegisters(
   const blinded = new Uint8Array(blocks.length);
   workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
     batch.blind(keys.secretKey, blinding);
-    // Re-randomize, because a party could otherwise send ciphertexts that are multiples of each other, and recognize them
-    // later.
+    // Re-randomize, because a party could otherwise send ciphertexts that are multiples of each other, and recognize
+    // them later.
     batch.reRandomize(restKey, drawScalars(random, count));
   });
   const others = size - CIPHERTEXT_BYTES;
@@ -62,7 +62,8 @@ export function blindRegisters(
 }
 
 /**
- * Replaces each register's index ciphertext with the decrypted point. The indexes must be encrypted under this key alone.
+ * Replaces each register's index ciphertext with the decrypted point. The indexes must be encrypted under this key
+ * alone.
  */
 export function openIndexes(
   workspace: Workspace,

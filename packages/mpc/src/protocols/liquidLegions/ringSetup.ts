@@ -47,8 +47,8 @@ export class RingSetup<P extends NoiseParameters> {
 
   /**
    * Combines the messages of all duchies, including the aggregator's own, and re-randomizes the registers. Only the
-   * aggregator runs this. Without re-randomizing, the first worker would recognize the registers that it sent, and could
-   * drop all other duchies' noise.
+   * aggregator runs this. Without re-randomizing, the first worker would recognize the registers that it sent, and
+   * could drop all other duchies' noise.
    */
   async combine(messages: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const size = this.form.registerBytes;
@@ -63,7 +63,9 @@ export class RingSetup<P extends NoiseParameters> {
     return work.sort(fresh, size, excess);
   }
 
-  /** Splits a message into its registers and the encrypted count of noise. The count is empty if `countsNoise` is false. */
+  /**
+   * Splits a message into its registers and the encrypted count of noise. The count is empty if `countsNoise` is false.
+   */
   protected partsOf(message: Uint8Array): { registers: Uint8Array; excess: Uint8Array } {
     const { registerBytes, countsNoise } = this.form;
     checkBlocks(message, registerBytes, 'a message');
@@ -74,8 +76,8 @@ export class RingSetup<P extends NoiseParameters> {
   }
 
   /**
-   * Returns the size of a worker's message to the aggregator. The message has the sketches that the worker received, and
-   * the worker's noise.
+   * Returns the size of a worker's message to the aggregator. The message has the sketches that the worker received,
+   * and the worker's noise.
    */
   protected sizeOfSetup({ uploads }: Sender): MessageSize {
     const { maxSize, noiseRegisterCount } = this.parameters;

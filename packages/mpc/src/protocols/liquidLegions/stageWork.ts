@@ -23,8 +23,8 @@ export interface Executor {
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
 /**
- * The maximum number of blocks in a batch. Each batch needs one field inversion, which costs little at this size. A batch
- * takes at most a few seconds.
+ * The maximum number of blocks in a batch. Each batch needs one field inversion, which costs little at this size. A
+ * batch takes at most a few seconds.
  */
 const MOST = 2048;
 /** The minimum number of blocks in a batch. A smaller batch would take much more time for each block. */
@@ -73,7 +73,9 @@ export class StageWork {
     return this.pool.run(operation, input, { signal: this.signal, transfer });
   }
 
-  /** Sorts the blocks of all parts, so that the original order is lost. The caller must not use the parts afterwards. */
+  /**
+   * Sorts the blocks of all parts, so that the original order is lost. The caller must not use the parts afterwards.
+   */
   sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Bytes> {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }

@@ -1,7 +1,7 @@
 /**
- * Combines the registers with the same index into a tuple of three flags and a count. The first flag is zero if all keys
- * are equal. The second is zero if all keys are the key of a destroyed register. The third is zero if all keys are the key
- * of histogram noise. The count is the sum of all counts, and is used only if the keys are equal.
+ * Combines the registers with the same index into a tuple of three flags and a count. The first flag is zero if all
+ * keys are equal. The second is zero if all keys are the key of a destroyed register. The third is zero if all keys are
+ * the key of histogram noise. The count is the sum of all counts, and is used only if the keys are equal.
  *
  * The aggregator makes the tuples and knows every factor that it used, so a nonzero flag would reveal a key to the
  * aggregator. Each worker therefore multiplies each flag by a separate random number. Zero remains zero, and any other
@@ -30,7 +30,9 @@ export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
 /** The size of a group's member: a register's blinded index, followed by the ciphertexts of its key and count. */
 export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 
-/** Groups registers by index. An index with more registers than providers must be noise, so its registers are omitted. */
+/**
+ * Groups registers by index. An index with more registers than providers must be noise, so its registers are omitted.
+ */
 export function groupMembers(
   _: Workspace,
   { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },

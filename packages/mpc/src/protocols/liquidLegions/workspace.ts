@@ -80,8 +80,8 @@ export class Workspace {
   }
 
   /**
-   * Removes a key from ciphertexts, multiplies each ciphertext by a separate random number, and re-randomizes it. The duchy
-   * that removes the last key then learns only which ciphertexts encrypt zero.
+   * Removes a key from ciphertexts, multiplies each ciphertext by a separate random number, and re-randomizes it. The
+   * duchy that removes the last key then learns only which ciphertexts encrypt zero.
    */
   blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
     const rest = this.key(restKey);
@@ -130,7 +130,8 @@ export class Workspace {
   }
 
   /**
-   * Returns one byte per ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be encrypted under this key alone.
+   * Returns one byte per ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be encrypted under this key
+   * alone.
    */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);

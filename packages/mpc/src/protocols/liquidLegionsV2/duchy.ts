@@ -80,8 +80,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /**
-   * Second round, aggregator: estimates how many registers are hit. For each register that has a frequency, also compares
-   * its count with 1, 2, …, maximumFrequency − 1.
+   * Second round, aggregator: estimates how many registers are hit. For each register that has a frequency, also
+   * compares its count with 1, 2, …, maximumFrequency − 1.
    */
   async countRegisters(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
@@ -132,8 +132,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
       case 'EXECUTION_PHASE_ONE_INPUT':
         return this.sizeOf(this.allRegisters);
       case 'EXECUTION_PHASE_TWO_INPUT': {
-        // The aggregator starts the round, so the message has the aggregator's noise, and the noise of every worker up to
-        // the sender.
+        // The aggregator starts the round, so the message has the aggregator's noise, and the noise of every worker up
+        // to the sender.
         const noise = (1 + ((sender.place + 1) % duchyCount)) * noiseTupleCount;
         return { least: noise * TUPLE_BYTES, most: (this.allRegisters + noise) * TUPLE_BYTES };
       }

@@ -5,12 +5,13 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
 /**
- * A sketch that assigns each person to a register, and stores the person's key and the number of times that the person was
- * reached. If people with different keys share a register, its key becomes DESTROYED.
+ * A sketch that assigns each person to a register, and stores the person's key and the number of times that the person
+ * was reached. If people with different keys share a register, its key becomes DESTROYED.
  */
 export class FrequencySketch {
   /**
-   * The key of each register: the sampling indicator plus one, or DESTROYED. The key of an empty register is meaningless.
+   * The key of each register: the sampling indicator plus one, or DESTROYED. The key of an empty register is
+   * meaningless.
    */
   readonly keys: Uint32Array<ArrayBuffer>;
   /** The frequency of each register, or 0 if the register is empty. */

@@ -5,8 +5,8 @@
  * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes all
  * registers.
  *
- * Execution: each worker removes its key and multiplies the registers by a secret number. The aggregator then sees equal
- * registers as equal points, but nobody knows which index a point belongs to.
+ * Execution: each worker removes its key and multiplies the registers by a secret number. The aggregator then sees
+ * equal registers as equal points, but nobody knows which index a point belongs to.
  */
 
 import { drawScalars, Keystream, REACH_REGISTER_BYTES } from '../../sketches.ts';

@@ -1,6 +1,6 @@
 /**
- * Estimates the errors of HonestMajorityShareShuffle figures. The errors depend on the sample size, which the aggregator
- * signs.
+ * Estimates the errors of HonestMajorityShareShuffle figures. The errors depend on the sample size, which the
+ * aggregator signs.
  */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import {

@@ -1,6 +1,6 @@
 /**
- * Estimates the errors of Liquid Legions figures. The sketch parameters come from the exchange and are not signed. False
- * parameters can change only the width of an interval, not a figure.
+ * Estimates the errors of Liquid Legions figures. The sketch parameters come from the exchange and are not signed.
+ * False parameters can change only the width of an interval, not a figure.
  */
 import {
   type LiquidLegionsConfig,

@@ -55,8 +55,8 @@ export async function requireAsked(deps: Dependencies, measurement: Measurement,
 }
 
 /**
- * Returns the answer to a need. `answers` has one common answer if duchies computed it. Otherwise, the need has only
- * one data provider.
+ * Returns the answer to a need. If duchies computed the answer, `answers` has one common answer. If data providers
+ * computed the answers, the need has only one data provider.
  */
 export function answerFor(answers: Answers, [dataProvider]: readonly string[]): Answer | undefined {
   return answers.get(OF_DUCHIES) ?? answers.get(dataProvider!);

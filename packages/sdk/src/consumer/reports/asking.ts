@@ -117,7 +117,10 @@ class Asking {
       .map((group) => ({ needs: group as [PlannedNeed], title: titleOf(plan, group) }));
   }
 
-  /** Returns the measurements to create. Adds the measurements that are already open to `open`. */
+  /**
+   * Returns the jobs whose measurements are to be created. If a job already has a measurement that has not ended, adds
+   * the job to the map `open` instead.
+   */
   private chooseWaiting(): Job[] {
     const { outcomes, world, retries } = this.options;
     const now = this.deps.clock.now();
@@ -154,8 +157,8 @@ class Asking {
   }
 
   /**
-   * Returns undefined if the measurement cannot be created now. If open measurements of this report must end first,
-   * adds the job to `waiting` again. Otherwise, sets the reason in the outcomes.
+   * Creates the measurement of a job. Returns undefined if this is impossible now. If open measurements of this report
+   * must end first, adds the job to `waiting` again. If there is another reason, stores this reason in the outcomes.
    */
   private async createOne(job: Job, waiting: Job[]): Promise<Measurement | undefined> {
     try {
@@ -177,8 +180,8 @@ class Asking {
   }
 
   /**
-   * Creates the measurement, or returns the one that an interrupted run created and could not record. If that measurement
-   * failed, tries the next request ID.
+   * Creates the measurement, or returns the one that an interrupted run created and could not record. If that
+   * measurement failed, tries the next request ID.
    */
   private async request({ needs, title }: Job): Promise<Measurement> {
     const { keys, failures, world } = this.options;
@@ -195,8 +198,8 @@ class Asking {
   }
 
   /**
-   * Returns the measurement that already has this request ID if it asks for the same needs, regardless of the noise.
-   * Otherwise, throws `error`.
+   * Returns the measurement that already has this request ID if it asks for the same needs, even if its noise differs.
+   * If it asks for something else, throws `error`.
    */
   private async existing(error: unknown, needs: Job['needs']): Promise<Measurement> {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;

@@ -83,7 +83,7 @@ export class Known {
     return succeeded.at(-1) ?? all.filter(({ state }) => !isTerminal(state)).at(-1);
   }
 
-  /** Returns undefined if the measurement no longer exists. */
+  /** Reads a measurement. Returns undefined if the measurement no longer exists. */
   private measurement(name: string): Promise<Measurement | undefined> {
     const { client, signal } = this.deps;
     const known =

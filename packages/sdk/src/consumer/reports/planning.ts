@@ -69,8 +69,8 @@ export async function planWith(
 const LOOKUPS_AT_ONCE = 8;
 
 /**
- * Runs `work`, and returns a function that returns its result or throws its error. The caller may ignore an error,
- * because the next plan may succeed with more data.
+ * Runs `work`. Returns a function that returns the result of `work`, or throws its error. The caller can ignore the
+ * error, because the next plan could succeed with more data.
  */
 async function attempt<T>(work: () => Promise<T>): Promise<() => T> {
   try {

@@ -62,7 +62,9 @@ export interface ReportCheck {
 export interface RunOptions {
   /** Called at the start, and whenever a measurement in the report changes its state. */
   onProgress?: (progress: ReportProgress) => void;
-  /** Names of measurements that no report contains yet. If one of them answers a need, the need is not measured again. */
+  /**
+   * Names of measurements that no report contains yet. If one of them answers a need, the need is not measured again.
+   */
   measurements?: readonly string[];
   /** Aborting ends the wait. Measurements that exist are not canceled, and the next run waits for them. */
   signal?: AbortSignal;

@@ -28,7 +28,7 @@ const TYPES: Record<NeedType, RequestType> = {
 
 type Asked = Pick<PlannedNeed, 'need' | 'params'>;
 
-/** Returns the request that asks for all of these needs. They may differ only in their data providers. */
+/** Returns the request that asks for all of these needs. The needs must be equal except for their data providers. */
 export function requestFor(
   needs: readonly [Asked, ...Asked[]],
   more: Pick<MeasurementRequest, 'title' | 'requestId'> = {},

@@ -1,6 +1,7 @@
 /**
- * Seals a report's definition and answer, so that only this consumer can read and write them. Both are encrypted for the
- * consumer's own key. Anybody could encrypt for that key, so the content has an HMAC that only the consumer can compute.
+ * Seals a report's definition and answer, so that only this consumer can read and write them. Both are encrypted for
+ * the consumer's own key. Anybody could encrypt for that key, so the content has an HMAC that only the consumer can
+ * compute.
  */
 import { ConsentError, decrypt, encrypt, publicKeysetOf } from '@measurement-exchange/consent';
 import { equalBytes, fromHex, TYPE_URLS } from '@measurement-exchange/contract';

@@ -97,7 +97,7 @@ export class StoredReports {
     }
   }
 
-  /** Records the measurements for some needs. Each `key` is a need's own key. */
+  /** Records which measurement belongs to which need. Each `key` is a need's own key. */
   async record(name: string, measurements: readonly { key: string; measurement: string }[]): Promise<void> {
     if (measurements.length === 0) return;
     await this.change(name, async ({ measurements: recorded = [] }) => {

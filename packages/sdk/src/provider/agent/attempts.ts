@@ -18,15 +18,16 @@ const CONCURRENCY = 2;
  */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
-/** Decides which requisitions may be tried now. `onStart` is called when an attempt starts. */
+/** Decides which requisitions the agent is allowed to try now. `onStart` is called when an attempt starts. */
 export interface Due {
   isDue(name: string): boolean;
   onStart?(name: string): void;
 }
 
 /**
- * Keeps track of open requisitions. A requisition waits in `awaitingDuchies` for its duchies, is in `running` while it is
- * processed, and moves to `retries` after a failure or deferral. A closed requisition is in `handled` until the next poll.
+ * Keeps track of open requisitions. A requisition waits in `awaitingDuchies` for its duchies, is in `running` while it
+ * is processed, and moves to `retries` after a failure or deferral. A closed requisition is in `handled` until the next
+ * poll.
  */
 export class Attempts {
   readonly retries: Retries;

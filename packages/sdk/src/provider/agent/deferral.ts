@@ -11,10 +11,11 @@ const HOUR_MS = 3600_000;
  */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
 /**
- * The longest and the shortest deferral. The exchange rejects a deferral that is over 30 days long or has already ended.
+ * The longest and the shortest deferral. The exchange rejects a deferral that is over 30 days long or has already
+ * ended.
  */
 const [MOST_AHEAD_MS, LEAST_AHEAD_MS] = [29 * 24 * HOUR_MS, 60_000];
-/** By default, events may be recorded up to a week after the end of an interval. */
+/** The default number of hours that the agent waits for late events after an interval ends. */
 const GRACE_HOURS = 7 * 24;
 
 /** Thrown if a requisition cannot be answered yet. The reason never depends on the content of the events. */

@@ -18,14 +18,16 @@ export type AgentEvent =
    */
   | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
-  /** Only the provider may see `message`, because it may depend on the provider's event data. */
+  /** Only the provider is allowed to see `message`, because the message can depend on the provider's event data. */
   | { type: 'warning'; requisition: string; message: string }
   /** The agent is resending a stored response, because the exchange may not have received it. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
   /** `message` is the full reason, for the provider only. The exchange and the consumer see only `sent`. */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
-  /** The requisition was closed in another way, such as a cancellation. If `charged` is true, the budget stays spent. */
+  /**
+   * The requisition was closed in another way, such as a cancellation. If `charged` is true, the budget stays spent.
+   */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
   /**

@@ -23,8 +23,8 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /** The events, or a function that opens the events before each use. Population measurements need no events. */
   events?: Events | (() => Promise<Events>);
   /**
-   * The consumers that may ask about each event group reference. Use `unchecked` only in development, because the exchange
-   * then decides which consumers may ask.
+   * The consumers that are allowed to ask about each event group reference. Use `unchecked` only in development,
+   * because the exchange then decides which consumers are allowed to ask.
    */
   references: References | 'unchecked';
   /**
@@ -35,9 +35,9 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /** Requisitions with a smaller epsilon are refused. Default: 0.0001. */
   minimumEpsilon?: number;
   /**
-   * How long after the end of an interval its events may still be recorded. Default: a week. After that, the
-   * requisition is answered with the events recorded so far, even if the event group's data availability interval ends
-   * earlier.
+   * The number of hours that the agent waits for late events after an interval ends. Default: 168 (a week). After that,
+   * the requisition is answered with the events recorded so far, even if the event group's data availability interval
+   * ends earlier.
    */
   graceHours?: number;
   /**
@@ -76,8 +76,8 @@ export interface Agent {
   /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Returns the agent's current status. The agent also stores it in the ledger, at most every 5 seconds, so that another
-   * process can read it.
+   * Returns the agent's current status. The agent also stores it in the ledger, at most every 5 seconds, so that
+   * another process can read it.
    */
   status(): AgentStatus;
 }

@@ -1,6 +1,7 @@
 /**
  * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check (without
- * reading any events), charge, compute, sign and encrypt, and store. Only a stored response is sent, and it never changes.
+ * reading any events), charge, compute, sign and encrypt, and store. Only a stored response is sent, and it never
+ * changes.
  */
 import { createSigner, type Signer } from '@measurement-exchange/consent';
 import type { Requisition, RequisitionState } from '@measurement-exchange/contract';
@@ -18,9 +19,14 @@ import type { AgentStage } from './logEvents.ts';
 import { requireServed } from './served.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** The maximum number of concurrent uploads per duchy. Each duchy has its own limit, so a slow duchy delays only itself. */
+/**
+ * The maximum number of concurrent uploads per duchy. Each duchy has its own limit, so a slow duchy delays only itself.
+ */
 const UPLOADS_PER_DUCHY = 2;
-/** A requisition is refused after this many crashes of the agent or its engine, because the requisition may cause them. */
+/**
+ * A requisition is refused after this many crashes of the agent or its query engine, because the requisition could be
+ * the cause.
+ */
 const MAX_ATTEMPTS = 5;
 
 export interface AttemptOptions {
@@ -50,8 +56,8 @@ export class Responder {
   }
 
   /**
-   * Sends the stored response, or decides on a response and sends it. Throws `Deferred` if the requisition cannot be
-   * answered yet, and another error if a retry may succeed.
+   * Sends the stored response. If no response is stored, decides on one and sends it. Throws `Deferred` if the
+   * requisition cannot be answered yet, and another error if a retry could succeed.
    */
   async respond(listed: Requisition, attempt: AttemptOptions): Promise<void> {
     const { ledger, clock, log } = this.context;
@@ -119,7 +125,7 @@ export class Responder {
   private async check(verified: VerifiedRequisition, signal?: AbortSignal) {
     const { clock, graceHours, isServed, participant } = this.context;
     const methodology = await this.methodologyFor(verified).catch((error) => {
-      // Before the first events are recorded, the files may not exist. In that case, defer the requisition.
+      // Before the first events are recorded, the files can be missing. In that case, defer the requisition.
       requireRecorded(verified.selection, clock.now(), graceHours);
       throw error;
     });
@@ -164,14 +170,16 @@ export class Responder {
       });
       return async (sealing: Sealing) => ({ upload: await sign(sealing) });
     } catch (error) {
-      // Leave the attempt open in the ledger if the query may have caused the failure. An open attempt counts as a crash
-      // (see MAX_ATTEMPTS).
+      // Leave the attempt open in the ledger if the query may have caused the failure. An open attempt counts as a
+      // crash (see MAX_ATTEMPTS).
       if (!(error instanceof QueryFailed)) ledger.end(name);
       throw error;
     }
   }
 
-  /** Returns the stored response. If the response is an upload that can no longer be sent, returns a refusal instead. */
+  /**
+   * Returns the stored response. If the response is an upload that can no longer be sent, returns a refusal instead.
+   */
   private async requireSendable(requisition: Requisition, response: RequisitionResponse): Promise<Decision> {
     try {
       if (response.upload) await this.context.participant?.requireUploadable(requisition);

@@ -116,7 +116,7 @@ it('more requisitions of one consumer than the bound are not tried, until one of
   for (let n = 0; n < WAITING_PER_CONSUMER; n++) retries.retry(of(`r${n}`), new Error('failed'));
   expect(retries.hasRoomFor(of('another'))).toBe(false);
   expect(retries.hasRoomFor(of('another', 'globex'))).toBe(true);
-  // A requisition that already waits may be retried, and is counted once.
+  // A requisition that already waits can be retried, and is counted once.
   expect(retries.hasRoomFor(of('r0'))).toBe(true);
   retries.retry(of('r0'), new Error('failed again'));
   retries.delete('r1');

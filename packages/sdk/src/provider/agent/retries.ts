@@ -15,8 +15,8 @@ import { NotServed } from './served.ts';
  */
 const BACKOFF_FACTOR = 5;
 /**
- * The maximum number of requisitions per consumer that wait for a retry. At this limit, the agent tries no new requisitions
- * of the consumer.
+ * The maximum number of requisitions per consumer that wait for a retry. At this limit, the agent tries no new
+ * requisitions of the consumer.
  */
 export const WAITING_PER_CONSUMER = 10_000;
 
@@ -88,7 +88,8 @@ export class Retries {
     const about = { requisition: name, until: new Date(until).toISOString(), why: why.message };
     log(held ? { type: 'held', references: held, ...about } : { type: 'deferred', ...about });
     if (awaited === undefined) return;
-    // The event group may have changed since it was read, so check again. Ignore errors, because the next poll also checks.
+    // The event group may have changed since it was read, so check again. Ignore errors, because the next poll also
+    // checks.
     await this.releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
   }
 

@@ -1,8 +1,8 @@
 /**
- * Decides whether an event group reference is served, that is, whether the operator declared or confirmed it. A requisition
- * for any other reference is held, because a misconfigured reference would produce a signed result near zero. The agent
- * never looks for a reference in the events, because that would reveal, without a charge to the privacy budget, whether
- * any events have the reference.
+ * Decides whether an event group reference is served, that is, whether the operator declared or confirmed it. A
+ * requisition for any other reference is held, because a misconfigured reference would produce a signed result near
+ * zero. The agent never looks for a reference in the events, because that would reveal, without a charge to the privacy
+ * budget, whether any events have the reference.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';

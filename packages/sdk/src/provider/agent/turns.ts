@@ -18,7 +18,9 @@ export function createTurns(places: number) {
   let free = places;
   let turn = 0;
 
-  /** Picks the waiting consumer that holds the fewest slots. Ties go to the consumer whose last turn was longest ago. */
+  /**
+   * Picks the waiting consumer that holds the fewest slots. Ties go to the consumer whose last turn was longest ago.
+   */
   function next(): Line | undefined {
     const waiting = [...lines.values()].filter((line) => line.waiting.length > 0);
     return waiting.sort((a, b) => a.held - b.held || a.lastTurn - b.lastTurn)[0];
@@ -57,7 +59,9 @@ export function createTurns(places: number) {
   };
 }
 
-/** Limits the number of open tasks per key. Calls `onRoom` when a key that had reached its limit can take more tasks. */
+/**
+ * Limits the number of open tasks per key. Calls `onRoom` when a key that had reached its limit can take more tasks.
+ */
 export function createBounds(onRoom: () => void) {
   const open = new Map<string, number>();
   /** The keys for which `admit` returned false, each with its limit. */

@@ -20,8 +20,8 @@ export interface ColumnNames {
    */
   count?: string;
   /**
-   * The columns that filters may use, optionally with their types. Default: every other column of a supported type. In CSV
-   * files, a type that is not given is guessed.
+   * The columns that filters may use, optionally with their types. Default: every other column of a supported type. In
+   * CSV files, a type that is not given is guessed.
    */
   attributes?: string[] | Record<string, AttributeType | undefined>;
 }
@@ -50,9 +50,9 @@ export interface Roles<C extends Named> {
   eventGroup: C;
   duration: C | undefined;
   count: C | undefined;
-  /** The columns that may be attributes. */
+  /** The columns that can be attributes. */
   candidates: C[];
-  /** The configured attributes with their configured types. Absent if any column may be an attribute. */
+  /** The configured attributes with their configured types. Absent if any column can be an attribute. */
   asked: Map<string, AttributeType | undefined> | undefined;
 }
 
@@ -147,8 +147,8 @@ const DAY_MS = 86_400_000n;
 export const TICKS_PER_DAY = { s: 86_400n, ms: DAY_MS, us: 1000n * DAY_MS, ns: 1_000_000n * DAY_MS };
 
 /**
- * Returns a time as a number of ticks since 1970, rounded up. An integer column has only whole ticks, so rounding does not
- * change the result of a comparison.
+ * Returns a time as a number of ticks since 1970, rounded up. An integer column has only whole ticks, so rounding does
+ * not change the result of a comparison.
  */
 export function ticksAt(time: Date, unit: keyof typeof TICKS_PER_DAY): bigint {
   const product = BigInt(time.getTime()) * TICKS_PER_DAY[unit];

@@ -8,7 +8,10 @@ import { match } from '../filter/evaluator.ts';
 import type { SelectionFilter } from './people.ts';
 import type { EventReader, Matching, SourceQuery } from './source.ts';
 
-/** Returns the combinations that match a filter. CEL evaluates the combinations only when the source reads `rows`. */
+/**
+ * Returns the combinations that match a filter. CEL evaluates the combinations only when the source reads the result's
+ * `rows`.
+ */
 export function matchingOf(
   filter: SelectionFilter,
   reader: EventReader,

@@ -86,7 +86,10 @@ interface Group {
   vids: Interval[];
 }
 
-/** Groups all VIDs by the attributes. For a VID outside of all subpopulations, the value of every attribute is null. */
+/**
+ * Groups all VIDs by their values of the given attributes. For a VID outside of all subpopulations, the value of every
+ * attribute is null.
+ */
 function groupsOf({ subpopulations, ranges }: Population, attributes: readonly string[]): Group[] {
   const groups = new Map<string, Group>();
   const add = (values: Record<string, AttributeValue>, vids: readonly Interval[]) => {

@@ -9,8 +9,8 @@ import { checkQuery, type EventData, type Selection, vidColumnOf } from './selec
 import type { EventReader, SourceQuery, SourceSelection, Summed, VidForm, VidsOf, Watch } from './source.ts';
 
 /**
- * Receives a batch of people, in which `frequencies[i]` belongs to `vids[i]`. The receiver may keep the arrays, because
- * they are not reused.
+ * Receives a batch of people, in which `frequencies[i]` belongs to `vids[i]`. The arrays are not reused, so the
+ * receiver is allowed to keep them.
  */
 export type TakePeople<Vids> = (vids: Vids, frequencies: Uint8Array) => void | Promise<void>;
 
@@ -40,7 +40,9 @@ export class Scanner {
     return counts;
   }
 
-  /** Passes the people to `take` in batches. An entry with VID 0 and frequency 0 stands for all events without a VID. */
+  /**
+   * Passes the people to `take` in batches. An entry with VID 0 and frequency 0 stands for all events without a VID.
+   */
   async people<F extends VidForm>(
     query: EventQuery,
     maximumFrequency: number,
@@ -83,7 +85,10 @@ export class Scanner {
     });
   }
 
-  /** Returns the query for the source. CEL filters are evaluated later, when the source reads `matching.rows`. */
+  /**
+   * Returns the query for the source. If SQL cannot fully express a filter, CEL evaluates the rest of the filter later,
+   * when the source reads `matching.rows`.
+   */
   private checked(query: EventQuery, selections: Selection[], reader: EventReader): SourceQuery {
     const { signal } = query;
     const vid = vidColumnOf(query, this.data);

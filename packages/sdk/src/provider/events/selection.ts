@@ -49,14 +49,14 @@ export interface EventData {
 /** The maximum number of CEL steps in a query, over all its filters and all combinations of attribute values. */
 const MAX_STEPS = 5_000_000_000;
 /**
- * The maximum number of SQL operations in all filters of a query. The engine allocates a buffer for each operation, and its
- * memory limit does not include these buffers.
+ * The maximum number of SQL operations in all filters of a query. The engine allocates a buffer for each operation, and
+ * its memory limit does not include these buffers.
  */
 const MAX_SQL_COST = 5000;
 
 /**
- * Checks a query. Throws RefusalError if the query can never be computed, or if its filters would take too long with the
- * maximum number of combinations. Reads no events.
+ * Checks a query. Throws RefusalError if the query can never be computed, or if its filters would take too long with
+ * the maximum number of combinations. Reads no events.
  */
 export async function checkQuery(query: EventQuery, data: EventData): Promise<CheckedQuery> {
   const { source, maximumCombinations } = data;

@@ -1,6 +1,6 @@
 /**
- * A store of events: files, or a table in a warehouse. A source only runs SQL. Its caller checks each query and charges the
- * privacy budget before the source reads events.
+ * A store of events: files, or a table in a warehouse. A source only runs SQL. Its caller checks each query and charges
+ * the privacy budget before the source reads events.
  */
 import type { AttributeType, AttributeValue } from '../../filters/types.ts';
 import type { DialectName } from '../filter/dialect.ts';
@@ -21,12 +21,16 @@ export interface EventSource {
   readonly columns: readonly SourceColumn[];
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
-  /** Whether the timestamp column can be compared exactly with this time. The time may be outside of the column's range. */
+  /**
+   * Whether a statement can compare the timestamp column exactly with this time. This is possible for some times
+   * outside of the range of the column, too.
+   */
   canHold(time: Date): boolean;
   /**
    * Runs `work` with a reader. All statements of a reader see the same events, if the store supports that. Progress is
-   * reported to each query's own `onProgress`, and never to `watch.onProgress`. The caller must set `watch.onProgress`
-   * too: because tracking progress takes time, a source may track it only if `watch.onProgress` is set.
+   * reported to each query's own `onProgress`, and never to `watch.onProgress`. Because tracking progress takes time,
+   * some sources track progress only if `watch.onProgress` is set. Therefore, a caller that wants progress must also
+   * set `watch.onProgress`.
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**
@@ -102,13 +106,13 @@ export interface EventReader {
     limit: number,
   ): AsyncIterable<AttributeValue[][]>;
   /**
-   * Streams the sampled people with their event counts, which are cut off at `cap` (at most 255). Each VID appears once.
-   * All events without a VID form one row with VID 0, the only row with frequency 0. Arrays are not reused.
+   * Streams the sampled people with their event counts, which are cut off at `cap` (at most 255). Each VID appears
+   * once. All events without a VID form one row with VID 0, the only row with frequency 0. Arrays are not reused.
    */
   people<F extends VidForm>(query: SourceQuery, cap: number, form: F): AsyncIterable<People<F>>;
   /**
-   * Returns how many sampled people have 1, 2, … `max` events. The last count includes people with more events. `missing`
-   * is the number of events without a VID.
+   * Returns how many sampled people have 1, 2, … `max` events. The last count includes people with more events.
+   * `missing` is the number of events without a VID.
    */
   histogram(query: SourceQuery, max: number): Promise<{ counts: bigint[]; missing: bigint }>;
   /** Sums the events or the milliseconds watched, at most `cap` for each sampled person. */
@@ -132,7 +136,9 @@ export interface SourceQuery extends Watch {
   /** The name of the VID column. */
   vid: string;
   selections: SourceSelection[];
-  /** The buckets of the sampled people. Absent: all. Events without a VID are always read, so that they can be reported. */
+  /**
+   * The buckets of the sampled people. Absent: all. Events without a VID are always read, so that they can be reported.
+   */
   buckets?: BucketRange | undefined;
 }
 
@@ -150,7 +156,9 @@ export interface SourceSelection {
   matching?: Matching | undefined;
 }
 
-/** An event matches if its values of `attributes` equal the values in one of the `rows`. Two absent values are equal. */
+/**
+ * An event matches if its values of `attributes` equal the values in one of the `rows`. Two absent values are equal.
+ */
 export interface Matching {
   attributes: readonly string[];
   /**

@@ -11,8 +11,8 @@ import { errorOf, QueryStopped } from './errors.ts';
 import type { CompiledFilter, FilterText, Part, Request, Response } from './requests.ts';
 
 /**
- * The time after which a process that hangs is killed. The process itself limits each request to less than a second of CPU
- * time.
+ * The time after which a process that hangs is killed. The process itself limits each request to less than a second of
+ * CPU time.
  */
 const RESPONSE_LIMIT_MS = 30_000;
 /**
@@ -31,7 +31,9 @@ export async function compile(filter: FilterText): Promise<CompiledFilter> {
   return (await run({ ...filter })).compiled!;
 }
 
-/** Returns whether each row matches a part of a filter. A row has the values of the attributes that the part depends on. */
+/**
+ * Returns whether each row matches a part of a filter. A row has the values of the attributes that the part depends on.
+ */
 export async function match(
   filter: FilterText,
   { part, cost, rows }: { part: Part; cost: number; rows: AttributeValue[][] },
@@ -57,7 +59,9 @@ async function run(request: Request): Promise<Response> {
   return response;
 }
 
-/** Sends the request. If the process is killed, tries once more, because earlier requests may have used up its memory. */
+/**
+ * Sends the request. If the process is killed, tries once more, because earlier requests may have used up its memory.
+ */
 async function attempt(request: Request): Promise<Response> {
   try {
     return await send(request);

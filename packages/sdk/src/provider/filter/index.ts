@@ -29,8 +29,8 @@ export interface Filter {
 }
 
 /**
- * The maximum number of SQL operations in one condition. The engine allocates a buffer for each operation, and its memory
- * limit does not include these buffers.
+ * The maximum number of SQL operations in one condition. The engine allocates a buffer for each operation, and its
+ * memory limit does not include these buffers.
  */
 const MAX_SQL_COST = 2000;
 

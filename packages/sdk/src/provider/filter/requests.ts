@@ -17,7 +17,9 @@ export interface FilterText {
   values?: KnownValues | undefined;
 }
 
-/** A request without rows checks and splits the filter. A request with rows evaluates a part of the filter for each row. */
+/**
+ * A request without rows checks and splits the filter. A request with rows evaluates a part of the filter for each row.
+ */
 export interface Request extends FilterText {
   rows?: AttributeValue[][];
   part?: Part;

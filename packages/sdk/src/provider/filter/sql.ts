@@ -1,6 +1,6 @@
 /**
- * Translates a checked filter to SQL that never makes the engine fail. Where CEL gives an error, the SQL gives NULL: AND
- * and OR treat NULL in the same way as CEL's && and || treat errors. An event matches only if the filter is true.
+ * Translates a checked filter to SQL that never makes the engine fail. Where CEL gives an error, the SQL gives NULL:
+ * AND and OR treat NULL in the same way as CEL's && and || treat errors. An event matches only if the filter is true.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';

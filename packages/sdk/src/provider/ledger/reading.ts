@@ -1,6 +1,6 @@
 /**
- * Reads the spending and responses in a ledger, and checks the ledger for consistency. An agent may be using the ledger at
- * the same time.
+ * Reads the spending and responses in a ledger, and checks the ledger for consistency. An agent may be using the ledger
+ * at the same time.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { fromUnits, type PrivacyAmount } from '@measurement-exchange/mpc/charges';

@@ -31,7 +31,7 @@ const result = (seed: number): RequisitionResponse => ({
 });
 
 describe('a ledger of schema 1', () => {
-  /** A ledger as version 1 wrote it: two results and a refusal. One result selects two event groups. */
+  /** A ledger as version 1 wrote it: two results and a refusal. One of the results was charged to two event groups. */
   const VERSION_1 = `
     CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE answers (
@@ -173,7 +173,10 @@ describe('a ledger of schema 2', () => {
 });
 
 describe('a ledger of schema 6', () => {
-  /** A ledger as version 6 wrote it: two charged results and a question. One result was charged before schema 2. */
+  /**
+   * A ledger as version 6 wrote it, with two charged requisitions. The first one has a result and a row in `questions`.
+   * The second one was charged in schema 1, so its charge has no reference.
+   */
   const VERSION_6 = `
     CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE responses (

@@ -69,8 +69,8 @@ function describeFault(error: unknown, path: string): unknown {
 }
 
 /**
- * Opens a ledger so that the operator can write to it, even while an agent is using it. Creates the ledger if it does not
- * exist.
+ * Opens a ledger so that the operator can write to it, even while an agent is using it. Creates the ledger if it does
+ * not exist.
  */
 export function openLedgerBeside(path: string): DatabaseSync {
   // Creating a ledger or updating its schema needs the lock. Writing to an up-to-date ledger does not.

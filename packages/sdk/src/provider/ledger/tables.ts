@@ -48,7 +48,9 @@ CREATE TABLE totals (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** A response is a result (`ciphertext`), the signed part of an upload (`fulfillment`), or a refusal (`justification`). */
+/**
+ * A response is a result (`ciphertext`), the signed part of an upload (`fulfillment`), or a refusal (`justification`).
+ */
 const RESPONSES = `
 CREATE TABLE responses (
   requisition   TEXT PRIMARY KEY,
@@ -67,7 +69,9 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Counts the rejections of each upload that the duchy has not accepted yet. A row is deleted with the upload's file. */
+/**
+ * Counts the rejections of each upload that the duchy has not accepted yet. A row is deleted with the upload's file.
+ */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,
@@ -132,7 +136,7 @@ DROP TABLE charges_1;
 DROP TABLE totals_1;
 `;
 
-/** The migration from schemas 2 to 6, which had no slices. Every earlier charge is for everybody. */
+/** The migration from any of the schemas 2 through 6, which had no slices. Every earlier charge is for everybody. */
 export const FROM_6 = `
 ALTER TABLE charges RENAME TO charges_6;
 ALTER TABLE totals RENAME TO totals_6;

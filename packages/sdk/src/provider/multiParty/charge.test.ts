@@ -28,8 +28,8 @@ describe('the ledger is charged for share shuffle', () => {
     expect(ofReach.rho / rho(REACH)).toBeCloseTo(1, 6);
     expect(ofReach.delta).toBeGreaterThan(0);
     expect(ofReach.delta).toBeLessThanOrEqual(REACH.delta / 2);
-    // The charge is the cost of one frequency, plus the cost of the reach or of a second frequency, whichever is
-    // higher.
+    // The charge is the rho of one frequency count, plus the rho of the reach count or of a second frequency count,
+    // whichever is higher.
     const [r, f] = [rho(REACH), rho(FREQUENCY)];
     expect(charged(frequency(REACH, FREQUENCY), 'DISCRETE_GAUSSIAN').rho / (r + f)).toBeCloseTo(1, 6);
     expect(charged(frequency(FREQUENCY, REACH), 'DISCRETE_GAUSSIAN').rho / (2 * r)).toBeCloseTo(1, 6);

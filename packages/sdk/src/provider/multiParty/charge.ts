@@ -12,7 +12,8 @@ export interface Chargeable {
 }
 
 /**
- * Returns the cost for each event group reference and day. Throws a refusal if no noise can meet the privacy parameters.
+ * Returns the cost for each event group reference and day. Throws a refusal if no noise can meet the privacy
+ * parameters.
  */
 export function computationCharge({ spec, shareShuffle, liquidLegions }: Chargeable): Units {
   const protocol = liquidLegions?.protocol ?? 'honestMajorityShareShuffle';

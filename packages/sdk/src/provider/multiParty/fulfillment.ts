@@ -1,4 +1,6 @@
-/** Signs an upload. The signature covers the requisition, the computation and its duchies, and the digest of the data. */
+/**
+ * Signs an upload. The signature covers the requisition, the computation and its duchies, and the digest of the data.
+ */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { duchyMessages, FULFILLMENT_PURPOSE, FulfillmentPart, toJson } from '@measurement-exchange/contract';
 import type { Sealing } from '../fulfill.ts';

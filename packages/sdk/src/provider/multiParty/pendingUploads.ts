@@ -44,7 +44,9 @@ export class PendingUploads {
     return this.files.path(requisition);
   }
 
-  /** Throws RefusalError if a stored upload can no longer be sent: its file is gone, or its duchy rejected it too often. */
+  /**
+   * Throws RefusalError if a stored upload can no longer be sent: its file is gone, or its duchy rejected it too often.
+   */
   async requireUploadable(requisition: string): Promise<void> {
     const { count = 0, why = '' } = this.context.rejections.get(requisition) ?? {};
     if (isGivenUp(count)) {

@@ -7,17 +7,17 @@ export const MAX_REJECTIONS = 8;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
 /**
- * Returns how long to wait before resending a rejected upload: a minute at first, then twice as long each time, up to an
- * hour. A duchy accepts the same bytes only after an operator fixes something. The operators have about two hours before
- * the requisition is refused.
+ * Returns how long to wait before resending a rejected upload: a minute at first, then twice as long each time, up to
+ * an hour. A duchy accepts the same bytes only after an operator fixes something. The operators have about two hours
+ * before the requisition is refused.
  */
 function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
 /**
- * Returns the record `earlier` with one more rejection. The count increases only if the wait after the last counted
- * rejection is over.
+ * Returns the record of the rejections of an upload after another rejection. The count increases only if the wait after
+ * the last counted rejection is over.
  */
 export function counted(
   earlier: Rejection | undefined,

@@ -1,5 +1,6 @@
 /**
- * Sends a share or sketch to a duchy as multipart/form-data. The upload's signature is the provider's only authentication.
+ * Sends a share or sketch to a duchy as multipart/form-data. The upload's signature is the provider's only
+ * authentication.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -18,7 +19,7 @@ interface UploadOptions {
   file: string;
   /** The base timeout of an upload. Each 256 KB of data adds a second to this time. */
   timeoutMs: number;
-  /** Whether the upload may also be sent to private addresses. */
+  /** Whether the duchy is allowed to have a private address. */
   allowPrivate: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((percent: number) => void) | undefined;
@@ -26,7 +27,9 @@ interface UploadOptions {
 
 const BYTES_PER_MS = 256;
 const PIECE_BYTES = 1 << 18;
-/** The maximum length of a duchy's response, which contains at most one error. The rest of a longer response is ignored. */
+/**
+ * The maximum length of a duchy's response, which contains at most one error. The rest of a longer response is ignored.
+ */
 const MAX_RESPONSE_BYTES = 65_536;
 
 /**
@@ -46,8 +49,8 @@ export function uploadUrl(endpoint: string, requisition: string, { allowHttp = f
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
   /**
-   * `transient`: a retry may succeed soon. `rejected`: the duchy does not accept this upload. `unexpected`: the response
-   * does not have a duchy's format.
+   * `transient`: a retry may succeed soon. `rejected`: the duchy does not accept this upload. `unexpected`: the
+   * response does not have a duchy's format.
    */
   readonly kind: 'transient' | 'rejected' | 'unexpected';
   /** The reason in the duchy's error, which has the same format as an error from the exchange. */

@@ -137,7 +137,9 @@ export async function signedKey<T>(
   );
 }
 
-/** Requires a noise mechanism that the provider accepts. Every mechanism except `NONE` also requires a delta above 0. */
+/**
+ * Requires a noise mechanism that the provider accepts. Every mechanism except `NONE` also requires a delta above 0.
+ */
 export function requireNoise(
   noiseMechanism: MpcNoiseMechanism,
   accepted: readonly MpcNoiseMechanism[],

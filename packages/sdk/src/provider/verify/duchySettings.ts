@@ -11,18 +11,26 @@ export interface ComputationSettings {
   duchies: Readonly<Record<string, DuchySettings>>;
   noiseMechanisms?: readonly MpcNoiseMechanism[];
   /**
-   * A folder for uploads that no duchy has stored yet. For share shuffle, it also stores the VID order of each population.
+   * A folder for uploads that no duchy has stored yet. For share shuffle, it also stores the VID order of each
+   * population.
    */
   folder: string;
-  /** Whether duchies may be reached without TLS and at private addresses. Use this only in development. */
+  /**
+   * Whether the provider is allowed to reach duchies without TLS and at private addresses. Use this only in
+   * development.
+   */
   allowHttp?: boolean;
   /** The base timeout of an upload. Each 256 KB of data adds a second to this time. Default: 60. */
   uploadTimeoutSeconds?: number;
 }
 
-/** The HonestMajorityShareShuffle computations that a provider accepts. By default, any noise except `NONE` is accepted. */
+/**
+ * The HonestMajorityShareShuffle computations that a provider accepts. By default, any noise except `NONE` is accepted.
+ */
 export interface ShareShuffleSettings extends ComputationSettings {
-  /** SHA-256 fingerprints of the populations that the provider's VIDs belong to. Use `unchecked` only in development. */
+  /**
+   * SHA-256 fingerprints of the populations that the provider's VIDs belong to. Use `unchecked` only in development.
+   */
   populations: readonly Uint8Array[] | 'unchecked';
 }
 
@@ -41,7 +49,8 @@ export interface DuchySettings {
   /** The duchy's root certificates, in PEM. */
   rootPem: string;
   /**
-   * The endpoint for uploads, which may be at a private address. Default: the endpoint from the exchange, if it is public.
+   * The endpoint for uploads. A private address is allowed. Default: the endpoint from the exchange, which must have a
+   * public address unless `allowHttp` is true.
    */
   endpoint?: string;
 }

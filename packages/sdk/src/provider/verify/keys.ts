@@ -1,6 +1,6 @@
 /**
- * Checks a requisition's keys and nonce, which show that the requisition is for this provider, and that both specifications
- * belong to the same measurement.
+ * Checks a requisition's keys and nonce, which show that the requisition is for this provider, and that both
+ * specifications belong to the same measurement.
  */
 import {
   ConsentError,
@@ -64,7 +64,9 @@ export async function sameResultKey(
   }
 }
 
-/** Requires that the nonce hashes to the requisition's nonceHash, and that this hash is in the signed MeasurementSpec. */
+/**
+ * Requires that the nonce hashes to the requisition's nonceHash, and that this hash is in the signed MeasurementSpec.
+ */
 export async function requireNonce(
   nonce: bigint,
   hash: Uint8Array,

@@ -75,8 +75,8 @@ function privacySizes([field, { epsilon, delta }]: [string, PrivacyParams]): Siz
 }
 
 /**
- * Refuses an epsilon below the provider's minimum, because such a requisition costs almost no budget but takes as much work
- * as any other.
+ * Refuses an epsilon below the provider's minimum, because such a requisition costs almost no budget but takes as much
+ * work as any other.
  */
 export function requireEpsilon(spec: PlainSpec, minimum: number): void {
   for (const [field, { epsilon }] of paramsByField(spec)) {

@@ -20,7 +20,9 @@ export interface PlainRequisitionSpec {
   population?: { interval?: PlainInterval; filter?: string };
 }
 
-/** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if decoding fails. */
+/**
+ * Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if decoding fails.
+ */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
   // Earlier versions used these fields instead of `requisitionType.events` and `measurementPublicKey`.

@@ -13,8 +13,8 @@ export interface ReferenceAccess {
   /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
   /**
-   * Declares that the provider's data contains this reference's events. If not set, requisitions for the reference are held
-   * until the operator confirms the reference (`confirmReferences`, `mex provider check`).
+   * Declares that the provider's data contains this reference's events. If not set, requisitions for the reference are
+   * held until the operator confirms the reference (`confirmReferences`, `mex provider check`).
    */
   served?: boolean;
   /** Resource names of event groups that use this reference although their `eventGroupReferenceId` is different. */
@@ -22,7 +22,8 @@ export interface ReferenceAccess {
 }
 
 /**
- * The settings for each reference. A reference is the value that selects an event group's events in the provider's data.
+ * The settings for each reference. A reference is the value that selects an event group's events in the provider's
+ * data.
  */
 export type References = Readonly<Record<string, ReferenceAccess>>;
 
@@ -125,7 +126,10 @@ function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInt
   throw refusal('EVENTS_NOT_RECORDED', place, `has events since ${since} only`);
 }
 
-/** Returns the event group's reference. Throws a refusal if this consumer may not ask about the reference. */
+/**
+ * Returns the event group's reference. Throws a refusal if the settings do not allow this consumer to ask about the
+ * reference.
+ */
 function referenceOf(
   place: Place,
   { eventGroupReferenceId }: EventGroup,

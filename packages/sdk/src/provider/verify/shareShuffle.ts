@@ -127,8 +127,8 @@ async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms
 }
 
 /**
- * Reads the population's VID ranges. Throws a refusal if their fingerprint differs from the one in the protocol's config,
- * or if the provider's settings do not list that fingerprint.
+ * Reads the population's VID ranges. Throws a refusal if their fingerprint differs from the one in the protocol's
+ * config, or if the provider's settings do not list that fingerprint.
  */
 async function knownPopulation(
   { population: name, populationFingerprint }: ShareShuffleConfig,

@@ -14,7 +14,9 @@ export function daysText({ dataAvailabilityInterval: interval }: EventGroup): st
   return endTime === undefined ? `since ${day(startTime)}` : dateRange(startTime, endTime);
 }
 
-/** Returns the brand and the campaign. They are not encrypted, so everyone who can see the event group can read them. */
+/**
+ * Returns the brand and the campaign. They are not encrypted, so everyone who can see the event group can read them.
+ */
 export function campaignOf({ eventGroupMetadata }: EventGroup): string {
   const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
   return [brandName, campaignName].flatMap((name) => (name ? [isolated(name)] : [])).join(' · ');

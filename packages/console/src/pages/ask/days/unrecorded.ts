@@ -12,7 +12,7 @@ export interface Unrecorded {
   rest?: DayRange;
 }
 
-/** The default number of days that a publisher waits for late events. A publisher may set another number. */
+/** The default number of days that a publisher waits for late events. Each publisher can set another number. */
 const GRACE_DAYS = 7;
 
 export function unrecordedOf(publishers: readonly Asked[], days: DayRange, now: Date): Unrecorded[] {

@@ -42,8 +42,8 @@ export function ProblemNote({
 }
 
 /**
- * Returns the text around the column. Returns no text for a short filter, because the filter itself is shown directly above
- * the caret.
+ * Returns the text around the column. Returns no text for a short filter, because the filter itself is shown directly
+ * above the caret.
  */
 export function excerpt(text: string, line: number, column: number): { line: string; caret: number } {
   if (text.length <= SHORT && !text.includes('\n')) return { line: '', caret: column - 1 };

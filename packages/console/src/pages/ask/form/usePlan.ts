@@ -8,7 +8,7 @@ import { useSession } from '../../../session/session.ts';
 import { countsPeople } from './form.ts';
 
 export interface Planned {
-  /** The newest plan. If `isCurrent` is false, it belongs to an earlier state of the form. */
+  /** The newest plan. If `isCurrent` is false, the plan belongs to an earlier state of the form. */
   plan: Plan | undefined;
   error: Error | null;
   /** True if the plan or the error belongs to the current state of the form. */

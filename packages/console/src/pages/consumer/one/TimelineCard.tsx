@@ -1,4 +1,4 @@
-/** Shows the timeline of a measurement. The view `Problems` has its own address. */
+/** Shows the timeline of a measurement. The tab `Problems` shows only the problems, and has its own address. */
 import type { Requisition, Timeline } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { moment as timeOf } from '../../../format.ts';

@@ -2,7 +2,9 @@ import { moment } from '../../../format.ts';
 import { ROLE_WORDS, roleOf } from '../../../session/roles.ts';
 import type { CheckedFile } from './checkFile.ts';
 
-/** Shows the contents of a party file, without the fingerprint. The operator must get the fingerprint from the party. */
+/**
+ * Shows the contents of a party file, without the fingerprint. The operator must get the fingerprint from the party.
+ */
 export function FileFacts({ checked, change }: { checked: CheckedFile; change: () => void }) {
   const { file, certificate } = checked;
   return (

@@ -1,4 +1,7 @@
-/** Trusted roots: the authorities whose certificates the exchange accepts, for one party or for all parties. */
+/**
+ * Trusted roots: the authorities whose certificates the exchange accepts. A root is trusted for one party, or for every
+ * party that has no root of its own.
+ */
 import type { TrustedRoot } from '@measurement-exchange/contract';
 import { describeCertificate } from '@measurement-exchange/sdk/onboarding';
 import { useState } from 'react';

@@ -2,8 +2,8 @@
 import type { TrustedRoot } from '@measurement-exchange/contract';
 
 /**
- * Says what happens to certificates after the root is removed. If no root applies to a party, the exchange does not check
- * the party's certificates.
+ * Says what happens to certificates after the root is removed. If no root applies to a party, the exchange does not
+ * check the party's certificates.
  */
 export function effectOfRemoval(root: TrustedRoot, roots: readonly TrustedRoot[]): string {
   const others = roots.filter(({ name }) => name !== root.name);

@@ -20,7 +20,7 @@ export interface Planning {
   /** Undefined while there is nothing to plan. */
   definition: ReportDefinition | undefined;
   planned: PlannedReport;
-  /** The reason that the report cannot run yet. Undefined if it can run. */
+  /** The reason that the report cannot run yet. Undefined if the report can run. */
   block: string | undefined;
 }
 

@@ -44,7 +44,7 @@ export const DEFAULTS: ReportForm = {
 export const USUAL_RHO = 1;
 const DELTA = 1e-9;
 
-/** The names of sets that the form adds. No segment may have one of these names. */
+/** ALL and IN_ALL are the names of the sets that the form adds. No segment may have one of these names. */
 export const ALL = 'all';
 export const IN_ALL = 'inAll';
 const GROUPS = 'people';

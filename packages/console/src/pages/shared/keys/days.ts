@@ -7,8 +7,8 @@ export function daysLeft(time: string, now = Date.now()): number {
 }
 
 /**
- * Returns the SHA-256 fingerprint in hexadecimal. Undefined on a page without TLS, because browsers disable `crypto.subtle`
- * there.
+ * Returns the SHA-256 fingerprint in hexadecimal. Returns undefined on an insecure origin, because browsers disable
+ * `crypto.subtle` there.
  */
 export async function fingerprintOf(der: Uint8Array): Promise<string | undefined> {
   if (globalThis.crypto.subtle === undefined) return undefined;

@@ -22,11 +22,13 @@ export interface Columns {
 
 export interface Attribute {
   type: AttributeType;
-  /** SQL expression for the value, which is NULL if the attribute is absent. A timestamp is in microseconds since 1970. */
+  /**
+   * SQL expression for the value, which is NULL if the attribute is absent. A timestamp is in microseconds since 1970.
+   */
   sql: string;
 }
 
-/** For columns that are not nullable: the value that represents an absent attribute, by the column's name. */
+/** Maps the name of a column that is not nullable to the value that represents an absent attribute in this column. */
 export type AbsentValues = Readonly<Record<string, string | number | boolean>>;
 
 export function columnsOf(names: RoleNames, columns: readonly Column[], absent: AbsentValues): Columns {

@@ -1,4 +1,7 @@
-/** Computes figures about a table's rows. The figures have no noise, so only the provider's operator may see them. */
+/**
+ * Computes figures about a table's rows. The figures have no noise, so only the provider's operator is allowed to see
+ * them.
+ */
 import type { ReferenceInventory, SourceOverview, VidCounts, VidRanges, Watch } from '../source.ts';
 import { Parameters, quoteName } from './parameters.ts';
 import type { Server } from './server.ts';

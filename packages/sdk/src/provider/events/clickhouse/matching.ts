@@ -5,7 +5,8 @@ import type { Attribute, Columns } from './columns.ts';
 import { bitsOf, doubleOf, escaped, NAN_BITS, type Parameters } from './parameters.ts';
 
 /**
- * Returns SQL for an attribute's key, which is the value as text or an integer. Equal values have equal keys, even NaN.
+ * Returns SQL for an attribute's key, which is the value as text or an integer. Equal values have equal keys, and all
+ * NaNs have the same key.
  */
 export function keySql({ type, sql }: Attribute): string {
   if (type === 'string') return `toValidUTF8(${sql})`;
@@ -56,7 +57,7 @@ export class MatchingRows {
     for await (const batch of rows) {
       for (const row of batch) {
         const tuple = `(${row.map((value, i) => keyText(types[i]!, value)).join(',')})`;
-        // Count three bytes for each character, because a character takes at most three bytes.
+        // Count three bytes for each UTF-16 code unit, because a code unit takes at most three bytes in UTF-8.
         length += 3 * tuple.length;
         tuples.push(tuple);
         if (length < MAX_PARAMETER) continue;

@@ -1,6 +1,6 @@
 /**
- * Checks three things: the server computes as the agent expects, the server applies the agent's settings, and the account
- * has read-only access.
+ * Checks three things: the server computes as the agent expects, the server applies the agent's settings, and the
+ * account has read-only access.
  */
 import { sampleBucket } from '../buckets.ts';
 import { EventsUnavailable } from '../errors.ts';
@@ -58,7 +58,7 @@ async function requireRules(server: Server, watch: Watch): Promise<void> {
   );
 }
 
-/** Throws if a setting has no effect, because a server may ignore a setting that the account may not change. */
+/** Throws if a setting has no effect. A server can ignore a setting that the account is not allowed to change. */
 async function requireSettings(server: Server, settings: Settings, watch: Watch): Promise<void> {
   const parameters = new Parameters();
   const names = Object.keys(settings).map((name) => parameters.text(name));

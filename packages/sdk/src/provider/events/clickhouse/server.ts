@@ -25,7 +25,7 @@ export interface Rows {
 }
 
 const KILL_MS = 2000;
-/** How long the server may stay silent beyond the time limit of a statement. */
+/** How long the server is allowed to stay silent beyond the time limit of a statement. */
 const GRACE_MS = 30_000;
 const MAX_CONNECTIONS = 64;
 

@@ -83,8 +83,8 @@ export interface FigureOptions {
 }
 
 /**
- * Writes a statement with one row for each frequency: the frequency, the number of people, and the number of their events.
- * Frequency 0 stands for events without a VID.
+ * Writes a statement with one row for each frequency: the frequency, the number of people, and the number of their
+ * events. Frequency 0 stands for events without a VID.
  */
 export function histogramSql(
   query: SourceQuery,

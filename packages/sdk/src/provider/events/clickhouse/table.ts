@@ -1,5 +1,5 @@
 /**
- * Reads the columns of the event table. Refuses a table whose rows may change later, with one exception: a table in
+ * Reads the columns of the event table. Refuses a table whose rows can change later, with one exception: a table in
  * which later rows replace or cancel earlier ones is accepted if the agent reads it with FINAL.
  */
 import { Parameters, quoteName } from './parameters.ts';
@@ -52,7 +52,7 @@ const REPLACED = /^(?:Replicated|Shared)?(?:Replacing|Collapsing|VersionedCollap
 
 /**
  * Throws if the agent could read rows that were replaced or canceled. `final` says whether the agent reads with FINAL.
- * If a Distributed table reads a table on other servers, the function checks only that `final` is set.
+ * If a Distributed table reads a table on other servers, the function checks only that `final` is not undefined.
  */
 export async function requireFinalRows(
   server: Server,
@@ -88,7 +88,9 @@ async function engineOf(server: Server, name: TableName): Promise<string> {
   return (row?.[0] as string | undefined) ?? 'unknown';
 }
 
-/** Returns the engine of the local table that a Distributed table reads, or undefined if that table is on other servers. */
+/**
+ * Returns the engine of the local table that a Distributed table reads, or undefined if that table is on other servers.
+ */
 async function shardEngine(server: Server, name: TableName): Promise<string | undefined> {
   const parameters = new Parameters();
   const sql = `SELECT engine_full FROM system.tables WHERE ${isTable(name, parameters, 'name')}`;

@@ -1,4 +1,6 @@
-/** Maps the columns of the event files to their roles, checks their types, and writes an SQL expression for each column. */
+/**
+ * Maps the columns of the event files to their roles, checks their types, and writes an SQL expression for each column.
+ */
 import {
   BIGINT,
   BOOLEAN,
@@ -88,9 +90,9 @@ export function resolveColumns(names: RoleNames, columns: Column[]): Columns {
 }
 
 /**
- * Returns the types for reading CSV columns. Types in `fixed` always apply. For example, event group references are text,
- * because 007 is not 7. Types in `unlessGuessed` apply if the engine cannot guess the type, for example because of a single
- * bad value.
+ * Returns the types for reading CSV columns. Types in `fixed` always apply. For example, event group references are
+ * text, because 007 is not 7. Types in `unlessGuessed` apply if the engine cannot guess the type, for example because
+ * of a single bad value.
  */
 export function csvTypes(names: RoleNames) {
   const fixed = new Map<string, DuckDBType>([[names.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
@@ -134,7 +136,8 @@ const isInteger = (column: Column) => isA(column, 'int', 'uint');
 const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
 
 /**
- * Casts the VID to a signed 64-bit integer. If a VID is too large, the scan fails, so that no two people get the same VID.
+ * Casts the VID to a signed 64-bit integer. If a VID is too large, the scan fails, so that no two people get the same
+ * VID.
  */
 function vidSql(column: Column): string {
   if (!isInteger(column)) throw mismatch('vid', column, 'an integer column of at most 64 bits');
@@ -184,9 +187,9 @@ function daySql(column: Column, unit: ColumnNames['timestampUnit']): string {
 }
 
 /**
- * Writes the SQL expression for a duration in whole milliseconds. Integers make a person's sum independent of the order of
- * addition. A missing, negative, or NaN duration counts as 0. A duration above 2^53 ms counts as 2^53 ms, which
- * is above any limit per person.
+ * Writes the SQL expression for a duration in whole milliseconds. Integers make a person's sum independent of the order
+ * of addition. A missing, negative, or NaN duration counts as 0. A duration above 2^53 ms counts as 2^53 ms, which is
+ * above any limit per person.
  */
 function durationSql(column: Column): string {
   const name = quoteName(column.name);

@@ -10,8 +10,8 @@ export const duckdb: Dialect = {
   canBind: () => true,
   compare: (type, a, operator, b) =>
     type === 'double' ? compareDoubles(a, operator, b) : `${a} ${operator} ${b}`,
-  // Use TRY, because an overflow would make the engine fail. TRY returns NULL instead, and NULL stands for an error in
-  // CEL.
+  // An arithmetic overflow would fail the whole query. TRY returns NULL instead. In this SQL, NULL represents a CEL
+  // evaluation error.
   arithmetic: {
     binary: (operator, a, b) => `TRY(${a} ${operator === '/' ? '//' : operator} ${b})`,
     negate: (a) => `TRY(-${a})`,

@@ -139,13 +139,15 @@ export async function rowsOf(connection: DuckDBConnection, sql: string, paramete
   return reader.getRows();
 }
 
-/** Streams a statement's rows in batches of a few thousand. */
+/** Streams a statement's rows in batches, which are DuckDB's data chunks of at most 2,048 rows. */
 export async function* chunksOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
   const result = await connection.stream(sql, parameters.values, parameters.types);
   yield* result.yieldRows();
 }
 
-/** The number of rows in a batch. It is large enough to make the cost of passing a batch to another thread negligible. */
+/**
+ * The number of rows in a batch. It is large enough to make the cost of passing a batch to another thread negligible.
+ */
 const PEOPLE_AT_ONCE = 1 << 16;
 
 /** Streams the rows of a statement with two columns: the VID, and the frequency as a UTINYINT. Neither may be NULL. */

@@ -23,7 +23,10 @@ function notWhole(file: string): string {
   return `${file} is not a whole Parquet file: write it again, or take it out of the files.`;
 }
 
-/** Patterns for the engine's messages about files. `sentence` writes a new message with the pattern's first group. */
+/**
+ * Patterns for the engine's messages about files. `sentence` takes the text that the pattern's first capture group
+ * matched, and returns the new message.
+ */
 const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
   [/No files found that match the pattern "(.+?)"/, notThere],
   // If a file is missing, the engine tries to read it as a folder, which its settings do not allow.
@@ -45,7 +48,10 @@ const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
   ],
 ];
 
-/** Patterns for the engine's reasons for rejecting a CSV line. `sentence` writes a new reason with the groups. */
+/**
+ * Patterns for the engine's reasons for rejecting a CSV line. `sentence` takes the texts that the pattern's capture
+ * groups matched, and returns a new reason.
+ */
 const ABOUT_LINES: [pattern: RegExp, sentence: (...groups: string[]) => string][] = [
   [
     /Error when converting column "(.*?)"\. Could not convert string "(.*?)" to '?(\w+)/s,

@@ -1,5 +1,6 @@
 /**
- * Computes figures over the sampled people. Reads the event files once, plus once for each filter that CEL evaluates.
+ * Computes counts and sums over the sampled people. Each query reads the event files once, plus once for each filter
+ * that SQL cannot fully express. CEL evaluates the rest of such a filter.
  */
 import {
   BIGINT,
@@ -47,8 +48,8 @@ export class FileReader implements EventReader {
   }
 
   /**
-   * Streams the combinations over a second connection, because filling a temporary table on the first connection would
-   * end the stream.
+   * Streams the distinct combinations of attribute values. Uses a second connection, because filling a temporary table
+   * on the first connection would end the stream.
    */
   combinations(
     query: SourceQuery,
@@ -100,8 +101,9 @@ export class FileReader implements EventReader {
   }
 
   /**
-   * Writes a table expression that groups the selected events by person and keeps the sampled people. The column `events`
-   * has each person's event count. For a duration, `total` has each person's sum. Events without a VID form one group.
+   * Writes a table expression that groups the selected events by person and keeps the sampled people. The column
+   * `events` has each person's event count. If `what` is a duration, the column `total` has each person's total
+   * duration in milliseconds. Events without a VID form one group.
    */
   private async peopleSql(query: SourceQuery, parameters: Parameters, what: Summed = 'events') {
     const { table, columns } = this.opened;

@@ -89,8 +89,8 @@ describe('files at a store', () => {
 it('does not quote the secret if the engine rejects it', async () => {
   const instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
   const connection = await instance.connect();
-  // Run only the statement that contains the secret. The engine rejects it, because the extension is not loaded in this
-  // test.
+  // `run` executes only the statement that contains the secret. DuckDB rejects that statement, because this test does
+  // not load the extension httpfs.
   const engine = {
     runAndReadAll: (sql: string) => connection.runAndReadAll(sql),
     run: async (sql: string) => (sql.startsWith('CREATE SECRET') ? connection.run(sql) : undefined),

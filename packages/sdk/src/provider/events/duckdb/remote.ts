@@ -1,6 +1,6 @@
 /**
- * Files at an S3-compatible store. The engine reads them with its extension httpfs, which is never downloaded: the operator
- * provides the file and its checksum. The engine can access only addresses with the configured prefixes.
+ * Files at an S3-compatible store. The engine reads them with its extension httpfs, which is never downloaded: the
+ * operator provides the file and its checksum. The engine can access only addresses with the configured prefixes.
  */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -17,12 +17,17 @@ export interface RemoteFiles {
   /** The address of the store, such as `https://minio.internal:9000`. Default: AWS. */
   endpoint?: string;
   region?: string;
-  /** Whether the bucket is part of the host name or of the path. Default: `path` with an endpoint, and otherwise `vhost`. */
+  /**
+   * Whether the bucket is part of the host name (`vhost`) or of the path (`path`). Default: `path` if `endpoint` is
+   * set, otherwise `vhost`.
+   */
   urlStyle?: 'vhost' | 'path';
   keyId?: string;
   /** Returns the secret key. Called when the events are opened. */
   secret?: () => Promise<string>;
-  /** A file with the certificate of the authority that signed the store's certificate. Default: well-known authorities. */
+  /**
+   * A file with the certificate of the authority that signed the store's certificate. Default: well-known authorities.
+   */
   caFile?: string;
 }
 
@@ -120,7 +125,9 @@ async function checkedCopy(
   return copy;
 }
 
-/** Returns SQL statements that create a secret for each prefix, so that the engine sends the key to no other address. */
+/**
+ * Returns SQL statements that create a secret for each prefix, so that the engine sends the key to no other address.
+ */
 export function secretStatements(remote: RemoteFiles, secret: string): string[] {
   const { prefixes, endpoint, region, urlStyle = endpoint ? 'path' : 'vhost', keyId } = remote;
   const { host, isEncrypted } =
@@ -139,7 +146,7 @@ export function secretStatements(remote: RemoteFiles, secret: string): string[] 
   );
 }
 
-/** Reads the address of a store. Only a store on this machine may be reached without TLS. */
+/** Parses the address of a store. The address must use HTTPS, unless the store is on this machine. */
 function endpointOf(endpoint: string): { host: string; isEncrypted: boolean } {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   const isEncrypted = url?.protocol === 'https:';

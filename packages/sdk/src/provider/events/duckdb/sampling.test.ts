@@ -14,7 +14,8 @@ import { expect, it } from 'vitest';
 import { inRange, withBucket } from './sampling.ts';
 
 /**
- * VIDs with buckets in the lower half. A sample that begins at 0.75 wraps around, and can end at any of these buckets.
+ * VIDs whose buckets are in the lower half of all buckets. A sample that begins at 0.75 wraps around, so it can end at
+ * any of these buckets.
  */
 const VIDS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n].filter((vid) => sampleBucket(vid) < BUCKET_MASK / 2);
 /** The distance between two adjacent 32-bit floats above 1. */

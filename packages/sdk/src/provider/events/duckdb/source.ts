@@ -18,7 +18,8 @@ export interface FilesSource {
    */
   files: string | string[];
   /**
-   * The file format. Default: CSV if the first file has a CSV extension (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet.
+   * The file format. Default: CSV if the first file has a CSV extension (`.csv`, `.tsv`, `.csv.gz` …), otherwise
+   * Parquet.
    */
   format?: 'parquet' | 'csv';
   /** The S3-compatible store for files with a remote address. Default: all files are on this machine. */

@@ -10,8 +10,8 @@ import { Parameters } from './sql.ts';
 
 /**
  * Checks the columns of each file. Reads every line of a CSV file, because any line may be invalid. Does not read the
- * rows of a Parquet file, because an incomplete Parquet file cannot be opened. Throws EventsUnavailable, which names
- * the file and, for a CSV file, the line.
+ * rows of a Parquet file, because merely opening an incomplete Parquet file fails. Throws EventsUnavailable with a
+ * message that names the file and, for a CSV file, the line.
  */
 export async function verifyFiles(opened: Opened, names: RoleNames, watch: Watch): Promise<void> {
   const { table, columns } = opened;

@@ -68,7 +68,7 @@ function referenceSql(column: TableColumn): Pick<Columns, 'reference' | 'referen
     };
   }
   if (attributeTypeOf(column) !== 'string') throw mismatch('eventGroup', column, 'text');
-  // Compare the plain column if possible, because PostgreSQL can then use its index.
+  // Compare the column without a cast if possible, because PostgreSQL can then use an index on the column.
   const isPlain = column.isDeterministic && ['text', 'varchar'].includes(column.base);
   return {
     reference,
@@ -111,7 +111,7 @@ function timestampSql(
   };
 }
 
-/** The start of 4700 BC. PostgreSQL has no times before 4714 BC. */
+/** The start of 4700 BC, which is safely after the earliest time that PostgreSQL can store (in 4714 BC). */
 const FIRST_TIME = Date.UTC(-4699, 0, 1);
 
 /** A duration of at least this many seconds counts as 2^53 milliseconds. */
@@ -131,7 +131,8 @@ function durationSql(column: TableColumn): string {
 function secondsSql(column: TableColumn): string {
   const name = columnSql(column);
   if (column.base === 'interval') return `extract(epoch FROM ${name})::float8`;
-  // Limit a numeric value first, because it may be too large or too small for a double.
+  // Limit a numeric value before the cast to float8, because the cast fails if the value is too large or too close to
+  // zero.
   if (column.base === 'numeric') {
     return `round(least(greatest(nullif(${name}, 'NaN'), 0), 1e15), 300)::float8`;
   }

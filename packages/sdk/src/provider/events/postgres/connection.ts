@@ -7,8 +7,8 @@ import { quoteName } from './parameters.ts';
 export interface PostgresSource {
   kind: 'postgres';
   /**
-   * The URL of the database, such as `postgres://warehouse.internal:5432/ads`, without a user name and a password. For a
-   * Unix socket, use `postgres:///ads?host=/run/postgresql`.
+   * The URL of the database, such as `postgres://warehouse.internal:5432/ads`, without a user name and a password. For
+   * a Unix socket, use `postgres:///ads?host=/run/postgresql`.
    */
   url: string;
   /** The table or view, such as `ads.impressions`. The default schema is `public`. */
@@ -51,7 +51,9 @@ export function connectOf({ url: text, user, password, ca }: PostgresSource): Co
   return async () => ({ ...fixed, password: password === undefined ? '' : await read(password) });
 }
 
-/** Requires TLS with a verified certificate unless the server is on this machine, to protect the password and the VIDs. */
+/**
+ * Requires TLS with a verified certificate unless the server is on this machine, to protect the password and the VIDs.
+ */
 function tlsOf(host: string, ca: string | undefined): ClientConfig['ssl'] {
   const isHere = host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\./.test(host);
   if (isHere && ca === undefined) return false;

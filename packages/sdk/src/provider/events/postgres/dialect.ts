@@ -1,7 +1,9 @@
 /** Writes filters in PostgreSQL's SQL, but leaves arithmetic to CEL, because an overflow makes a statement fail. */
 import type { Comparison, Dialect } from '../../filter/dialect.ts';
 
-/** PostgreSQL treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false. */
+/**
+ * PostgreSQL treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false.
+ */
 const compareDoubles = (a: string, operator: Comparison, b: string) =>
   `CASE WHEN ${a} = 'NaN' OR ${b} = 'NaN' THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
 

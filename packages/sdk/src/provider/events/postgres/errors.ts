@@ -20,7 +20,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '57P03': 'PostgreSQL is starting, stopping, or recovering: wait, or look at its log.',
 };
 
-/** Codes of errors that a query can cause, for example by taking too much memory or disk space, or by its complexity. */
+/**
+ * Codes of errors that a query can cause, for example by taking too much memory or disk space, or by its complexity.
+ */
 const BY_QUERY = /^(?:0A|42|54|XX000$|53200$|53400$)/;
 /** Codes of errors that a row can cause, because one of its values cannot be converted to the expected type. */
 const BY_ROW = /^22/;

@@ -152,7 +152,9 @@ async function linkTo(connect: Connect) {
   return { client, cut, end };
 }
 
-/** Cancels the statement of a server process. Uses a second connection, because the first one waits for the statement. */
+/**
+ * Cancels the statement of a server process. Uses a second connection, because the first one waits for the statement.
+ */
 async function cancel(connect: Connect, backend: string): Promise<void> {
   const canceled = async () => {
     const { client, end } = await linkTo(connect);

@@ -70,8 +70,8 @@ export function attributeSql(column: TableColumn, type: AttributeType): string {
 }
 
 /**
- * Writes the expression for a time without a zone, in UTC. It is NULL for a time such as `infinity`, which does not fit in
- * 64 bits as microseconds since 1970.
+ * Writes the expression for a time without a zone, in UTC. It is NULL for a time such as `infinity`, which does not fit
+ * in 64 bits as microseconds since 1970.
  */
 export function timeSql(column: TableColumn): string {
   const name = columnSql(column);

@@ -13,8 +13,8 @@ import { startThread } from '../thread.ts';
 /** A share stored in a file, and the data that the duchies need with it. */
 export interface StoredShare extends StoredFile {
   /**
-   * The secret seed that generates the other share, which is not stored. Each seed is used only once, because two
-   * shares with the same seed would reveal the difference between their data.
+   * The secret seed that generates the other share. The other share itself is not stored. Each seed is used only once,
+   * because two shares with the same seed would reveal the difference between their data.
    */
   seed: Uint8Array;
   registerCount: number;

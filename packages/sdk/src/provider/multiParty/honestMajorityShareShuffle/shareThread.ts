@@ -1,6 +1,6 @@
 /**
- * The thread that makes a share: reads the population's VID order, counts people in registers, and writes the share to a
- * file, encrypted for the fulfilling duchy. The thread responds to each message with one message.
+ * The thread that makes a share: reads the population's VID order, counts people in registers, and writes the share to
+ * a file, encrypted for the fulfilling duchy. The thread responds to each message with one message.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 // Import individual files instead of package indexes, because the thread loads its imports each time it starts.

@@ -7,8 +7,8 @@ import { signUpload } from '../fulfillment.ts';
 import type { StoredFile } from '../storedFile.ts';
 
 /**
- * Signs the sketch together with the terms of the computation: the duchies, the parameters, and the key that encrypts the
- * registers.
+ * Signs the sketch together with the terms of the computation: the duchies, the parameters, and the key that encrypts
+ * the registers.
  */
 export function signSketch(
   verified: VerifiedRequisition,

@@ -1,6 +1,7 @@
 /**
- * The thread that makes a sketch: adds people to registers, encrypts the registers, and writes them to a file. The thread
- * responds to each message with one message. During encryption, the thread sends progress reports before the response.
+ * The thread that makes a sketch: adds people to registers, encrypts the registers, and writes them to a file. The
+ * thread responds to each message with one message. During encryption, the thread sends progress reports before the
+ * response.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Curve, ElGamalPublicKey } from '@measurement-exchange/mpc/elGamal';
