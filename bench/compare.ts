@@ -1,7 +1,8 @@
 /**
- * Compares this checkout with another checkout that has its packages installed. Rounds alternate between the two. Each
- * checkout has a database of its own on the same server, so their migrations may differ.
- * node bench/compare.ts --with ../before [--operations get,create] [--rounds 7] [--connections 64]
+ * Compares the performance of this checkout with that of another checkout, whose packages must be installed. Each round
+ * measures both checkouts. Each checkout uses its own database on the same server, so the checkouts can have different
+ * migrations.
+ * Run: node bench/compare.ts --with ../before [--operations get,create] [--rounds 7] [--connections 64]
  */
 import { parseArgs } from 'node:util';
 import { processorMs, startExchange } from './lib/exchange.ts';

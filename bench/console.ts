@@ -104,7 +104,9 @@ async function callMs({ call }: BenchExchange, { name, token }: Caller): Promise
   return performance.now() - started;
 }
 
-/** Returns the time from the click on the list's entry in the sidebar until the first row is drawn. */
+/**
+ * Clicks the entry of the measurement list in the sidebar. Returns the time until the first row of the list is drawn.
+ */
 async function firstRowsMs(page: Page): Promise<number> {
   await page.getByRole('button', { name: /^Find/ }).waitFor();
   return page.evaluate(async (selector) => {
@@ -112,7 +114,7 @@ async function firstRowsMs(page: Page): Promise<number> {
     const link = document.querySelector('nav a[href="/measurements"]');
     const started = performance.now();
     (link as HTMLElement).click();
-    // The home page also has rows, so wait until they are gone.
+    // The home page also has a table of measurements, but only the rows of the list have the attribute `data-index`.
     while (location.pathname !== '/measurements' || document.querySelector(`${rows}[data-index]`) === null) {
       await new Promise((resolve) => requestAnimationFrame(resolve));
     }

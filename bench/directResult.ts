@@ -36,8 +36,8 @@ const EVALUATED_SQL = "gender = 'F' AND regexp_matches(country || '/' || device,
 const INTERVAL = { start: new Date('2024-01-03T00:00:00Z'), end: new Date('2024-01-29T00:00:00Z') };
 
 /**
- * Writes the file, unless it already exists. All values are computed from the row number, so the file is the same on
- * every machine.
+ * Writes the Parquet file of impressions, unless it already exists, and returns its path. All values are computed from
+ * the row number, so the file is the same on every machine.
  */
 async function impressions(): Promise<string> {
   const folder = join(tmpdir(), 'mex-bench');
@@ -192,7 +192,10 @@ function peakOfOneProcess(): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-/** Runs in a separate process, so that the peak memory is only that of the computation. */
+/**
+ * Prints the peak memory of this process in bytes. The process only computes histograms, so the peak memory includes
+ * nothing else.
+ */
 async function memory(): Promise<void> {
   const events = await openEvents({ files: await impressions() });
   for (const filter of [FILTER, undefined, EVALUATED]) await frequencies(events, filter, 0.5);

@@ -1,6 +1,6 @@
 /**
- * Measures whether the cost of a request grows with the tables: the same requests on 1,000, 100,000 and 1,000,000
- * requisitions.
+ * Measures whether the cost of a request grows with the tables. Sends the same requests to exchanges with 1,000,
+ * 100,000 and 1,000,000 requisitions, and to an exchange with only 60 requisitions for comparison.
  */
 import { randomUUID } from 'node:crypto';
 import { etagOf } from '@measurement-exchange/exchange/internal/domain/measurement';
@@ -179,14 +179,17 @@ async function deepPageToken(grown: Grown): Promise<string> {
     const response = await exchange.call(world.providers[0]!.token, 'GET', path);
     const { nextPageToken } = response as { nextPageToken?: string };
     if (nextPageToken === undefined) break;
-    // Stop before the last page, because it may not be full.
+    // Do not keep the token of a page that would hold fewer than PAGE requisitions.
     if (grown.requisitions < DEEP_PAGE * PAGE && page * PAGE > grown.requisitions) break;
     token = nextPageToken;
   }
   return token;
 }
 
-/** Returns the timings by `<case> <requisitions>`. All table sizes take turns within a round. */
+/**
+ * Returns the timings of all cases. The key of an entry is `<case> <requisitions>`. Each round measures every case at
+ * every table size.
+ */
 async function measureAll(bench: Bench, all: Grown[]): Promise<Map<string, Timing[]>> {
   const timings = new Map<string, Timing[]>();
   await bench.server.query('CHECKPOINT');

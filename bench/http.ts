@@ -17,12 +17,16 @@ import { createWorld } from './lib/world.ts';
 
 const CONNECTIONS = [1, 16, 64];
 /**
- * The speed of a virtual machine can double from one second to the next. Short turns give every target a similar share
- * of fast and slow seconds, so each round is split into this many slices. Rounds with one connection get more slices,
- * because their turns are the shortest and vary most.
+ * Returns how many short rounds are measured instead of each round that the caller asks for. The speed of a virtual
+ * machine can double from one second to the next. In short rounds, every target gets a similar share of fast and slow
+ * seconds. With one connection, a target sends the fewest requests per round and its figures vary most, so it needs
+ * more rounds.
  */
 const slicesOf = (connections: number) => (connections === 1 ? 8 : 3);
-/** The first quarter of a turn does not count, because the processor caches still hold another process's data. */
+/**
+ * The first quarter of the time of each target in a round does not count, because the processor caches still hold the
+ * data of another process.
+ */
 const LEAD = 0.25;
 const TARGETS = ['exchange', 'bare', 'driver', 'empty'] as const;
 type TargetName = (typeof TARGETS)[number];

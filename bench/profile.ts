@@ -85,7 +85,10 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Counts only samples of the last `milliseconds`, because earlier samples belong to the start and the setup. */
+/**
+ * Prints the functions and files that use the most processor time. Counts only samples of the last `milliseconds` of
+ * the profile, because earlier samples belong to the start and the setup.
+ */
 function summarise({ nodes, samples, timeDeltas }: Profile, milliseconds: number): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(

@@ -24,8 +24,9 @@ const STREAMS = [1, 16, 64];
 const TARGETS = ['grpc', 'bare', 'rest'] as const;
 type TargetName = (typeof TARGETS)[number];
 /**
- * Short slices give all targets similar conditions (see `http.ts`). The start of a turn does not count, because the
- * caches are cold at that time.
+ * Returns how many short rounds are measured instead of each round that the caller asks for. In short rounds, all
+ * targets have similar conditions (see `http.ts`). LEAD excludes the first requests to each target from the figures,
+ * because the caches are cold at that time.
  */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
 const LEAD = 0.25;
@@ -105,7 +106,7 @@ async function makeCertificate(folder: string): Promise<{ cert: string; key: str
   return tls;
 }
 
-/** Traces the REST request, because the RPC runs the same statements. */
+/** Finds the statements of an RPC by tracing the REST request of the same operation, which runs the same statements. */
 async function traceOperation(
   { grpcPort }: Stage,
   databaseUrl: string,

@@ -65,8 +65,8 @@ export async function sdk(bench: Bench): Promise<Section> {
 }
 
 /**
- * Returns how often per second each function completes. The turns are short, so that other load on the machine slows
- * both functions equally.
+ * Returns how often per second each function completes. The functions run in short alternating turns, so that other
+ * load on the machine slows both equally.
  */
 async function rates(
   run: () => Promise<unknown>,

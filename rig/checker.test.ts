@@ -14,7 +14,7 @@ function happened(random: Random, length: number, requisitions: number): Operati
     const input = anyInput(random, requisitions);
     const [call, end] = [moment - random.int(80) / 10 - 0.1, moment + random.int(80) / 10 + 0.1];
     if (random.chance(0.1)) {
-      // Some outcomes are unknown to the client. Half of these operations took effect.
+      // The client does not learn the outcome of one in ten operations. Half of those operations take effect.
       if (random.chance(0.5)) state = apply(state, input)[0];
       operations.push({ input, output: undefined, call, return: end });
       continue;
@@ -27,8 +27,8 @@ function happened(random: Random, length: number, requisitions: number): Operati
 }
 
 /**
- * Checks linearizability by its definition, for short histories: tries every order, with and without each unknown
- * operation.
+ * Checks linearizability by its definition, for short histories: tries every order of the operations. An operation
+ * whose outcome is unknown is tried with and without its effect.
  */
 function byDefinition(operations: Operation[], state: State): boolean {
   if (operations.every(({ output }) => output === undefined)) return true;
@@ -63,8 +63,8 @@ const acknowledged = (operations: Operation[]) =>
   ) as (Operation & { input: { i: number } })[];
 
 /**
- * Each mutation makes a history that no order can explain. It returns undefined if the history has no operation that
- * the mutation can change.
+ * Each mutation makes a history that no order of its operations can explain. The mutation returns undefined if the
+ * history has no operation that it can change.
  */
 const MUTATIONS: Record<string, Mutation> = {
   'an acknowledged change is gone at the end': (operations, random) => {
@@ -149,7 +149,7 @@ describe('the checker', () => {
       let rejected = 0;
       for (let seed = 0; rejected < HISTORIES / 5; seed++) {
         const random = new Random(1_000_000 + seed);
-        // Use at least two requisitions, because one mutation leaves a cascade half done.
+        // Use at least two requisitions, because the mutation 'a cascade is half done' needs a second one.
         const requisitions = 2 + random.int(2);
         const mutated = mutate(happened(random, 5 + random.int(40), requisitions), random, requisitions);
         if (mutated === undefined) continue;

@@ -31,7 +31,7 @@ const MISSING_OF_RINGS = {
   short: { stages: 27, cells: 162 },
   long: { stages: 4, cells: 120 },
 };
-/** Every fourth kill comes at a random moment. */
+/** Every fourth kill comes at a random moment. The other kills are aimed at a stage. */
 const RANDOM_EVERY = 4;
 
 export const h19: Harness = {

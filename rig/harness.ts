@@ -1,19 +1,19 @@
 /**
  * The rig tries to break every promise of the exchange. Its parts:
  *
- * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts`, two in parallel in short runs. It
- *   shows the progress, prints a closing table (`table.ts`), saves the rows (`results.ts`), and prints how to replay
- *   failures. `tally.ts` lists the counts and their minimum for a whole run.
+ * - `run.ts` is the command, and `options.ts` reads its options. The command runs the harnesses of `harnesses.ts`, two
+ *   in parallel in short runs. It shows the progress, prints a table at the end (`table.ts`), saves the table's rows
+ *   (`results.ts`), and prints how to replay failures. `tally.ts` lists the counts and their minimum for a whole run.
  * - A harness is a `Harness`: a function from a `Context` to an `Outcome`. All its random choices come from
  *   `context.random`, so that a seed repeats the same requests and faults. Their interleaving may still differ.
  * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`. It starts a PostgreSQL
- *   server and three exchange processes, all of which can be killed and started again, and runs the doctor every
- *   second. Findings of the doctor, tokens in a log, and 5xx responses become violations.
- * - `traffic.ts` is the traffic during faults: clients on hot measurements (`measurement.ts`). Each history is checked
- *   for linearizability (`checker.ts`) against the model (`model.ts`). A harness with faults starts the traffic,
- *   injects faults, waits for `firstSuccess` (`recovery.ts`) after each fault, and then settles the traffic.
- *   `crashes.ts` is an example. `WorldOptions.databaseUrl` and `exchangeUrl` can put a proxy in front of the database
- *   or the exchanges.
+ *   server and two or three exchange processes. All of these processes can be killed and started again. The doctor runs
+ *   every second. Its findings, tokens in a log, and 5xx responses other than 503 and 504 become violations.
+ * - `traffic.ts` is the traffic during faults: several clients change the same few measurements (`measurement.ts`) at
+ *   the same time. Each measurement's history is checked for linearizability (`checker.ts`) against the model
+ *   (`model.ts`). A harness with faults starts the traffic, injects faults, and waits for `firstSuccess`
+ *   (`recovery.ts`) after each fault. Then `settle` checks the histories. `crashes.ts` is an example.
+ *   `WorldOptions.databaseUrl` and `exchangeUrl` can put a proxy in front of the database or the exchanges.
  * - `computations/` adds three duchies to the world, each of several processes, agents of providers, and a consumer
  *   (`traffic.ts`) that knows the true figures. `kills.ts` kills at a stage, and `witness.ts` reads every database.
  * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an

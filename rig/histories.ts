@@ -1,6 +1,6 @@
 /**
- * H2: sixteen clients send requests through three exchanges to eight hot measurements. Each request uses REST or gRPC
- * at random, and every history must be linearizable.
+ * H2: sixteen clients send requests through three exchanges to the same eight measurements. Each request uses REST or
+ * gRPC at random. The history of every measurement must be linearizable.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Harness } from './harness.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run rig -- [--slice | --short | --long] [--seed N] [--only H2,H5] [--planted [name …] [--third]] [--json]
- * [--table]` `--table` runs no harness, and prints the saved rows of the last runs of that scale.
+ * Usage: `npm run rig -- [--slice | --short | --long] [--seed N] [--only H2,H5] [--planted [name …] [--third]] [--json]
+ * [--table]`. With `--table`, the command runs no harness, and prints the saved rows of the last runs of that scale.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The closing table, in Markdown. */
+/** The table that is printed at the end of a run, in Markdown. */
 import type { Scale } from './harness.ts';
 import { type Row, totalOf } from './results.ts';
 import { TARGETS, type Total } from './tally.ts';

@@ -41,7 +41,7 @@ export function addTallies(tallies: readonly Tally[]): Tally {
   return total;
 }
 
-/** The counts of a whole run, summed over all harnesses. */
+/** The counts of a whole run, summed over all harnesses. Only `firstSuccessMs` is the maximum instead of the sum. */
 export type Total = Tally & { operations: number };
 
 type Wanted = Partial<Record<keyof Total, number>>;

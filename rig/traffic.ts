@@ -1,8 +1,8 @@
 /**
- * Clients that act on hot measurements through every exchange. After at most `operationsEach` operations a measurement
- * is retired and then settled: it is read once more, and its history is checked. If faults are injected, the
- * measurement is settled only after the next recovery, so that the final read shows whether acknowledged writes
- * survived the fault.
+ * Clients that act on the same few measurements at the same time, through every exchange. After at most
+ * `operationsEach` operations a measurement is retired and then settled: it is read once more, and its history is
+ * checked. If faults are injected, the measurement is settled only after the next recovery, so that the final read
+ * shows whether acknowledged writes survived the fault.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLinearizable, lostWrites, type Operation } from './checker.ts';
@@ -76,7 +76,7 @@ export class Traffic {
     await this.settle();
   }
 
-  /** Reads and checks the retired measurements. Call it after a recovery. */
+  /** Reads and checks the retired measurements. If faults are injected, call this function after a recovery. */
   async settle(): Promise<void> {
     const settling = this.left.filter(({ inFlight }) => inFlight === 0);
     this.left = this.left.filter(({ inFlight }) => inFlight > 0);

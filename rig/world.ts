@@ -64,7 +64,7 @@ const CONFIG: Partial<Config> = {
   webhooks: { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 },
 };
 
-/** The counts that a harness returns. The world adds its own. */
+/** The part of an outcome that a harness returns. `withWorld` adds the other fields. */
 export type Counted = Pick<Outcome, 'operations' | 'faults' | 'notes'>;
 
 export async function withWorld(

@@ -30,19 +30,21 @@ const MPC = 'packages/mpc/src';
 const REPORTS = 'packages/reports/src';
 
 /**
- * The folders of packages/mpc, and the files that export them if they exist. Each may import only the entries before
- * it.
+ * The folders of packages/mpc, and the files that export them if they exist. Each is allowed to import only itself and
+ * the entries before it.
  */
 const MPC_LAYERS = [
   ...['privacy', 'curve', 'shares', 'shares.ts'],
   ...['elGamal', 'elGamal.ts', 'sketches', 'sketches.ts'],
 ];
 
-/** The folders of the SDK. Each may import only the folders before it. All of them run in browsers. */
+/**
+ * The folders of the SDK. Each is allowed to import only itself and the folders before it. All of them run in browsers.
+ */
 const SDK_LAYERS = ['client', 'identity', 'onboarding', 'verification', 'refusals', 'filters', 'consumer'];
 /**
- * The parts of the provider. Each may import only the parts before it. The package entries, such as `index.ts`, import
- * the parts that they export.
+ * The parts of the provider. Each is allowed to import only itself and the parts before it. The package entries, such
+ * as `index.ts`, import the parts that they export.
  */
 const PROVIDER_LAYERS = [
   'filter',
@@ -69,7 +71,7 @@ const PROVIDER_LAYERS = [
 
 /** The kinds of stores that can hold events. Each has its own SQL dialect. */
 const EVENT_STORES = ['duckdb', 'postgres', 'clickhouse'].map((name) => `${SDK}/provider/events/${name}`);
-/** A store may import SQL and transport code, but not privacy, the ledger or the protocols. */
+/** A store is allowed to import SQL and transport code, but not privacy, the ledger or the protocols. */
 const STORE_RULES: Rule[] = EVENT_STORES.map((place) => [
   place,
   [
@@ -109,7 +111,8 @@ const RULES: Rule[] = [
     ['contract'],
     ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption', 'sealing'],
   ),
-  // The code of packages/mpc neither signs nor encrypts messages, and starts no threads.
+  // The code of packages/mpc neither signs nor encrypts messages, and starts no threads. It needs no other package than
+  // `contract`.
   [MPC, ['contract', MPC]],
   ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols', 'protocols.ts', 'charges', 'charges.ts']),
   ...layers(
@@ -320,7 +323,7 @@ const KNOW_RPC = ['config/production.ts', 'config/settings.ts', 'main.ts'].map(
   (file) => `${EXCHANGE}/${file}`,
 );
 
-/** Code that consumers run in browsers. It may not load code that runs only on Node, at providers and duchies. */
+/** Code that consumers run in browsers. It must not load code that runs only on Node, at providers and duchies. */
 const IN_BROWSERS = [
   CONTRACT,
   CONSENT,
@@ -361,7 +364,7 @@ const problems = [
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Other packages may not import the gRPC server, and other files of the exchange may not even mention it. */
+/** Other packages must not import the gRPC server, and other files of the exchange must not even mention it. */
 function rpcProblems(): string[] {
   const folder = `${EXCHANGE}/rpc`;
   const knows = (file: string) =>

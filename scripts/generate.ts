@@ -41,7 +41,7 @@ const BIN = join(ROOT, 'node_modules', '.bin');
 const COMMAND = 'node scripts/generate.ts';
 const PRODUCTION = 'docs/production.md';
 const DATA_MODEL = 'docs/data-model.md';
-/** All files in this folder are generated. Any other file in it is stale. */
+/** A folder that contains only generated files. Any file in it that this script does not generate is stale. */
 const PROTOBUF_CODE = 'packages/contract/src/gen';
 
 if (import.meta.main) {
@@ -209,7 +209,10 @@ function readTree(root: string, directory: string): Files {
   );
 }
 
-/** Runs a tool of this repository. PATH begins with its folder, so that the tool finds its plugins and Node. */
+/**
+ * Runs a tool from this repository's folder of tools. PATH begins with that folder, so that the tool finds its plugins
+ * and Node.
+ */
 function run(tool: string, args: string[], cwd: string, input = ''): string {
   const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };
   return execFileSync(join(BIN, tool), args, { cwd, input, env, encoding: 'utf8' });

@@ -1,6 +1,7 @@
 /**
- * Prints docs/lies.md, which lists the lies that tests tell and the expected reactions. The prose is in the page
- * itself. The rows between `<!-- lies: <file> -->` and `<!-- end -->` are read from the syntax tree of that file.
+ * Prints docs/lies.md. This page lists the false statements ("lies") that tests make in the name of a party, and the
+ * expected reactions. The prose is in the page itself. The rows between `<!-- lies: <file> -->` and `<!-- end -->` are
+ * read from the syntax tree of that file.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

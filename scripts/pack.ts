@@ -136,8 +136,8 @@ function stage(source: string, target: string, manifest: Manifest): void {
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(file, copy);
   }
-  // Write package.json before the check. The sources import it for the version, and the compiler does not always copy
-  // it.
+  // Write package.json before the checks, because the sources import package.json for the version, and the compiler
+  // does not always copy the file.
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
   const problems = [...phantoms(dist, manifest), ...deadEnds(dist)];
   if (problems.length > 0) throw new Error(problems.join('\n'));

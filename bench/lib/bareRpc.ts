@@ -29,8 +29,8 @@ let player: ScriptPlayer;
 let response: Uint8Array;
 
 /**
- * Returns a handler that parses the response only once after each call to `load`. Connect then serializes the message
- * on every call, as for a real handler.
+ * Returns a handler that responds with the response that `load` set. The handler parses this response in its first call
+ * after `load`, and reuses the parsed message. As for a real handler, Connect serializes the message in every call.
  */
 function handlerOf<M extends Message>(schema: DescMessage) {
   let read: Uint8Array | undefined;

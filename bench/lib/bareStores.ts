@@ -8,7 +8,10 @@ import type { StorePlace } from './eventStores.ts';
 export const MAX_FREQUENCY = 10;
 
 export interface BareStore {
-  /** Reads how many people have each number of events up to MAX_FREQUENCY, and returns the total number of people. */
+  /**
+   * Reads the number of people per number of events, where larger numbers of events count as MAX_FREQUENCY. Returns the
+   * total number of people.
+   */
   histogram(): Promise<number>;
   /** Reads every person's VID and number of events, and returns the number of people. */
   people(): Promise<number>;

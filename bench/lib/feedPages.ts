@@ -8,7 +8,10 @@ import { atMost, printTable, progress, type Section } from './report.ts';
 const PAGE = 50;
 /** Each transaction writes this many rows. */
 const PORTION = 100_000;
-/** The measured party has half of all rows. This many other parties share the rest. */
+/**
+ * The number of parties besides the measured party. The measured party has half of all rows, and the other parties
+ * share the rest.
+ */
 const OTHERS = 1_000;
 const WHERE = ['oldest page', 'page in the middle', 'empty page at the end'] as const;
 

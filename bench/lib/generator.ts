@@ -9,7 +9,10 @@ import { type Rpc, RpcConnection } from './rpcConnection.ts';
 interface Closed {
   /** Repeats the items for this many seconds. Without this option, each item is sent once. */
   seconds?: number;
-  /** The warm-up as a fraction of the load. Its responses are not counted. */
+  /**
+   * The length of the warm-up: a fraction of `seconds`, or of the items if `seconds` is absent. Responses in the
+   * warm-up are not counted.
+   */
   lead?: number;
 }
 

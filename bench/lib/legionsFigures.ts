@@ -100,7 +100,7 @@ class Run {
 
   /**
    * Writes one sketch per provider. Each provider shares half of its people with the next provider. The sketches are
-   * encrypted in parallel, one thread each.
+   * encrypted in parallel, in one process per sketch.
    */
   private async sketches(people: number): Promise<string[]> {
     const providers = Array.from({ length: PROVIDERS }, (_, i) => i);
@@ -136,7 +136,7 @@ class Run {
   }
 }
 
-/** Prints the operations per second of processor time, in one thread. */
+/** Prints how many times per second of processor time one thread runs each curve operation. */
 async function measureCurve(quick: boolean) {
   const worker = await startWorker<LegionsDuchy>('legionsDuchy.ts');
   const count = quick ? 512 : 4096;

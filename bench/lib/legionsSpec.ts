@@ -35,8 +35,8 @@ export interface Operations {
   multiply: number;
   multiplyEach: number;
   /**
-   * Removes a key from each ciphertext, and multiplies the ciphertext by a scalar: the same scalar for all (`blind`),
-   * or a separate scalar for each (`blindEach`).
+   * Partially decrypts each ciphertext with one secret key, and multiplies the result by a scalar: the same scalar for
+   * all ciphertexts (`blind`), or a separate scalar for each ciphertext (`blindEach`).
    */
   blind: number;
   blindEach: number;
@@ -72,7 +72,10 @@ export function reachOnlyOperations(size: LegionsSize): Record<string, (bytes: B
   };
 }
 
-/** Returns the operations of each stage. `active` is the number of active registers in all sketches together. */
+/**
+ * Returns one function per stage, which computes how often each operation occurs in the stage. `active` is the number
+ * of active registers in all sketches together.
+ */
 export function frequencyOperations(
   size: LegionsSize,
   active: number,

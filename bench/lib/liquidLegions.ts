@@ -31,7 +31,10 @@ export interface CurveFigure {
  */
 const FEW = 300;
 
-/** Runs one round. The first round in a process is slower, because V8 compiles the code while it runs. */
+/**
+ * Runs one round of the measurements. The first round in a process is slower, because V8 compiles the code while it
+ * runs.
+ */
 export function curveFigures(count: number): CurveFigure[] {
   const random = new Keystream(newSeed());
   const curve = new Curve();
@@ -110,8 +113,8 @@ function fixedByOpenssl(scalar: Uint8Array): void {
 }
 
 /**
- * Returns how often the work is done per second of CPU time. `work` either handles all `count` items in one call, or
- * takes an index and handles one item.
+ * Returns the number of items that `work` handles per second of CPU time. `work` either handles all `count` items in
+ * one call, or takes an index and handles one item.
  */
 function rate(count: number, work: (i: number) => void): number {
   const calls = work.length === 0 ? 1 : count;

@@ -28,7 +28,8 @@ export interface BenchServer {
 
 /** These settings do not reduce durability: fsync and synchronous_commit stay on. */
 const SETTINGS = {
-  // A checkpoint in the middle of a round would slow down only the target that is being measured.
+  // These limits avoid checkpoints during a round. A checkpoint would slow down only the target that is being measured
+  // at that moment.
   max_wal_size: '16GB',
   checkpoint_timeout: '1h',
 };

@@ -36,7 +36,10 @@ const DATA_PROVIDERS = 3;
  */
 const ROUND_REGISTERS = 8_000_000;
 
-/** Runs one round. The first round in a process is slower, because V8 compiles the code while it runs. */
+/**
+ * Runs one round of the measurement. The first round in a process is slower, because V8 compiles the code while it
+ * runs.
+ */
 export async function shuffleRound(
   measurementType: MeasurementType,
   registerCount: number,
@@ -158,8 +161,8 @@ function addAll(words: Uint32Array, at: number, others: Uint32Array, count: numb
 }
 
 /**
- * Swaps each of the next values with the value at a random position, which is its own or a later one. The positions are
- * approximately uniform. Swaps as many values per call as the product does.
+ * Starting at `from`, swaps each value with the value at a random position. This position is the position of the value
+ * itself or a later one. The positions are approximately uniform. Swaps as many values per call as the product does.
  */
 function swapSome(values: Uint8Array, from: number, words: Uint32Array, places: Uint32Array): void {
   const total = values.length;

@@ -19,7 +19,7 @@ export interface Latency {
 }
 
 export type Watchers = {
-  /** Opens the given number of streams, and resolves when all of them have begun. */
+  /** Opens `count` streams for each entry, and resolves when all of them have begun. */
   watch: (streams: { port: number; path: string; token: string; count: number }[]) => Promise<void>;
   /** Opens `each` connections for every channel. */
   listen: (listening: { databaseUrl: string; channels: string[]; each: number }) => Promise<void>;
@@ -107,8 +107,8 @@ function latency(commits: Commits): Latency {
 }
 
 /**
- * Returns the key of an event in `Commits`. All watchers of a party get the same text, and `latency` parses each text
- * only once.
+ * Returns the key in `Commits` of an event with this JSON text. The caller parses each distinct text only once, because
+ * `arrivals` groups the arrival times by text.
  */
 function nameOf(data: string): string {
   const { name, version } = JSON.parse(data);

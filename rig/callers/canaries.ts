@@ -127,7 +127,7 @@ interface Story {
   report(violations: Violations): void;
 }
 
-/** Sends data that is shared between a few parties. Each mark has a list of parties that may read it. */
+/** Sends data that is shared between a few parties. Each mark has a list of parties that are allowed to read it. */
 async function tellStory(world: World, secrets: Secrets, random: Random): Promise<Story> {
   const [acme] = world.consumers;
   const [streamly, chirper] = world.providers;
@@ -181,7 +181,7 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
         if (!rightful.includes(who) && text.includes(marker))
           told.add(`${who} read what is for ${rightful.join(' and ')}`);
       }
-      // An error may name fields, but it must not quote their content, even to the sender.
+      // An error response is allowed to name fields, but it must not quote their content, even to the sender.
       if (status !== 200)
         for (const title of secrets.within(text)) told.add(`an error (${status}) quotes ${title}`);
     },

@@ -190,7 +190,10 @@ class Matrix {
   }
 }
 
-/** Compares response times. The result is only reported, because times vary on a busy machine. */
+/**
+ * Compares the times in which requests for an existing and for an absent measurement of another consumer are denied.
+ * The result is only reported, because times vary on a busy machine.
+ */
 async function compareTimes({ callers, holdings }: Cast, line: Line, pairs: number): Promise<string> {
   const stranger = callers.find(({ title }) => title === 'measurementConsumers/globex')!;
   const existing = holdings['measurementConsumers/acme']!.ids.measurement!;

@@ -297,8 +297,8 @@ async function descriptorSets(world: World, { seconds }: Sizes): Promise<number>
   ];
   let count = 0;
   /**
-   * Returns the response body if the status is 200, and undefined otherwise. The statuses in `wanted` and 429 are
-   * allowed, too.
+   * Returns the response body if the status is 200, and undefined otherwise. Any status other than 429, 503 or those in
+   * `wanted` is a violation.
    */
   const send = async (who: string, method: string, path: string, descriptorSet?: string, wanted = [200]) => {
     count++;

@@ -31,8 +31,8 @@ export class Coverage {
   }
 
   /**
-   * Returns the place with the fewest hits of this kind. Among places with equally few hits, returns one with the
-   * fewest tries.
+   * Returns the place at which the fewest processes of this kind were killed. Among such places, returns one that this
+   * function chose least often.
    */
   next(kind: Kind, random: Random): Place {
     const cost = (place: Place) => 100 * this.of(this.hits, kind, place) + this.of(this.tries, kind, place);

@@ -21,7 +21,7 @@ export interface DuchyOptions extends Omit<ProcessOptions, 'what'> {
   databaseUrl: string;
   exchangeUrl: string;
   token: string;
-  /** For example `dataProviders/streamly=root.pem`. */
+  /** The trusted root of each party, for example `dataProviders/streamly=root.pem`. */
   roots: string[];
   /** The number of processes that run mills. */
   mills: number;
@@ -103,7 +103,7 @@ export class Duchy {
       secretsKeyFile: 'secrets.key',
       mills: { count: 1, leaseSeconds: LEASE_SECONDS },
       noiseMechanisms: ['DISCRETE_GAUSSIAN', 'NONE'],
-      // Keep blobs after the end of a computation, because the witness then compares the sent messages.
+      // Keep blobs after the end of a computation, because the witness reads the sent messages again at that time.
       keepBlobsForHours: 24,
       limits: { uploads: 100, uploadsPerParty: 100, rejectedPerMinute: 1_000_000 },
       pollSeconds: 0.5,

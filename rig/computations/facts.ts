@@ -24,7 +24,7 @@ export interface ComputationFact {
   role: DuchyRole;
   stage: string;
   outcome: string | null;
-  /** True if the lease has more time left than the longest allowed lease. */
+  /** True if the remaining time of the lease exceeds the maximum duration of a lease. */
   isTooLong: boolean;
   /** Milliseconds since the lease ended without a new owner. */
   abandonedMs: number;

@@ -67,7 +67,8 @@ export class ComputationTraffic {
     const asked = this.providers.filter((_, i) => i !== leftOut);
     const request = requestOf(asked, random);
     const started = performance.now();
-    // Repeat the request after an outage. The exchange returns the same measurement each time.
+    // Repeat the request after an outage. The exchange returns the same measurement each time, because the request
+    // keeps its request ID.
     const created = await this.insist(() => world.consumer.create(request));
     if (created === undefined) return;
     const measurement = await this.insist(async () => {

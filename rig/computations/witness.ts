@@ -27,7 +27,10 @@ const PAUSE_MS = 500;
  * busy.
  */
 const STALL_MS = 5_000;
-/** A mill whose database was down for a long time may wait for up to half a minute before it looks for work again. */
+/**
+ * The maximum time until a mill takes over the work of an expired lease. A mill whose database was down for a long time
+ * sometimes waits for half a minute before it looks for work again.
+ */
 const TAKEN_WITHIN_MS = 35_000;
 /** If this many looks in a row fail although PostgreSQL was not killed, the failures are a violation. */
 const MAX_FAILURES = 20;
@@ -48,7 +51,10 @@ export class Witness {
   private before: Look | undefined;
   /** The number of crashes of PostgreSQL so far, and the time when the last crash was seen. */
   private crashes = { count: 0, time: 0 };
-  /** The end of the last look that came late. Until then the whole machine was stalled, so mills could not work. */
+  /**
+   * The end of the last look that came more than STALL_MS after the look before it. Until then, the whole machine was
+   * stalled, so mills could not work.
+   */
   private stallTime = 0;
   private lookTime = performance.now();
   /** Digests of stored rows, by duchy and row. */
@@ -202,7 +208,7 @@ export class Witness {
     return true;
   }
 
-  /** Secrets are deleted when the computation ends. All other rows must remain. */
+  /** Checks that all rows still exist, except secrets, which are deleted when the computation ends. */
   private requireNothingLost(id: string, facts: Map<Duchy, DuchyFacts>): void {
     const stored = new Set(
       [...facts].flatMap(([{ name }, rows]) =>
@@ -216,7 +222,10 @@ export class Witness {
     }
   }
 
-  /** Each stage must have exactly one output, and the result must equal the one that the aggregator stored. */
+  /**
+   * Checks that each duchy stored one output for each of its steps in the protocol, and that the result equals the one
+   * that the aggregator stored.
+   */
   private async requireOneResult(
     id: string,
     { results = [], protocolConfig }: Measurement,

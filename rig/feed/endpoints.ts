@@ -26,7 +26,7 @@ export class Endpoints {
   private readonly secrets = new Map<string, string>();
   /** Accepted deliveries by party, in the order of their first arrival. */
   private readonly taken = new Map<string, Change[]>();
-  /** Message IDs; true if the message was accepted. */
+  /** Whether each message was accepted, by message ID. */
   private readonly messages = new Map<string, boolean>();
   private lastAt = performance.now();
   repeats = 0;

@@ -28,7 +28,9 @@ const HELD_MS = 3_000;
 const INTERRUPT_EVERY_MS = 250;
 /** The maximum wait for the last change after all disturbances have ended. */
 const PATIENCE_MS = 60_000;
-/** The same wait with a planted bug, which may prevent the last change from arriving at all. */
+/**
+ * The maximum wait for the last change if a bug is planted. The bug can prevent the last change from arriving at all.
+ */
 const PLANTED_MS = 5_000;
 
 export const h20: Harness = {

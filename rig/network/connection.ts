@@ -103,9 +103,9 @@ export class Connection {
   }
 
   /**
-   * Acts as the host of the lost end after the host has restarted. It resets the connection if data arrives. If the
-   * lost end is the client, the connection is always reset: even a server that only waits notices the loss through its
-   * keepalive.
+   * Acts like the restarted host of the lost end, which no longer knows the connection. Such a host resets the
+   * connection when data arrives. If the lost end is the client, this function always resets the connection, because a
+   * server that only waits sends TCP keepalives.
    */
   private remember(gone: 'client' | 'server'): void {
     if (this.half === undefined) return;
@@ -117,7 +117,7 @@ export class Connection {
     const { client, server } = this;
     const both = client.destroyed && server.destroyed;
     if (!both) {
-      // Forward a reset as a reset. After an orderly end, the other direction may continue.
+      // Forward a reset as a reset. After an orderly end of one direction, the other direction can continue.
       const properly = !hadError && (client.readableEnded || server.readableEnded);
       if (!this.isCut && this.half === undefined && !properly) this.cut();
       return;

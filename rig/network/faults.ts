@@ -14,7 +14,8 @@ export type Fault =
   | { kind: 'down' }
   /**
    * One end is gone and the other end is not notified. Bytes from the other end are discarded while the fault lasts.
-   * After the fault, such bytes cause a reset, as from a restarted host. New connections work.
+   * The connection is reset when the fault ends if bytes were discarded, or when more bytes arrive later. A restarted
+   * host resets connections in the same way. New connections work.
    */
   | { kind: 'halfOpen'; gone: 'client' | 'server' }
   /** PostgreSQL only. The COMMIT does not reach the server. */

@@ -1,6 +1,7 @@
 /**
  * H8: network faults between callers and exchanges and between exchanges and PostgreSQL, one at a time, with calm
- * periods between them. Every operation must be done completely, not at all, or have an unknown outcome.
+ * periods between them. Every operation must take effect completely or not at all. A response must state the true
+ * outcome, but a missing response, 503 and 504 leave the outcome unknown.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Harness } from '../harness.ts';
@@ -18,7 +19,7 @@ interface Plan {
   calmMs: number;
 }
 
-/** 21 windows cover every kind of fault on every link once. */
+/** A window is a period with one fault. 21 windows cover every kind of fault on every link once. */
 const PLANS = {
   slice: { replicas: 2, windows: 2, windowMs: 1_500, calmMs: 300 },
   short: { replicas: 3, windows: 21, windowMs: 2_500, calmMs: 700 },

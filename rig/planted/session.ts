@@ -1,6 +1,7 @@
 /**
- * A process that runs tests with one planted bug after the other. `testRun.ts` starts it and sends it the names of
- * bugs. All runs share the database and the transformed files without a bug. Each run has a separate worker process.
+ * A process that runs tests with one planted bug after the other. `testRun.ts` starts this process and sends it the
+ * names of bugs. All runs share the database, and the transformed code of the files that no bug changes. Each run has a
+ * separate worker process.
  */
 import { configDefaults } from 'vitest/config';
 import { createVitest, type TestModule } from 'vitest/node';
@@ -35,7 +36,10 @@ function edited(id: string): string | undefined {
 
 /** The timeout for polls. A planted bug often prevents an awaited event, and without a bug no test waits this long. */
 const POLL_MS = 15_000;
-/** The timeout for tests that set no timeout themselves, for the same reason. */
+/**
+ * The timeout for tests that set no timeout themselves. A planted bug often makes a test hang, and without a bug no
+ * such test takes this long.
+ */
 const TEST_MS = 30_000;
 
 const vitest = await createVitest(

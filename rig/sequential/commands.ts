@@ -110,7 +110,7 @@ function repeating(choice: Choice, same: boolean): Command {
   };
 }
 
-/** A caller that may not see a resource gets the same response whether it exists or not. */
+/** A caller without the right to see a resource gets the same response whether the resource exists or not. */
 function strangers(choice: Choice): Command {
   return {
     check: someExist,

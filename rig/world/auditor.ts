@@ -6,8 +6,8 @@ import type { Postgres } from './postgres.ts';
 
 const PAUSE_MS = 1_000;
 /**
- * If this many checks in a row fail, the failures are a violation. After a kill, the server needs a moment to release
- * its connections.
+ * If this many checks in a row fail, the failures are a violation. Fewer failures are normal, because the server needs
+ * a moment to release its connections after a kill.
  */
 const MAX_FAILURES = 3;
 

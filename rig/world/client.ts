@@ -15,8 +15,8 @@ export interface HttpResponse {
 }
 
 /**
- * The time limit for a request. Under any single fault, every request must get a response or be closed within this
- * time.
+ * The time limit for a request. Under any single fault, every request must get a response, or its connection must be
+ * closed, within this time.
  */
 const LONGEST_MS = 30_000;
 

@@ -1,4 +1,4 @@
-/** A PostgreSQL server that can be killed in every way that a server dies, and started again. */
+/** A PostgreSQL server that can be killed in every way in which a server can die, and started again. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
@@ -91,7 +91,7 @@ export class Postgres {
     }
   }
 
-  /** This object represents another server from now on: a standby that was promoted after this one was killed. */
+  /** Makes this object represent another server: a standby that was promoted after the previous server was killed. */
   become(successor: Postgres): void {
     process.off('exit', successor.endWithUs);
     this.dataDir = successor.dataDir;

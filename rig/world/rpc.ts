@@ -10,7 +10,7 @@ export interface Rpcs {
   requisitions: Client<typeof Requisitions>;
 }
 
-/** The same limit as for REST. */
+/** The time limit for an RPC. It is the same as that for a REST request. */
 const LONGEST_MS = 30_000;
 /** The REST statuses that the rig distinguishes, by gRPC code. */
 const STATUSES: Partial<Record<Code, number>> = {

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 const STATUS =
   /^# .+\n\n\*\d{1,2} [A-Z][a-z]+ \d{4}\. (?:Accepted|Amended by|Superseded by)(?: \[[^\]]+\]\([^)]+\))?\.\*\n/;
 
-/** Problems as `file: what is wrong`. */
+/** Returns the problems in the form `file: what is wrong`. */
 export function decisionProblems(root: string): string[] {
   const folder = join(root, 'docs/decisions');
   const index = readFileSync(join(folder, 'README.md'), 'utf8');

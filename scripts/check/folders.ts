@@ -1,11 +1,11 @@
 /**
- * Checks that docs/architecture.md has one line for each folder that a newcomer sees first, and no line for other
- * folders.
+ * Checks that docs/architecture.md has one line for each folder that `DESCRIBED` matches, and no line for a folder that
+ * does not exist.
  */
 
 /**
- * The folders of packages, the rig, the benchmarks and the scripts. In packages, the folders directly below src and
- * test are included, too.
+ * The folders that a newcomer sees first: those of packages, the rig, the benchmarks and the scripts. In packages, the
+ * folders directly below src and test are included, too.
  */
 const DESCRIBED =
   /^(?:packages\/\w+\/(?:proto\/|(?:src|test)\/(?:\w+\/)?)|(?:bench|rig|scripts)\/(?:\w+\/)?)/;

@@ -13,7 +13,7 @@ const CODE = /`[^`\n]*`/g;
 
 const NAMED = /(?<![\w./-])[\w./-]+\.md\b/g;
 
-/** Problems as `file: what is wrong`. */
+/** Returns the problems in the form `file: what is wrong`. */
 export function linkProblems(root: string): string[] {
   const documents = globSync(DOCUMENTS, { cwd: root }).sort();
   const sources = globSync(SOURCES, { cwd: root }).filter((file) => !/\.test\.ts$|node_modules/.test(file));

@@ -26,7 +26,7 @@ const AWKWARD: [pattern: RegExp, instead: string][] = [
   [/\b(?:all silent|truth lies|is told by|keeps? silent)\b/, 'say it plainly'],
 ];
 
-/** Problems as `file:line: "sentence": what to do instead`. */
+/** Returns the problems in the form `file:line: "sentence": what to do instead`. */
 export function wordProblems(root: string, inFolder = ''): string[] {
   return globSync(SOURCES, { cwd: root })
     .filter((file) => file.startsWith(inFolder) && !/\.test\.ts$|node_modules|\/gen\//.test(file))

@@ -9,7 +9,7 @@ export { path } from './environment.ts';
 
 export let exchange: TestExchange;
 
-/** Call this once, at the top of a test file. */
+/** Starts an exchange for the tests of one file. Call this function once, at the top of the file. */
 export function useExchange(): void {
   exchange = startsExchange();
   useEnvironment(() => exchange);

@@ -19,9 +19,9 @@ import { path, useWorld, w } from './partyWorld.ts';
 useWorld();
 
 const servers: Server[] = [];
-/** Everything that the exchange stores before the first row runs. */
+/** Everything that the exchange stores before the first bad input is tested. */
 let before: Awaited<ReturnType<typeof stored>>;
-/** The values that replace the capitalized words in the table. */
+/** The values that replace the capitalized words in the table of bad inputs. */
 let words: Record<string, string>;
 
 async function listening(server: Server): Promise<string> {

@@ -44,7 +44,10 @@ interface Ask {
   path?: string;
 }
 
-/** Sends a request with exactly these headers, because `fetch` would set Host and reject others. */
+/**
+ * Sends a request with exactly the given headers. `fetch` cannot do this, because it sets Host itself and rejects some
+ * other headers.
+ */
 async function ask(address: string, { method = 'GET', headers = {}, body, path }: Ask = {}): Promise<Answer> {
   const url = new URL(address);
   const request = httpRequest({

@@ -21,7 +21,10 @@ export async function told(directory: string): Promise<string[]> {
   return ['--fingerprint', fingerprintOf(await readFile(join(directory, 'certificate.pem'), 'utf8'))];
 }
 
-/** Call this after the hooks that start the exchange. */
+/**
+ * Adds hooks that set the environment variables before the tests of a file. Call this function after the call that adds
+ * the hooks to start the exchange, because hooks run in the order of these calls.
+ */
 export function useEnvironment(exchange: () => TestExchange): void {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mex-cli-'));

@@ -36,7 +36,7 @@ let away: string;
 /** The stub sends this response to every call that is not in `known`. */
 let answer: Answer;
 let known: Record<string, Answer>;
-/** The times in ms that the client was asked to wait before each retry. The tests skip the waiting itself. */
+/** The waits that the client requested before its retries, in milliseconds. The tests skip the waiting itself. */
 let waits: number[];
 /** After this many waits, the stub replies PERMISSION_DENIED to every call. */
 let afterWaits: number;

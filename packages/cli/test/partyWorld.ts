@@ -7,7 +7,10 @@ export { path } from './environment.ts';
 
 export let w: World;
 
-/** Call this once, at the top of a test file. Streamly and Chirper describe an event group `spring` to Acme. */
+/**
+ * Starts the exchange for the tests of one file. Streamly and Chirper describe an event group `spring` to Acme. Call
+ * this function once, at the top of the file.
+ */
 export function useWorld(): void {
   w = startsWorld();
   useEnvironment(() => w.exchange);

@@ -170,7 +170,10 @@ describe('mex provider check of a table', () => {
     await client.query(sql).finally(() => client.end());
   }
 
-  /** Writes the settings. The URL must not contain an account. */
+  /**
+   * Writes a settings file for events in this table. The address of the server in the settings must not contain a user
+   * or a password.
+   */
   async function settingsFor(table: string): Promise<string> {
     const address = url();
     address.username = '';

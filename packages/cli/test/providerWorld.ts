@@ -7,7 +7,10 @@ import { describeTo, path, useWorld, w } from './partyWorld.ts';
 const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 export let eventGroup: string;
 
-/** Call this once, at the top of a test file. Streamly describes its events to Acme in the event group `spring`. */
+/**
+ * Starts the exchange for the tests of one file. Streamly describes its events to Acme in the event group `spring`.
+ * Call this function once, at the top of the file.
+ */
 export function useProviderWorld(): void {
   useWorld();
   beforeAll(async () => {

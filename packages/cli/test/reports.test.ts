@@ -174,7 +174,7 @@ describe('the example', () => {
     const { state } = await mexJson('report', 'run', file, '--as', 'acme');
     expect(state).toBe('COMPLETE');
     // The report has five measurements that end on this day. No other report of this file ends then, so a higher number
-    // would mean that the second run repeated some.
+    // would mean that the second run repeated some of the measurements.
     expect((await measurements()).filter((line) => line.includes('2026-10-14'))).toHaveLength(5);
   });
 });

@@ -11,7 +11,7 @@ import { AGENT, CLIENT, DUCHY, SECRET, startProvider, type TestProvider } from '
 export let provider: TestProvider;
 export let exchange: TestExchange;
 
-/** Call this once, at the top of a test file. */
+/** Starts the provider and the exchange for the tests of one file. Call this function once, at the top of the file. */
 export function useSignIn(): void {
   beforeAll(async () => {
     provider = await startProvider();

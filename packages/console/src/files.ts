@@ -44,8 +44,8 @@ export interface ConsoleFiles {
 }
 
 /**
- * Reads all files. Throws if a file's hash differs from the hash in files.json. The page may call only its own origin
- * and the origins in `connectTo`.
+ * Reads all files. Throws if a file's hash differs from the hash in files.json. The responses allow the page to connect
+ * only to its own origin and to the origins in `connectTo`.
  */
 export async function readConsole(connectTo: readonly string[] = [], folder = FOLDER): Promise<ConsoleFiles> {
   const list = await readFile(join(folder, LIST), 'utf8').catch(() => {

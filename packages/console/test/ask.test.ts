@@ -25,7 +25,7 @@ const day = (page: Page, name: RegExp) => page.getByRole('button', { name });
 
 it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { timeout: 180_000 }, async () => {
   const { page, errors } = await c.open('acme', { path: '/new' });
-  // A busy machine may take longer than Playwright's 30 s.
+  // A busy machine may take longer than Playwright's default timeout of 30 s.
   page.setDefaultTimeout(90_000);
   const created: string[] = [];
   page.on('request', (request) => {

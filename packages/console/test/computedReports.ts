@@ -150,8 +150,8 @@ function answerTo(planned: PlannedNeed, people: readonly number[], random: Rando
 }
 
 /**
- * Returns the sum of the publishers' own reaches. Each publisher counts its impressions alone, even if the need is
- * about a union.
+ * Returns the sum of the publishers' own reaches, for computing impressions. A person whom two publishers reached
+ * counts twice, because each publisher counts only its own impressions.
  */
 function ownReach({ dataProviders }: PlannedNeed, people: readonly number[]): number {
   return dataProviders.reduce(

@@ -27,7 +27,10 @@ export const MPC_PROTOCOLS = PROTOCOLS.filter((name) => name !== 'direct');
 
 export type MpcParameters<P extends MpcProtocol> = ReturnType<(typeof PROTOCOL_MATH)[P]['parametersOf']>;
 
-/** The names of the functions that mills run for a protocol. */
+/**
+ * The names of the functions that a protocol's stages run. A duchy's mills (its computing processes) call these
+ * functions.
+ */
 export type MpcStage<P extends MpcProtocol> = NonNullable<(typeof PROTOCOL_MATH)[P]['stages'][number]['run']>;
 
 export function protocolMath<P extends MpcProtocol>(protocol: P) {

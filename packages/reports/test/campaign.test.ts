@@ -1,6 +1,6 @@
 /**
- * Tests the correction of the report in `docs/examples/campaign.yaml` if all answers are honest. The report has weeks,
- * groups and overlaps of three publishers.
+ * Tests the correction of the report in `docs/examples/campaign.yaml` with honest answers, which are the true values
+ * plus the stated noise. The report has weeks, groups and overlaps of three publishers.
  */
 import { readFile } from 'node:fs/promises';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';

@@ -20,7 +20,7 @@ const ATTRIBUTES = { age: ['young', 'old'], sex: ['f', 'm'] };
 const below = (random: Random, n: number) => Math.floor(random.next() * n);
 
 function randomFigures(random: Random, segments: number): FigureRequest[] {
-  // Give some reports groups without a total.
+  // Let some reports ask only for the reach of groups, and not for the total reach of all people.
   if (random.next() < 0.15) return [{ metric: 'reach', of: ['all'], groups: 'both' }];
   const sets = ['all', 'common', 'rest', ...NAMES.slice(0, segments)];
   const periods = random.next() < 0.5 ? 'weekly(MONDAY)' : 'weekly(THURSDAY)';

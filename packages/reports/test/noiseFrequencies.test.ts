@@ -5,7 +5,10 @@ import { definitionOf, seeded, surroundingsOf, WORLDS } from './worlds.ts';
 
 const POPULATION = 100_000;
 
-/** Measures a world with a sketch. Returns the interval of the reach, and the frequencies with their intervals. */
+/**
+ * Measures a world (a test population, see worlds.ts) with a sketch. Returns the interval of the reach, and the
+ * frequencies with their intervals.
+ */
 async function intervalsIn(world: readonly number[], seed: number) {
   const surroundings = surroundingsOf('liquidLegionsV2', { population: POPULATION });
   const definition = definitionOf(2, {

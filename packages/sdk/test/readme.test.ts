@@ -64,8 +64,8 @@ it('has a provider answer a consumer, and a client that finds the measurement', 
   expect(consumer.output()).toMatch(/^1 event groups\nAWAITING_REQUISITION_FULFILLMENT\n/);
   const [, people] =
     /dataProviders\/streamly: (\d+) people, 95 % between \d+ and \d+/.exec(consumer.output()) ?? [];
-  // The filter selects 2,000 of the 3,000 impressions, which belong to 1,000 people. The noise has a standard deviation
-  // of 5.5, so the limit of 40 is seven deviations.
+  // The filter selects 2,000 of the 3,000 impressions. The selected impressions belong to 1,000 people. The noise has a
+  // standard deviation of 5.5, so the limit of 40 is seven deviations.
   expect(Math.abs(Number(people) - 1000)).toBeLessThan(40);
   expect(consumer.output().match(/^ {2}\d times: [\d.]+ %$/gm)).toHaveLength(5);
 

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 
 /**
- * The shortest prefix that a range may have. The largest private network is fc00::/7, so a shorter prefix would include
- * part of the Internet.
+ * The shortest allowed prefix of a range, in bits. The largest private network is fc00::/7, so a shorter prefix would
+ * include part of the Internet.
  */
 const SHORTEST_PREFIX = 7;
 

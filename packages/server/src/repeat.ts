@@ -31,9 +31,9 @@ export interface RepeatOptions {
 }
 
 /**
- * Runs a job every `everyMs` until the signal is aborted. If the job returns true, it runs again immediately. Each
- * consecutive failure doubles the pause, up to 30 s or `everyMs`, whichever is longer. Logs only the first of several
- * consecutive failures, and the success that follows them.
+ * Runs a job until the signal is aborted, with a pause of `everyMs` after each run. If the job returns true, it runs
+ * again immediately. Each consecutive failure doubles the pause, up to 30 s or `everyMs`, whichever is longer. Logs
+ * only the first of several consecutive failures, and the success that follows them.
  */
 export async function repeat(
   name: string,

@@ -1,6 +1,6 @@
 /**
- * The telemetry of this process. Only `startTelemetry` loads OpenTelemetry. Call it only if `isTelemetryOn` returns
- * true. Otherwise, `telemetry` stays undefined.
+ * The telemetry of this process. `telemetry` is undefined until `startTelemetry` is called. Only `startTelemetry` loads
+ * OpenTelemetry. Call `startTelemetry` only if `isTelemetryOn` returns true.
  */
 import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 

@@ -7,8 +7,8 @@ import { type Account, MEX } from './process.ts';
 export const NOBODY = 65534;
 
 /**
- * Returns an account that is not root, as production requires. Returns undefined if root cannot switch to an account
- * that can read this folder.
+ * Returns an account that is not root. In production, the exchange refuses to run as root. Returns undefined if root
+ * cannot switch to an account that can read this folder.
  */
 export function ordinaryAccount(): Account | undefined {
   if (process.geteuid!() !== 0) return { prefix: [], identity: {} };

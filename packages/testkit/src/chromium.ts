@@ -17,9 +17,9 @@ const PACKAGE = dirname(dirname(fileURLToPath(import.meta.resolve('@sparticuz/ch
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
 
 /**
- * These flags replace the package's own flags, which would switch off the origin checks that tests need. The sandbox is
- * off, because containers have no user namespaces for it and root may not use it. The browser opens only the console's
- * own pages.
+ * These flags replace the flags of the npm package, which would switch off the origin checks that tests need. The
+ * sandbox is off, because it needs user namespaces, which containers do not have. It also does not work for root.
+ * Running without the sandbox is safe, because the browser opens only the console's own pages.
  */
 const OPTIONS = {
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],

@@ -72,7 +72,10 @@ const all = (fields: Fields, field: number) => (fields.get(field) ?? []).map(fie
 const textOf = (fields: Fields, field: number) => new TextDecoder().decode(fields.get(field)?.[0]);
 const hexOf = (fields: Fields, field: number) => Buffer.from(fields.get(field)?.[0] ?? []).toString('hex');
 
-/** Reads the nested fields of ExportTraceServiceRequest: resource_spans, scope_spans, spans. */
+/**
+ * Returns the spans of an ExportTraceServiceRequest. They are in its nested fields resource_spans, scope_spans and
+ * spans.
+ */
 function spansIn(request: Uint8Array): CollectedSpan[] {
   return all(fieldsOf(request), 1).flatMap((resource) => {
     const pid = pidIn(all(resource, 1)[0]!);
@@ -104,7 +107,10 @@ function valueIn(any: Uint8Array): string {
   return field === 3 ? String(reader.int64()) : reader.string();
 }
 
-/** Reads the nested fields of ExportMetricsServiceRequest: resource_metrics, scope_metrics, metrics. */
+/**
+ * Returns the metric names of an ExportMetricsServiceRequest. They are in its nested fields resource_metrics,
+ * scope_metrics and metrics.
+ */
 function metricsIn(request: Uint8Array): string[] {
   return all(fieldsOf(request), 1)
     .flatMap((resource) => all(resource, 2))

@@ -28,7 +28,7 @@ export interface PageOptions extends BrowserContextOptions {
 
 /**
  * A page and the errors that occurred in it: exceptions, console errors, and responses with a status of 500 or above.
- * Leaves out responses of a busy exchange, because the page retries those requests.
+ * `errors` does not contain the statuses 503 and 504 of a busy exchange, because the page retries those requests.
  */
 export interface OpenPage {
   page: Page;

@@ -1,6 +1,6 @@
 /**
- * An exchange whose duchies compute reach, with a consumer and providers. The test provides the result of a
- * computation.
+ * An exchange with a consumer, providers and duchies, for measurements of deduplicated reach. The duchies compute
+ * nothing. Instead, the test provides the result of a computation.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export interface DeduplicatedWorld {
   providers: Party[];
   /** The trusted roots: the root of the consumer and the providers, and the aggregator's own root. */
   roots: [TrustedRoot, TrustedRoot];
-  /** Runs a measurement to its end: providers and duchies do their steps, and the aggregator signs this result. */
+  /** Completes a measurement: sends the requests of all duchies, including `result`, which the aggregator signs. */
   compute(measurement: string, result: ResultInit): Promise<void>;
 }
 

@@ -80,7 +80,7 @@ function hasKeys(value: unknown, ...keys: string[]): boolean {
   return Object.keys(Object(value)).join() === keys.join();
 }
 
-/** Headers that may differ between two replies that must otherwise be indistinguishable. */
+/** Headers that are allowed to differ between two replies that must otherwise be indistinguishable. */
 const OWN_HEADERS = /^(?:x-request-id|date|ratelimit-.*)$/;
 /** These two headers depend only on whether the whole request body had arrived before the reply was sent. */
 const HOP_BY_HOP = /^(?:connection|keep-alive)$/;

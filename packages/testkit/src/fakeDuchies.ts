@@ -41,7 +41,7 @@ export interface FakeDuchies {
   /** The first worker, the second worker and the aggregator. */
   all: DuchyOnExchange[];
   named(name: string): DuchyOnExchange;
-  /** The settings that a consumer needs to accept the duchies' results. */
+  /** `names` and `roots` are the settings that a consumer needs to accept the duchies' results. */
   names: string[];
   roots: TrustedRoot[];
   /** A provider's settings for uploads to the duchies. */
@@ -94,7 +94,7 @@ async function start(exchange: TestExchange, name: string): Promise<DuchyOnExcha
   return Object.assign(fake, { name, client, certificate, identity, keys, elGamalKeys });
 }
 
-/** Sets the duchy's parameters. After that, the duchy reports uploads for this computation. */
+/** Sets the duchy's parameters. After that, the duchy reports each upload for this computation to the exchange. */
 async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {
   const { client, certificate, identity, keys, elGamalKeys } = duchy;
   const view = await client.getComputation({ name: computation });

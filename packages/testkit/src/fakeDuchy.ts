@@ -129,7 +129,7 @@ async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /**
  * Expands a seed without using the product's code: takes the needed number of bits from each byte of AES-256-CTR, and
- * skips values outside of the ring.
+ * skips values that are not below `modulus`.
  */
 function expand(seed: Uint8Array, count: number, modulus: number): number[] {
   const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));

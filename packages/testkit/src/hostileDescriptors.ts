@@ -61,7 +61,7 @@ export function expandingOption(bytes: number, nameLength = 500, name = 'bomb'):
 
 /**
  * Returns a set with the field option `targets`, which descriptor.proto itself defines. Each of the option's `bytes`
- * bytes becomes an enum name of 27 characters.
+ * bytes becomes an enum name of 27 characters in JSON.
  */
 export function expandingTargets(bytes: number): Uint8Array {
   const TARGETS = 19;

@@ -1,4 +1,7 @@
-/** Measurement records for tests of domain rules. Only this file lists all fields of a record. */
+/**
+ * Measurement records for tests of domain rules. Only this file lists all fields of a record, so only this file must
+ * change when a record gets a new field.
+ */
 import type {
   NewMeasurement,
   NewRequisition,

@@ -1,4 +1,4 @@
-/** Descriptor sets that a compiler made from metadataProtos/, for tests of readable metadata. */
+/** Descriptor sets that buf compiled from metadataProtos/, for tests of readable metadata. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,9 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Compiles a complete set: google/protobuf comes from the compiler, google/type from this repository. */
+/**
+ * Compiles a complete set: the files of google/protobuf come from buf, and those of google/type from this repository.
+ */
 function compile(): Uint8Array {
   const directory = mkdtempSync(join(tmpdir(), 'mex-protos-'));
   try {

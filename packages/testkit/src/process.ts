@@ -113,8 +113,8 @@ export interface ExchangeProcessOptions extends MexOptions {
   /** Written to the file that MEX_CONFIG names. */
   config?: Partial<Config>;
   /**
-   * The data directory of an earlier process, so that this process has the same parties and tokens. Pass the PORT of
-   * the earlier process, too.
+   * The data directory of an earlier process, so that this process has the same parties and signing key. To keep the
+   * earlier tokens valid, also set PORT in `env` to the earlier port. Tokens name their issuer by a URL with the port.
    */
   dataDir?: string;
 }

@@ -20,7 +20,10 @@ export interface StockParty {
   encryptionPrivateKey: Uint8Array;
 }
 
-/** Signs a serialized message. The message is written twice: in `message`, an Any, and in `data` for older readers. */
+/**
+ * Encodes and signs a message. The encoded message is returned twice: in `message`, an Any, and in `data` for older
+ * readers.
+ */
 export function signed(stock: Stock, type: string, message: Message, { privateKeyPem }: StockParty): Message {
   const value = stock.encode(type, message);
   return {
@@ -31,7 +34,10 @@ export function signed(stock: Stock, type: string, message: Message, { privateKe
   };
 }
 
-/** Returns the decoded message. Throws if its type is wrong, or if its signature is not by the certificate's key. */
+/**
+ * Returns the decoded message. Throws if the type or the signature algorithm is wrong, if `data` differs from the Any
+ * in `message`, or if the certificate's key does not verify the signature.
+ */
 export function verified(stock: Stock, type: string, message: Message, x509Der: Uint8Array): Message {
   const { type_url: typeUrl, value } = message.message;
   if (typeUrl !== URL_OF(type)) throw new Error(`${typeUrl} instead of ${URL_OF(type)}`);

@@ -180,7 +180,10 @@ export async function fulfillWith(
 
 const { GEOMETRIC, DISCRETE_GAUSSIAN } = specs.ProtocolConfig_NoiseMechanism;
 
-/** Each of these functions returns a result with the noise and the methodology that an honest provider states. */
+/**
+ * `reach`, `frequency`, `impression`, `watchDuration` and `population` each return a result of that type. The noise and
+ * the methodology are those that an honest provider states.
+ */
 export const reach = (value: bigint): ResultInit => ({
   reach: {
     value,
@@ -213,7 +216,7 @@ export const population = (value: bigint): ResultInit => ({
   population: { value, methodology: { case: 'deterministicCount', value: {} } },
 });
 
-/** A request to these providers, by default to Streamly alone. */
+/** A request to measure events of these providers, by default of Streamly alone. */
 export const asking = (
   w: World,
   type: 'reach' | 'impression' = 'reach',

@@ -1,4 +1,7 @@
-/** Hostile values that no client sends by accident. */
+/**
+ * Unusual and hostile values for each part of a request: JSON values, raw JSON texts, IDs, methods, content types,
+ * bodies and headers.
+ */
 
 export const ODD_VALUES: readonly unknown[] = [
   null,

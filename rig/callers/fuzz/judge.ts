@@ -7,15 +7,21 @@ import type { Built, Operation } from './plan.ts';
 import { conformityOf } from './schemas.ts';
 import type { State } from './state.ts';
 
-/** All documented statuses except 503 and 504, which need a fault, and 500, which is a defect. */
+/**
+ * The documented statuses that requests of the fuzzer can cause. 500 is not among them, because it is always a defect.
+ * 503 and 504 are not among them, because they need a fault, such as a stopped database. `isWaiting` handles the only
+ * exception.
+ */
 const STATUSES = [200, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431];
-/** The exchange returns these statuses before it checks the token. */
+/** The exchange can return these statuses before it checks the token. */
 const FRAMING = [400, 414, 431];
 
-/** Error reasons that a valid request may get because of earlier or concurrent requests. */
+/** Error reasons that even a valid request can get, because of earlier or concurrent requests. */
 const MEANWHILE =
   /^(?:\w+_STATE_ILLEGAL|\w+_ALREADY_EXISTS|REQUISITION_ETAG_MISMATCH|EVENT_GROUP_(?:NOT_FOUND|INVALID_ARGS)|CERTIFICATE_IS_INVALID|REQUEST_ID_REUSED)$/;
-/** Operations whose template follows all rules. The exchange must accept requests from these templates. */
+/**
+ * Operations whose template in templates.ts follows all rules. The exchange must accept requests from these templates.
+ */
 const SURE = ['createMeasurement', 'fulfillDirectRequisition', 'refuseRequisition'];
 
 export class Judge {

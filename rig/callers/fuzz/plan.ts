@@ -1,5 +1,6 @@
 /**
- * A random request in two steps: fast-check draws and shrinks a plan, and the state of the run turns it into a request.
+ * Makes a random request in two steps. First, fast-check draws a plan. Then `build` makes a request from the plan and
+ * the current state. If a request fails a check, fast-check shrinks its plan.
  */
 import {
   type JsonSchema,
@@ -19,9 +20,15 @@ import { applyTwist, type Draft, type Twist, twists } from './twists.ts';
 
 export interface Plan {
   operation: Operation;
-  /** How to choose the caller: a party that may call this operation (`right`), or any party. */
+  /**
+   * How to choose the caller. If `right` is true, only kinds of parties with a right to this operation are candidates.
+   * `pick` selects one of the candidates.
+   */
   speaker: { right: boolean; pick: number };
-  /** How to choose the resource in the path: an existing resource (`known`), or an absent one. */
+  /**
+   * How to choose the resource in the path. If `known` is true, `pick` selects an existing resource. If not, the name
+   * is of an absent resource.
+   */
   target: { known: boolean; pick: number };
   query: Record<string, unknown>;
   /** If undefined, the body comes from the operation's template, if it has one. */
@@ -37,7 +44,9 @@ export interface Operation {
   document: OpenApiDocument['paths'][string][string];
   /** The methods that the OpenAPI document lists for this path. */
   methods: string[];
-  /** Output-only fields of the body, which a caller may send back. The exchange ignores their values. */
+  /**
+   * Output-only fields of the body. A caller is allowed to send these fields back. The exchange ignores their values.
+   */
   ignored: Set<string>;
   /** All operations, including this one. */
   siblings: readonly Operation[];
@@ -166,7 +175,7 @@ export function build(plan: Plan, state: State, material: Material): Built {
     key,
     isGuarded && key === 'validateOnly' ? 'true' : value,
   ]);
-  // Twists may change this body, because `resolved` makes a copy of the plan's body.
+  // Twists can change this body without changing the plan, because `resolved` makes a copy of the plan's body.
   const body = resolved(plan.body ?? filled?.body, state, speaker);
   const built: Built = {
     plan,

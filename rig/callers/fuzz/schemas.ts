@@ -23,7 +23,7 @@ export interface Vocabulary {
   bytes: (min: number) => Arbitrary<Uint8Array>;
 }
 
-/** An optional field is present in one of 3 values, and an output-only field in one of 12. */
+/** One in 3 generated values contains an optional field, and one in 12 contains an output-only field. */
 const PRESENT = { optional: 3, readOnly: 12 };
 
 export class Conforming {
@@ -137,7 +137,10 @@ export function resolveSchema(schemas: Schemas, schema: JsonSchema): JsonSchema 
 
 type Check = (value: unknown, at: string) => string | undefined;
 
-/** Returns a check that says where and why a value does not conform, or undefined if it conforms. */
+/**
+ * Returns a function that makes the check for a schema. The check says where and why a value does not conform, or
+ * returns undefined if the value conforms.
+ */
 export function conformityOf(schemas: Schemas): (schema: JsonSchema) => Check {
   const compiled = new Map<JsonSchema, Check>();
   const compile = (given: JsonSchema): Check => {

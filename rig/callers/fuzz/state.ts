@@ -32,7 +32,10 @@ export interface IssuedPageToken {
   token: string;
 }
 
-/** A bound on the saved names and tokens. New entries replace the oldest. */
+/**
+ * The maximum number of saved names of each shape, of open requisitions, and of page tokens. New entries replace the
+ * oldest.
+ */
 const MAX_SAVED = 400;
 const KEPT_ENDS = 50_000;
 const ENDS: Record<string, readonly string[]> = {
@@ -127,7 +130,7 @@ export class State {
     this.open.push(requisition);
   }
 
-  /** Removes an open requisition from the list, so that no other request uses it. */
+  /** Removes one of the provider's open requisitions from the list and returns it, so that no other request uses it. */
   takeOpen(provider: string, pick: number): OpenRequisition | undefined {
     const fitting = this.open.filter((one) => one.provider === provider);
     const one = fitting.length === 0 ? undefined : fitting[pick % fitting.length];

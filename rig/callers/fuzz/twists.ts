@@ -112,7 +112,7 @@ function twistTable() {
     },
     twiceTheKey(draft: Draft, at: number) {
       const [object] = closedObjects(draft);
-      // JSON.stringify omits members that are undefined.
+      // Choose a member that the JSON text contains. JSON.stringify omits members that are undefined.
       const written = Object.keys(object ?? {}).filter((key) => object![key] !== undefined);
       if (written.length === 0) return;
       const key = pick(written, at);
@@ -231,8 +231,8 @@ function twistTable() {
       draft.mustReject = true;
     },
     /**
-     * Replaces one certificate name with that of another party of the same kind. A caller may name only its own
-     * resources, or those of the party in the path.
+     * Replaces one certificate name with that of another party of the same kind. The exchange must reject the request,
+     * because a caller is allowed to name only its own resources, or those of the party in the path.
      */
     foreignCertificate(draft: Draft, at: number, { guarded }: State) {
       const places = closedObjects(draft).flatMap((object) =>

@@ -62,7 +62,8 @@ function goodTokens(base: Base): Tokens {
     }),
     'claims that nobody knows': but(base, { scope: 'operator', groups: ['operator'], nonce: 'n', cnf: {} }),
     'unicode in a claim': but(base, { name: 'Zoë 🦊 \u202e' }),
-    // For every ECDSA signature (r, s), the signature (r, n − s) is also valid for the same message.
+    // For every ECDSA signature (r, s), the signature (r, n − s) is also valid for the same message. Here, n is the
+    // order of the curve.
     'the other s of the same signature': otherS(jws(key, claims)),
   };
 }

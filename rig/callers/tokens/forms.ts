@@ -77,8 +77,8 @@ function standardBase64({ key, claims }: Base): string {
 }
 
 /**
- * Sets the unused bits of the last character. A signature of 64 bytes takes 86 characters, and the last one has four
- * unused bits.
+ * Sets one of the unused bits of the last character. A signature of 64 bytes takes 86 characters, and the last one has
+ * four unused bits.
  */
 function spareBits(token: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -7,7 +7,7 @@ const IDENTIFY = 'serving/identify.ts';
 
 export const ACCESS_BUGS: PlantedBug[] = [
   {
-    // With this bug, a caller that may not see a resource learns whether it exists.
+    // With this bug, a caller without the right to see a resource learns whether the resource exists.
     name: 'lookup-before-authorization',
     edits: [
       inExchange(

@@ -157,7 +157,8 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/provider/agent/turns.test.ts'),
   },
   {
-    // With this bug, twelve uploads to a slow duchy stop the agent from answering any requisition.
+    // With this bug, uploads to a slow duchy can occupy all places for requisitions that the agent answers in parallel.
+    // The agent then answers no other requisition.
     name: 'upload-holds-the-place-of-computing',
     edits: [inProvider('agent/responder.ts', 'release(); const places', 'const places')],
     foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),

@@ -181,7 +181,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: seed('a seed that its provider signed for'),
   },
   {
-    // With this bug, the worker that sends last can choose the seed that both workers use.
+    // With this bug, the worker that sends its half of the seed last can choose the seed that both workers use.
     name: 'half-not-committed',
     edits: [
       inDuchy(

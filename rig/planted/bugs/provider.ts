@@ -53,7 +53,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: LEDGER_TEST,
   },
   {
-    // With this bug, a crash between the two charges leaves a requisition that is charged in part.
+    // With this bug, a crash between two charges of a requisition leaves the requisition charged only in part.
     name: 'charge-outside-transaction',
     edits: [
       inProvider('ledger.ts', "database.exec('BEGIN IMMEDIATE');", ''),
@@ -119,7 +119,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     ),
   },
   {
-    // With this bug, a question that selects no people would be free and could be repeated without limit.
+    // With this bug, a measurement that selects no people would be free and could be repeated without limit.
     name: 'nobody-is-free',
     edits: [
       inMpc(

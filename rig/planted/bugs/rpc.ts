@@ -10,8 +10,8 @@ const requisitionsTest = (name: string) => test('exchange/test/rpc/requisitions.
 
 export const RPC_BUGS: PlantedBug[] = [
   {
-    // With this bug, the requisition may change before the measurement is locked. The pause makes this likely within
-    // few operations.
+    // With this bug, the requisition can change before the measurement is locked. The planted code waits 20 ms before
+    // the lock, so that this happens within few operations.
     name: 'empty-etag-filled-before-the-lock',
     edits: [
       inExchange(

@@ -40,8 +40,8 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     foundBy: urlTest('where a webhook may point'),
   },
   {
-    // With this bug, a webhook can reach a private address through a host name. The test uses an address of this
-    // machine, because it can reach no other private address.
+    // With this bug, a webhook can reach a private address through a host name. The test uses an address of its own
+    // machine, because other private addresses cannot be reached from every machine.
     name: 'webhook-to-any-address-of-a-name',
     edits: [
       inExchange(

@@ -59,7 +59,7 @@ export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** The page size for lists that are always read to the end. */
+/** The largest page size. Lists that are always read to the end use it, because it needs the fewest calls. */
 export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 
 export interface Table<T> {

@@ -43,7 +43,8 @@ export class CompanionCalls {
 
   private loaded(): Promise<Companion> {
     const loading = async () => {
-      // Import the methods only here, because they load the code for decryption and verification.
+      // Import the methods only here, so that the code for decryption and verification is not loaded before the first
+      // call.
       const { createCompanionMethods } = await import('./companion.ts');
       return createCompanionMethods(await this.load(), { ...this.options, signal: this.ended.signal });
     };

@@ -34,7 +34,7 @@ export interface RunningConsole {
 
 export async function startConsole(options: ConsoleOptions): Promise<RunningConsole> {
   let serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  // Allow a URL that contains 50 resource names.
+  // Allow 32 KB for the request line and the headers, because a URL can contain 50 resource names.
   const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
     serve(request, response).catch((error) => sendRefusal(request, response, refusalOf(error)));
   });

@@ -104,7 +104,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
 
 type Advertiser = ReturnType<typeof advertiserOf>;
 
-/** Starts all measurements in parallel. Most of them can finish while the duchies are still starting. */
+/**
+ * Starts all measurements in parallel. Most of them need no duchy, so they can finish while the duchies are still
+ * starting.
+ */
 function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: DemoOptions) {
   const ending = new AbortController();
   const open = new Set<string>();

@@ -12,8 +12,8 @@ export function tokenCommand(): Command {
     .argument('<party>', 'a demo party such as acme, a full name such as dataProviders/…, or operator')
     .option('--hours <hours>', 'how long it is valid', parseHours, 12)
     .action(async (name: string, options: { hours: number }) => {
-      // Do not look up a full name in dev.json, because dev.json may not list parties that were onboarded by the
-      // operator.
+      // Do not look up a full name in dev.json, because dev.json does not list every party that the operator has
+      // onboarded.
       const subject =
         name === 'operator'
           ? name

@@ -96,8 +96,8 @@ function pointedAt({ filter, message, position, suggestion }: RejectedFilter): s
 const AROUND = 60;
 
 /**
- * Shortens a long line to the part around the caret. Counts characters, because a character beyond U+FFFF has two
- * UTF-16 units but one column.
+ * Shortens a long line to the part around the caret. Counts the caret position in code points, because a code point
+ * above U+FFFF has two UTF-16 code units but takes one column.
  */
 function excerpt(line: string, offset: number): { text: string; caret: number } {
   const before = [...visible(line.slice(Math.max(0, offset - AROUND), offset))];

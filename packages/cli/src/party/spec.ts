@@ -65,7 +65,7 @@ function privacy(params: PrivacyParams | undefined): string {
   return params === undefined ? 'none' : `epsilon ${params.epsilon}, delta ${params.delta}`;
 }
 
-/** Rounds to 6 digits. Sampling bounds are 32-bit floats, so 0.1 would otherwise print as 0.10000000149. */
+/** Rounds to 6 significant digits. Sampling bounds are 32-bit floats, so 0.1 would otherwise print as 0.10000000149. */
 function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

@@ -16,7 +16,7 @@ interface ListenOptions extends CallOptions {
   limit?: number;
 }
 
-/** How long the endpoint may take to respond. The exchange uses the same limit for its deliveries. */
+/** The maximum time for the endpoint to respond. The exchange uses the same limit for its deliveries. */
 const RESPONSE_MS = 10_000;
 
 export function listen(): Command {

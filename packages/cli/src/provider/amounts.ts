@@ -11,7 +11,7 @@ export function amountText(amount: PrivacyAmount): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
-/** Rounds amounts to four digits, so that a table fits into a terminal. --json prints all digits. */
+/** Rounds amounts to four significant digits, so that a table fits into a terminal. --json prints all digits. */
 export const amountCells = (amount: PrivacyAmount) =>
   MEASURES.map((measure) => String(Number(amount[measure].toPrecision(4))));
 

@@ -21,7 +21,9 @@ interface CheckOptions extends LedgerOptions {
 interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDay'> {
   firstDay?: string;
   lastDay?: string;
-  /** The consumers that may ask about the reference. Absent in development, where any consumer may ask. */
+  /**
+   * The consumers that are allowed to ask about the reference. Absent in development, where all consumers are allowed.
+   */
   measurementConsumers?: readonly string[];
   /** `DEVELOPMENT` if a demo provider serves the reference only because it occurs in the events. */
   served: 'DECLARED' | 'CONFIRMED' | 'DEVELOPMENT' | 'NO';

@@ -53,18 +53,21 @@ const ProviderConfig = s.object(
     /** Folders of earlier identities. Their encryption keys decrypt data that was encrypted before a renewal. */
     earlierIdentities: texts(),
     /**
-     * Files with the consumers' roots, in PEM or DER. An entry may also name a party, such as
+     * Files with the consumers' roots, in PEM or DER. An entry can start with the name of a party, as in
      * `measurementConsumers/acme=acme.pem`. The root is then trusted for that party only.
      */
     roots: texts(),
     /** The file that stores the spent budget and the responses. */
     ledger: text(),
-    /** How much all consumers together may spend on the events of one reference and one UTC day. */
+    /**
+     * The privacy budget that all consumers together are allowed to spend on the events of one reference and one UTC
+     * day.
+     */
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
     events: s.object(eventSettings),
     /**
-     * The consumers that may ask about each reference. Each key is a reference: a value in the `eventGroup` column of
-     * the events.
+     * The consumers that are allowed to ask about each reference. Each key is a reference: a value in the `eventGroup`
+     * column of the events.
      */
     references: s.recordOf(s.object(reference)),
     /** Descriptions of the attributes for consumers. They must not contain values copied from the events. */
@@ -177,7 +180,7 @@ function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''
       );
     }
     if (typeof value !== 'string') return value;
-    // A root may be written as `party=path`.
+    // A root can have the form `party=path`.
     if (setting === 'roots') return value.replace(/[^=]+$/, absolute);
     return PATHS.includes(setting) && !value.includes('://') ? absolute(value) : value;
   };

@@ -66,7 +66,7 @@ const ONLY = {
   passes: 'clickhouse',
   absent: 'clickhouse',
 } as const;
-/** Settings that are valid only if the events are in files. */
+/** Settings directly in `events` that are valid only if the events are in files. */
 const OF_FILES = ['format', 'remote', 'memoryLimit', 'threads'] as const;
 
 export const eventSettings = s.partial({

@@ -1,4 +1,4 @@
-/** Finds a provider's ledger, and opens it for read-only commands, which may run at the same time as the agent. */
+/** Finds a provider's ledger, and opens it for read-only commands, which can run at the same time as the agent. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

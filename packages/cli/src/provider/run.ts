@@ -112,9 +112,9 @@ function methodOf(settings: Settings) {
 }
 
 /**
- * Returns the consumers that may ask about each reference's events. A demo provider may omit the setting `references`,
- * and then trusts the exchange's data about its event groups (`unchecked`). For any other provider with events, this
- * function throws if `references` or `events.columns.attributes` is missing.
+ * Returns the consumers that are allowed to ask about each reference's events. A demo provider can omit the setting
+ * `references`. The agent then trusts the exchange's data about the provider's event groups (`unchecked`). For any
+ * other provider with events, this function throws if `references` or `events.columns.attributes` is missing.
  */
 function referencesOf(settings: Settings): AgentOptions['references'] {
   const { as, events, references } = settings;

@@ -16,7 +16,7 @@ import { clientOf } from './client.ts';
 
 interface AgentsOptions {
   dev: DevFile;
-  /** The consumer that may measure the publishers. */
+  /** The consumer that is allowed to measure the publishers. */
   consumer: string;
   /**
    * An event group reference that belongs to another consumer, and that no publisher has confirmed yet. The agents hold

@@ -1,4 +1,4 @@
-/** A report as one HTML file that works offline, on phones, and on paper. */
+/** Converts a report to one HTML file, which works offline and on phones, and can be printed. */
 import {
   type Bar,
   bandChart,

@@ -98,7 +98,7 @@ function printSection(heading: string, lines: Line[]): void {
   const values = lines.map(({ value, text }) => (value === undefined ? '–' : text(value.value)));
   const numbers = Math.max(...values.map(({ length }) => length));
   const largest = Math.max(...lines.map(({ value }) => value?.value ?? 0), Number.MIN_VALUE);
-  // Leave out the bars if a line would not fit.
+  // Leave out the bars if a line with a bar would be wider than the terminal.
   const bars = terminalColumns() >= width + numbers + BAR + 36 ? BAR : 0;
   for (const [i, { value, text, note }] of lines.entries()) {
     const drawn = bars > 0 ? `${bar((value?.value ?? 0) / largest, bars).padEnd(bars)}  ` : '';

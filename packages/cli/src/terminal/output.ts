@@ -140,7 +140,9 @@ export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }
 
-/** The maximum number of characters to print: MAX_TEXT for text from another party, and MAX_ERROR for an error. */
+/**
+ * The maximum number of UTF-16 code units to print: MAX_TEXT for text from another party, and MAX_ERROR for an error.
+ */
 const MAX_TEXT = 4000;
 const MAX_ERROR = 20_000;
 

@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache';
  */
 const MAX_ENTRIES = 2_000;
 /**
- * The maximum length of a cache key. Values with longer keys are not cached. Certificates and large keysets, in base64,
- * stay below this length.
+ * The maximum length of a cache key. Values with longer keys are not cached. For a certificate or a keyset, the cache
+ * key is its base64 text. The text of a certificate, and even of a large keyset, does not exceed this length.
  */
 const MAX_KEY_LENGTH = 20_000;
 
@@ -46,8 +46,8 @@ export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Va
 }
 
 /**
- * Evicts a promise that rejects, because the failure may be temporary. The next caller then tries again, and gets its
- * own error.
+ * Evicts a promise from the cache when it rejects, because the failure may be temporary. The next caller then creates a
+ * new promise instead of getting the old error.
  */
 function onRejection(value: unknown, evict: () => void): void {
   if (value instanceof Promise) value.catch(evict);

@@ -62,8 +62,8 @@ const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 const URI_TAG = 0x86;
 
 /**
- * The critical extensions that a certificate may have. extKeyUsage is checked only for client certificates, because it
- * does not restrict signing.
+ * The critical extensions that a certificate is allowed to have. extKeyUsage is checked only for client certificates,
+ * because it does not restrict signing.
  */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier

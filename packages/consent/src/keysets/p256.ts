@@ -52,7 +52,7 @@ export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise
     const signature = await subtle.sign(algorithm, privateKey, message);
     return await subtle.verify(algorithm, publicKey, signature, message);
   } catch {
-    // Node and Chromium refuse to import a private key with a point that does not match.
+    // Importing the JWK fails in Node and Chromium if the point is not the public key of the scalar.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** X25519, the curve that HPKE uses. */
+/** Checks public keys and key pairs of X25519, the key agreement function of the supported HPKE keys. */
 import { equalBytes } from '@measurement-exchange/contract';
 import { asBytes, bigEndian, concat } from '../base/bytes.ts';
 

@@ -29,7 +29,10 @@ export function packElGamalPublicKey({
   return toBinary(specs.ElGamalPublicKeySchema, key);
 }
 
-/** Parses an ElGamalPublicKey. The caller must still check that the element is a point and that the proof is valid. */
+/**
+ * Parses an ElGamalPublicKey. The caller must still check that the element is a point on the curve, and that the proof
+ * is valid.
+ */
 export function unpackElGamalPublicKey(bytes: Uint8Array) {
   const { ellipticCurveId, generator, element, proofOfPossession, binding } = fromWire(
     specs.ElGamalPublicKeySchema,

@@ -62,7 +62,10 @@ export function* sealedPieces(
   yield* seal(pending.subarray(0, filled), true);
 }
 
-/** Returns a piece's plaintext, or undefined if the piece was changed or moved. */
+/**
+ * Returns a piece's plaintext. Returns undefined if the piece was changed, or was sealed with another key, context, or
+ * position.
+ */
 export function openPiece(
   { key, context }: Pick<SealingKey, 'key' | 'context'>,
   { ordinal, isLast, bytes }: { ordinal: number; isLast: boolean; bytes: Uint8Array },

@@ -48,7 +48,10 @@ export async function* sealed(
   yield* sealedPieces(await newSealingKey(publicKeyset, context), [plaintext]);
 }
 
-/** Yields the plaintext in pieces. Throws ConsentError if a piece was changed or is missing. */
+/**
+ * Yields the plaintext in pieces. Throws ConsentError if the ciphertext was changed or truncated, or was encrypted for
+ * another key or context.
+ */
 export async function* opened(
   privateKeyset: Uint8Array,
   context: string,

@@ -11,7 +11,8 @@ import type { KeyKind } from '../certificates/keyKind.ts';
 
 type Hash = SignatureAlgorithm['hash'];
 /**
- * Returns whether the key made the signature. The key must support `hash`, and an ECDSA signature must be valid DER.
+ * Returns whether the key made the signature. The caller must pass a `hash` that is supported for this type of key. An
+ * ECDSA signature must be valid DER.
  */
 type Verify = (key: CertificateKey, hash: Hash, signature: Uint8Array, data: Uint8Array) => Promise<boolean>;
 

@@ -105,7 +105,7 @@ export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorith
 
 /**
  * Returns VALID if the key made the signature, MALFORMED if an ECDSA signature is not DER, and INVALID otherwise. The
- * key must support `hash`.
+ * caller must pass a `hash` that is supported for this type of key.
  */
 export async function checkSignature(
   message: Uint8Array,

@@ -99,8 +99,8 @@ export async function requireTrusted(
 const CLIENT_PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
 /**
- * Throws unless the certificate may authenticate a TLS client now. Does not check the root, because `requireTrusted`
- * does.
+ * Throws unless the certificate is valid at `now` and is allowed to authenticate a TLS client. Does not check the root,
+ * because `requireTrusted` checks the root.
  */
 export function requireForClient(certificate: X509, now: Date): void {
   requireCurrent(certificate, now);

@@ -11,7 +11,7 @@ const WORDS: Record<Connection, { text: string; title: string }> = {
   offline: { text: 'Not connected', title: 'The page shows what it last read, and tries to connect again.' },
 };
 
-/** Shows whether the page receives changes. Shows nothing for the operator, which has no change feed. */
+/** Shows whether the page receives updates from the change feed. Shows nothing for the operator, which has no feed. */
 export function LiveState() {
   const connection = useContext(ConnectionContext);
   if (useSession().role === 'operator') return null;

@@ -1,4 +1,4 @@
-/** The column beside the sign-in form. It contains a short explanation of the product, and a drawn example. */
+/** The column beside the sign-in form. It contains a short explanation of the product, and a chart as an example. */
 export function Pitch() {
   return (
     <>

@@ -106,8 +106,8 @@ function OpenWork({ work }: { work: WorkSummary | undefined }) {
 }
 
 /**
- * Returns whether `pathname` is at or below the page's path. Ignores parameters in the page's path, such as `$id`. The
- * path `/` matches only itself.
+ * Returns whether `pathname` starts with the page's path. Only the part of the page's path before the first parameter,
+ * such as `$id`, is compared. The path `/` matches only itself.
  */
 function isAt({ path }: Page, pathname: string): boolean {
   return path === '/' ? pathname === '/' : pathname.startsWith(path.replace(/\/\$.*$/, ''));

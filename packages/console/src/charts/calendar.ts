@@ -5,7 +5,7 @@ import { type Node, node } from './node.ts';
 
 export interface Day {
   date: string;
-  /** From 0 to 1, such as the spent part of a budget. */
+  /** The fraction to show for this day, from 0 to 1, such as the spent fraction of a budget. */
   share?: number;
 }
 

@@ -4,8 +4,8 @@ import type { Chart, Figure } from './chart.ts';
 import { PEOPLE, SHARE } from './units.ts';
 
 /**
- * Draws the share of the reached people who were reached exactly k times, for each k. The last bar is for the people
- * who were reached at least k times.
+ * Draws one bar for each k from 1 to the number of shares. A bar shows the share of the reached people who were reached
+ * exactly k times. The last bar instead shows the share who were reached at least k times.
  */
 export function frequencyChart(
   title: string,

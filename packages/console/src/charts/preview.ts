@@ -16,8 +16,8 @@ const ENDS = 3.2 / 1.96;
 const CURVE = curve();
 
 /**
- * `margin` is half the width of the 95 % interval, and `limit` is half the length of the axis. Keep `limit` constant
- * while a slider moves, so that only the curve changes.
+ * `margin` is half the width of the 95 % interval, and `limit` is half the length of the axis. While the user moves a
+ * slider, pass the same `limit` on every call, so that the axis does not change.
  */
 export function previewChart(
   title: string,
@@ -68,7 +68,7 @@ function beyond(): Node[] {
   return [node('text', { class: 'k', x: '100%', y: 14, 'text-anchor': 'end' }, 'wider than this axis')];
 }
 
-/** Returns the SVG path of the normal distribution, 1000 wide and 100 high. */
+/** Returns the SVG path of the normal distribution, for a view box that is 1000 wide and 100 high. */
 function curve(): string {
   const points = Array.from({ length: 61 }, (_, i) => {
     const z = (i / 60 - 0.5) * 6.4;

@@ -37,8 +37,9 @@ export interface CompanionMethods {
   searchTitles(input: { text: string; limit?: number }): FoundTitles;
   plan(input: { request: MeasurementRequest; assumed?: number }): Plan;
   /**
-   * Creates a measurement. Fails if the consumer would reject the measurement's result. `request.requestId` is
-   * required, so that a repeated call does not create a second measurement.
+   * Creates a measurement. Fails and creates nothing if the consumer could not accept any result, for example because
+   * the consumer does not trust a duchy. `request.requestId` is required, so that a repeated call does not create a
+   * second measurement.
    */
   create(input: { request: MeasurementRequest }): { name: string };
   result(input: { name: string }): OpenedResult;
@@ -192,7 +193,10 @@ export interface OpenedSpec {
   measurement?: SpecFacts;
   /** The interval and filter of each event group. A population measurement has one entry, without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
-  /** The expected charge per event group reference and day. Absent if the answer costs nothing. */
+  /**
+   * The expected charge per event group reference and day. Absent if the response costs nothing, the spec cannot be
+   * decoded, or a verification step failed.
+   */
   charge?: PrivacyAmount;
 }
 

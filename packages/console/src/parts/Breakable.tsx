@@ -1,8 +1,8 @@
 import { Fragment } from 'react';
 
 /**
- * An identifier or a fingerprint. The text breaks only after a slash or a colon, or between words, as in
- * `liquidLegions`.
+ * An identifier or a fingerprint. The text can break only after a slash or a colon, and between a lowercase and an
+ * uppercase letter, as in `liquidLegions`.
  */
 export function Breakable({ text }: { text: string }) {
   return text.split(/(?<=[/:])|(?<=[a-z])(?=[A-Z])/).map((part, i) => (

@@ -8,7 +8,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 're
 /** The estimated height of a row in pixels, in a wide and in a narrow window. */
 const WIDE = 64;
 const NARROW = 180;
-/** Rows that are drawn above and below the window. */
+/** The number of rows to draw above the visible area, and the number of rows to draw below it. */
 const OVERSCAN = 6;
 /** More rows are read when at most this many rows remain below the drawn rows. */
 const NEAR_END = 25;

@@ -1,6 +1,6 @@
 /**
  * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, silently drops the first of two equal keys, turns 1e400
- * into Infinity, and accepts half a surrogate pair. A parser of signed requests must do none of that.
+ * into Infinity, and accepts unpaired surrogates. A parser of signed requests must do none of that.
  */
 import { ExchangeError } from '../errors/errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from '../values/jsonValue.ts';

@@ -20,8 +20,8 @@ export const MAX_LEGIONS_NOISE = 2 ** 20;
 /** The maximum number of registers in a computation. Each duchy keeps all of them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
 /**
- * Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, the noise would hide too
- * little.
+ * Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, the duchies would add too
+ * little noise.
  */
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;

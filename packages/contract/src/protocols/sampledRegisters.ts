@@ -17,7 +17,7 @@ export interface SampledRegisters {
   primary: number;
   /** The number of indexes in the part of the sample that starts at 0. It is 0 if the sample does not wrap around. */
   wrapped: number;
-  /** The length of the frequency vector. */
+  /** The number of registers in the sample, which is the length of a provider's frequency vector. */
   count: number;
 }
 

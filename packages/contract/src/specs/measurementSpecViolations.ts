@@ -42,7 +42,7 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
     const { start, width } = interval;
     check('vidSamplingInterval.start', start >= 0 && start <= 1, 'must be at least 0 and at most 1');
     check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
-    // Only the frequency vector of the share shuffle protocol can continue at 0 after the end of the unit interval.
+    // Only the share shuffle protocol supports a sampling interval that extends past 1 and continues at 0.
     const fits = protocol === 'honestMajorityShareShuffle' || !wrapsAround(interval);
     check(
       'vidSamplingInterval',

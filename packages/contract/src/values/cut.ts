@@ -1,6 +1,6 @@
 /**
- * Returns the beginning of a text, at most `max` UTF-16 units, without splitting a surrogate pair. The exchange rejects
- * JSON with half a surrogate pair, so a request with such text would fail on every retry.
+ * Returns the beginning of a text, at most `max` UTF-16 code units. Does not split a surrogate pair, and replaces
+ * unpaired surrogates. The exchange rejects JSON with an unpaired surrogate, so such a request would always fail.
  */
 export function cut(text: string, max: number): string {
   const isHalved = text.length > max && /[\ud800-\udbff]/.test(text.charAt(max - 1));

@@ -32,7 +32,10 @@ export interface Duchy {
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
   /** If true, messages are sent over https only, and an endpoint from the exchange must have a public address. */
   requiresPublicPeers?: boolean | undefined;
-  /** Sends messages to duchies whose address does not have to be public. See send.ts. */
+  /**
+   * Sends messages to duchies whose address does not have to be public: to all duchies if `requiresPublicPeers` is not
+   * set, and to the duchies in `peers`. See send.ts.
+   */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

@@ -27,8 +27,8 @@ export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
 }
 
 /**
- * Error codes after which a retry may succeed, because another party changed the computation first, or because this
- * duchy temporarily has no access.
+ * Error codes of failures that a retry may fix. ABORTED means that another party changed the computation first. The
+ * other two codes mean that the exchange denies access to this duchy, possibly only for now.
  */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 

@@ -34,8 +34,8 @@ export interface StoredComputation {
   registerCount: number;
   attempt: number;
   /**
-   * The earliest time that a mill may run the stage. Null while the stage waits for a message, or for a state of the
-   * computation.
+   * The earliest time at which a mill (a loop that runs stages) may run the stage. Null while the stage waits for a
+   * message, or for the computation to reach a certain state at the exchange.
    */
   runAfter: Date | null;
   lastError: string | null;

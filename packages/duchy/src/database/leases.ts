@@ -46,8 +46,8 @@ const CLAIM = sql(
 );
 
 /**
- * Claims a stage that is due and not leased. Consumers take turns, so that a consumer with many computations does not
- * delay the others.
+ * Claims a stage that is due and not leased. Measurement consumers take turns, so that a consumer with many
+ * computations does not delay the others.
  */
 export async function claimStage(
   db: Queryable,

@@ -10,8 +10,8 @@ export interface DuchyProtocol<Stage extends string> {
   stages: Readonly<Record<Stage, StageFunction>>;
   upload: UploadRules;
   /**
-   * Returns the minimum and maximum size of a message from another duchy, before encryption. The duchy rejects larger
-   * messages.
+   * Returns the minimum and maximum size of a message from another duchy, before encryption. On arrival, the duchy
+   * rejects messages above the maximum. Some protocols check the minimum later, in the stage.
    */
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }

@@ -60,8 +60,8 @@ export interface Hostile {
 }
 
 /**
- * The ways to damage a request, by name. The name appears in the outcome, so that a test can compare the outcomes in
- * two worlds.
+ * The ways to damage a request, by name. The outcome includes the name, so that a test can send the same requests to
+ * two test worlds and compare the outcomes.
  */
 const SPOILS: Record<string, (sent: Hostile, draw: Draw) => void> = {
   field: spoilField,
@@ -156,7 +156,7 @@ const OF_NOTHING = await createIdentity({ party: 'x', commonName: 'x', now: Date
 /** The ways to damage a request after signing: change the signed message, change the signature, or change nothing. */
 const AFTER: Record<string, (signed: SignedMessage, draw: Draw) => SignedMessage> = {
   // Cut or change bytes only among the first 60. The later bytes contain nonces and digests, which have different
-  // values and lengths in the two worlds.
+  // values and lengths in the two test worlds.
   message: (signed, draw) => ({ ...signed, message: spoiledBytes(signed.message, draw, 60) }),
   signature: (signed, draw) => ({ ...signed, signature: draw.of([draw.bytes(70), Buffer.of(), OF_NOTHING]) }),
   none: (signed) => signed,
@@ -205,8 +205,8 @@ function partOf({ part }: Hostile, message: SignedMessage): string {
 }
 
 /**
- * Damages and signs a request. The same draws cause the same damage in every world, regardless of the world's keys and
- * data.
+ * Damages and signs a request. The same draws cause the same damage in every test world, regardless of the world's keys
+ * and data.
  */
 export async function hostileRequest(sent: Hostile, draw: Draw): Promise<HostileRequest> {
   const spoil = draw.of(Object.keys(SPOILS));

@@ -186,6 +186,9 @@ describe.each(PROTOCOLS)('%s', (protocol) => {
   });
 });
 
-/** Calls to the exchange contain only names, codes and positions. No other text leaves a duchy. */
+/**
+ * Matches a call to the exchange if its arguments contain only names, etags, nonces, codes and positions. No other text
+ * leaves a duchy.
+ */
 const TOLD =
   /^\["\w+",\{("(name|body|etag|requisition|nonce|code|position|field|stage|duchy|dataProvider)":("[\w/.\-[\]]*"|\{)|[,{}])*\]$/;

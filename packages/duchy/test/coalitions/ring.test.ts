@@ -83,8 +83,8 @@ async function computeFrequencies(
 }
 
 /**
- * Counts the indexes by their number of registers, from 1 to the number of providers. Larger groups are listed
- * separately.
+ * For each number from 1 to `providers`, counts the indexes that occur in exactly this number of registers. Lists the
+ * sizes of larger groups of registers with one index separately.
  */
 function groupsIn(
   message: Uint8Array,
@@ -254,8 +254,8 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const others = [...destroyed, ...histogram].filter((point) => point !== NOTHING);
     expect(others.length).toBeGreaterThan(20);
     expect(new Set(others).size).toBe(others.length);
-    // Compare the two flags of each tuple. If one blinding factor were used for both flags of a tuple, or for all
-    // tuples, this difference would be the same point everywhere.
+    // Compare the two flags of each tuple. Without blinding, their difference is the same point in every tuple. If one
+    // blinding factor were used for all flags, the difference would still be one point.
     const places = destroyed.flatMap((point, i) =>
       point !== NOTHING && histogram[i] !== NOTHING ? [i] : [],
     );

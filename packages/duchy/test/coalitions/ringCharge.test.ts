@@ -1,6 +1,6 @@
 /**
  * Computes exactly what each coalition for which docs/privacy.md makes a promise can learn from a ring of duchies. The
- * formulas are independent of the product. They compute the divergence between two neighboring inputs from the
+ * formulas are independent of the product's code. They compute the divergence between two neighboring inputs from the
  * distribution of the noise that the coalition does not know. The divergence must not exceed the privacy charge.
  */
 
@@ -134,7 +134,8 @@ describe.each(NEIGHBORS)('$what', ({ others, added, full, reachOnly }) => {
     const withIt = [[register('own', 'e'), added], ...others];
     const seen = (sketches: PlainRegister[][], some: Noise) => {
       const { several, destroyed, ...view } = viewOf(parameters, sketches, some);
-      // A computation of reach alone has no keys, so no party sees which registers have several people.
+      // In a computation of reach alone, registers have no keys, so no party sees whether registers with the same index
+      // belong to different people.
       return protocol === 'liquidLegionsV2' ? { ...view, several, destroyed } : view;
     };
     expect(seen(withIt, shifted(noise, shift))).toEqual(seen(without, noise));
@@ -190,8 +191,8 @@ function chargeOf(protocol: 'liquidLegionsV2' | 'reachOnlyLiquidLegionsV2') {
 interface Cost {
   divergence(order: number): number;
   /**
-   * The probability of outcomes that can occur for only one of the neighbors. The divergence ignores these outcomes, so
-   * delta must cover them.
+   * The probability of outcomes that can occur for only one of the two neighboring inputs. The divergence ignores these
+   * outcomes, so delta must cover them.
    */
   lost: number;
 }
@@ -212,8 +213,8 @@ function costsOf(shift: Shift, unknown: number, sees: 'everything' | 'figures'):
 
 /**
  * Compares the distribution of the sum of the unknown noise with the same distribution shifted by 1. Computes both
- * exactly, from the weights of a discrete Gaussian. The product redraws noise that exceeds the offset. The probability
- * of a redraw is added to `lost` for both neighbors.
+ * exactly, from the weights of a discrete Gaussian. The product's code draws again if noise exceeds the offset. The
+ * probability of a second draw is added to `lost` for both neighboring inputs.
  */
 function costOf(count: Count, unknown: number): Cost {
   const { epsilon, delta } = PRIVACY[count];

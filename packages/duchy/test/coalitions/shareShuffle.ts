@@ -123,7 +123,10 @@ export function withoutNoise(view: WorkerView): Uint8Array {
   return withAdded(view, added);
 }
 
-/** Returns each counted value as often as the aggregator subtracts it, and fills the rest with the marker value. */
+/**
+ * Returns noise registers that contain each counted value exactly as often as the aggregator expects from the noise.
+ * The remaining registers have the marker value.
+ */
 function expectedRegisters({
   modulus,
   maximumFrequency,
@@ -142,8 +145,8 @@ function expectedRegisters({
 }
 
 /**
- * Returns the likely value of a noise register. The registers are sorted by value, and each value occurs about as often
- * as its offset.
+ * Returns the likely value of the noise register at index `at`. The noise registers are sorted by value. The number of
+ * registers with a value is on average the offset of that value's noise.
  */
 function likelyValue({ modulus, reachNoise, frequencyNoise }: ShareShuffleParameters, at: number): number {
   if (at < reachNoise.offset) return 0;

@@ -14,7 +14,7 @@ const REACH_PARAMS = { epsilon: 0.6, delta: 1e-5 };
 const FREQUENCY_PARAMS = { epsilon: 0.5, delta: 1e-6 };
 const PEOPLE = 30;
 const TARGET = 7;
-/** The number of times that the target was reached in each world. */
+/** The number of times that the target was reached in each of the two test worlds. */
 const TRUTH = { REACH: [0, 1], REACH_AND_FREQUENCY: [2, 3] } as const;
 
 type Kind = keyof typeof TRUTH;
@@ -132,7 +132,7 @@ test.each(['REACH', 'REACH_AND_FREQUENCY'] as const)(
       );
       const { noiseRegisterCount, reachNoise, frequencyNoise } = parameters;
       if (kind === 'REACH') {
-        // The worker adds 1 to the other worker's noise registers, so only registers that were at −1 can now be at 0.
+        // The worker adds 1 to the other worker's noise registers, so only those with the value modulus − 1 become 0.
         expect(counts[0]! - PEOPLE - noiseRegisterCount).toBeLessThan(8);
       } else {
         const expected = [PEOPLE + 2 * reachNoise.offset, ...[1, 2, 3].map(() => 2 * frequencyNoise.offset)];

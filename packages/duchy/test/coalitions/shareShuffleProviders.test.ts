@@ -9,7 +9,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Played, peopleAt, play } from './shareShuffle.ts';
 import { compareViews, expectHidden, playWorlds, promisedAdvantage, type Views } from './worlds.ts';
 
-/** Two providers report a frequency of at most 8 in total, and the marker value is 18. */
+/**
+ * The modulus of the registers. Two honest providers report a frequency of at most 8 in total. The marker value is 18.
+ */
 const MODULUS = 19;
 const MARK = MODULUS - 1;
 const MAXIMUM = 4;
@@ -21,8 +23,8 @@ const PEOPLE = 20;
 const TARGET = 7;
 
 /**
- * `truth` is the number of times that the other provider reached the target in each world. `lie` is the value that the
- * lying provider uploads for the target.
+ * `truth` is the number of times that the other provider reached the target in each of the two test worlds. `lie` is
+ * the value that the lying provider uploads for the target.
  */
 const LIES: [
   what: string,

@@ -40,8 +40,8 @@ async function agrees(measurement: Measurement): Promise<boolean> {
 }
 
 /**
- * Uploads for providers that do not check the terms, and expects no result: the first duchy that sees other terms
- * rejects the upload or ends the computation.
+ * Sends the uploads of providers that do not check the terms. Expects no result, because the first duchy that sees
+ * other terms rejects the upload or ends the computation.
  */
 async function expectNothing(measurement: Measurement): Promise<void> {
   for (const [i, people] of AUDIENCES.entries()) {

@@ -65,7 +65,10 @@ export function randomPoint(): Uint8Array {
 
 export const points = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, randomPoint));
 
-/** Creates a computation whose uploads this duchy receives. `change` alters the exchange's view before it is stored. */
+/**
+ * Creates a computation whose uploads the tested duchy receives. `change` alters the exchange's view before the view is
+ * stored.
+ */
 export async function makeLegions(
   world: FaceWorld,
   protocol: LiquidLegionsProtocol,

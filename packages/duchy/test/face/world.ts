@@ -316,7 +316,7 @@ export async function sendUpload({ url }: FaceWorld, upload: TestUpload): Promis
   return post(`${url}/v2alpha/${upload.requisition}:fulfill`, body, upload.headers);
 }
 
-/** Builds a body with the parts in the usual form. */
+/** Builds a multipart body with the JSON part and then the data, in the form that the duchy expects. */
 export const form = (part: string) => (json: string, data: Uint8Array) => {
   const body = new FormData();
   body.append(part, json);

@@ -126,9 +126,9 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  // Skip this test for the first computation, because the exchange's view then also has all set-up data. The search
-  // would use each 48-byte string in that data as the seed of a vector. More than a thousand such vectors span every
-  // secret.
+  // Skip this test for the first computation, whose cap is 1. The exchange's view then also contains all data from the
+  // setup of the test world. The search uses each 48-byte string in that data as the seed of a vector. More than a
+  // thousand such vectors span all possible vectors, so the search would report every secret.
   test.runIf(cap > 1)('the exchange adds nothing to what a worker or the aggregator finds', async () => {
     for (const name of [FIRST, AGGREGATOR]) {
       expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);

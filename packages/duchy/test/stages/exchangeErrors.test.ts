@@ -156,7 +156,7 @@ describe('in one computation', () => {
   });
 });
 
-/** Returns whether providers may upload. */
+/** Returns whether the measurement is ready for the providers' uploads. */
 async function uploadable(measurement: Measurement): Promise<boolean> {
   const { client, name } = world.providers[0]!;
   const requisitions = await Array.fromAsync(client.listRequisitions({ parent: name }));

@@ -90,7 +90,7 @@ test('a computation is done as its changes and messages come, without a poll or 
   expect(lines).toEqual([]);
 });
 
-/** Returns whether providers may upload. */
+/** Returns whether the measurement is ready for the providers' uploads. */
 async function isReady(measurement: string): Promise<boolean> {
   const { client, name } = world.providers[0]!;
   const requisitions = await Array.fromAsync(client.listRequisitions({ parent: name }));

@@ -182,7 +182,7 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
   });
 });
 
-/** An open computation that the test of a message from a stranger can use. */
+/** The measurement that the next test creates and does not finish. The test after it finishes this measurement. */
 let ignored: Measurement | undefined;
 
 test('a computation under the name of another duchy is ignored, and goes on', async () => {

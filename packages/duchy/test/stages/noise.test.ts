@@ -29,8 +29,8 @@ vi.mock(
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY_PRIVACY = { epsilon: 2, delta: 1e-6 };
 /**
- * The variance of the total noise: the sum of both workers' variances, plus the same amount from the aggregator. The
- * formulas share no code with the product.
+ * The variance of the total noise: the sum of both workers' variances, doubled because the aggregator adds noise with
+ * the same variance as this sum. The formulas share no code with the product.
  */
 const VARIANCES = {
   DISCRETE_GAUSSIAN: ({ epsilon, delta }: typeof PRIVACY) => (2 * 2 * Math.log(2.5 / delta)) / epsilon ** 2,

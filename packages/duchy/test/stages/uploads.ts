@@ -182,7 +182,7 @@ export async function readyRequisition(provider: Party, { name }: Measurement): 
   return requisition;
 }
 
-/** Uploads for all providers, in their order. */
+/** Makes and sends the uploads of all providers, in the order of the providers. */
 export async function uploadAll(
   world: DuchyWorld,
   measurement: Measurement,

@@ -239,7 +239,7 @@ describe('an accepted token', () => {
     const known = await verifier.verify(token);
     now += 10 * SECOND;
     expect(verifier.recall(token)).toBeUndefined();
-    // A token that expired within the clock skew is still accepted, after a full check.
+    // A token that expired less than a minute ago (the allowed clock skew) is still accepted, after a full check.
     expect(await verifier.verify(token)).not.toBe(known);
     now += 61 * SECOND;
     expect(await outcome(token)).toBe('TOKEN_INVALID');

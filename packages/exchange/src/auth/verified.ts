@@ -17,8 +17,9 @@ export interface Verified {
 }
 
 /**
- * Called before the first check of credentials, if that check is expensive. May throw to prevent the check.
- * `knownSubject` is set if other credentials of the same subject were accepted before.
+ * Called before the expensive part of verification, for credentials that are not in the cache. Prevents the
+ * verification by throwing. `knownSubject` is the subject that the credentials claim, if other credentials of this
+ * subject were accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 

@@ -17,7 +17,9 @@ export {
   uniqueViolation,
 } from '@measurement-exchange/server/database';
 
-/** A test checks the query plan of every registered statement. */
+/**
+ * `sql` and `lookup` register statements in `statements`. A test checks the query plan of every registered statement.
+ */
 export const { all: statements, sql, lookup } = new Statements();
 
 /**

@@ -27,9 +27,10 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Empties the change log. The log restarts at sequence number 0, which no row ever had, so clients' tokens for
- * positions in the old log expire. Webhooks deliver only new changes. The other logs keep their rows, but a row whose
- * transaction ID is too high gets the ID of the current transaction.
+ * Empties the change log. The log restarts at a position with sequence number 0, which no row ever had. Tokens for
+ * positions in the old log match neither this position nor any row, so clients' tokens expire. Webhooks deliver only
+ * new changes. The other logs keep their rows, but a row whose transaction ID is too high gets the ID of the current
+ * transaction.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;

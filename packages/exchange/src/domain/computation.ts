@@ -160,7 +160,7 @@ export function requirePosition({ requisitions, participants }: Outline, positio
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** Records that a duchy has all data. The last confirmation starts the computation. */
+/** Records a duchy's confirmation that it has all data. The last confirmation starts the computation. */
 export function confirm<A extends Outline>(
   before: A,
   duchy: string,

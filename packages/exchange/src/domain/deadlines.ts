@@ -9,18 +9,18 @@ import { viewProtocol } from './protocolConfig.ts';
 const hours = () => number({ exclusiveMinimum: 0 });
 
 export const Deadlines = object({
-  /** The time that duchies have to set their parameters after the measurement is created. */
+  /** The duchies must set their parameters within this time after the creation of the measurement. */
   parametersWithinHours: hours(),
-  /** The time that providers have to send their data to the duchies after the measurement is created. */
+  /** The providers must send their data to the duchies within this time after the creation of the measurement. */
   fulfillWithinHours: hours(),
   /**
-   * Each confirmation must arrive within this time after the last fulfillment or after the previous confirmation.
-   * Share-shuffle has no confirmations.
+   * The first confirmation must arrive within this time after the last fulfillment. Each later confirmation must arrive
+   * within this time after the previous confirmation. Share-shuffle has no confirmations.
    */
   confirmWithinHours: hours(),
   /**
-   * The time that duchies have to produce the result after the last confirmation. In share-shuffle, this time starts at
-   * the last fulfillment.
+   * The duchies must produce the result within this time after the last confirmation. In share-shuffle, this time
+   * starts at the last fulfillment.
    */
   computeWithinHours: hours(),
 });

@@ -29,7 +29,7 @@ export interface EventGroupContent {
   referenceId: string | undefined;
   mediaTypes: MediaType[];
   availability: Interval | undefined;
-  /** Attributes that filters can use. Undefined if the provider listed no attributes. */
+  /** The event attributes that filters can use. Undefined if the provider listed no attributes. */
   attributes: EventGroupAttribute[] | undefined;
   /** The names of the protobuf messages that describe the events of the group. */
   eventTemplates: string[];

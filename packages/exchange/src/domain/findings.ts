@@ -8,7 +8,7 @@ export type Checks = 'advisory' | 'strict';
 
 /**
  * All findings. `refuses` tells whether a finding rejects the request in `strict` mode. If `refuses` is a string, this
- * string is the error's reason. Otherwise the reason is CHECK_FAILED.
+ * string is the error's reason. If `refuses` is `true`, the error's reason is CHECK_FAILED.
  */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {

@@ -57,7 +57,10 @@ interface World {
   duchyOperators?: DuchyOperators;
 }
 
-/** Returns the chosen protocol, and the findings as `code: protocol field`. */
+/**
+ * Returns the chosen protocol, the findings in a short form, and their messages. The short form of PROTOCOL_NOT_USED is
+ * the unused protocol and the field of the request. For all other findings, it is the code.
+ */
 function choose(spec: PlainSpec, world: World = {}) {
   const { enabled = ALL, wish, providers = 2, supported = NAMES, hasPopulation = true } = world;
   const names = Array.from({ length: providers }, (_, i) => `dataProviders/p${i}`);

@@ -38,7 +38,10 @@ export interface ParametersInput {
   signed: KeyMember[];
 }
 
-/** The maximum size of a key and of its signature. The limit is small, because every requisition repeats the keys. */
+/**
+ * The maximum size of a key, and also of the signature of a key. The limit is small, because every requisition repeats
+ * the keys.
+ */
 const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];

@@ -44,8 +44,8 @@ export interface PartyRecord {
 }
 
 /**
- * The rules for a duchy's endpoint. `anywhere` is for development. In production, the endpoint must use https, and its
- * host must be public or in `privateHosts`.
+ * The rules for a duchy's endpoint. `anywhere` accepts http and any host, for development. In production, the endpoint
+ * must use https, and its host must be public or in `privateHosts`.
  */
 export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
 const PUBLIC: EndpointRules = { privateHosts: [] };

@@ -27,8 +27,8 @@ export interface Entry extends NewEntry {
 }
 
 /**
- * Returns the report's state and the measurement to wait for. This is the last pending measurement, because it probably
- * ends after all other measurements.
+ * Returns the report's state and the measurement to wait for. The function chooses the last pending measurement, which
+ * probably ends after all other measurements.
  */
 export function progressOf(entries: Entry[]): { state: ReportState; waitingFor: string | undefined } {
   const waitingFor = entries.findLast(({ state }) => state !== undefined && !isTerminal(state))?.measurement;

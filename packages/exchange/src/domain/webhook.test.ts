@@ -269,7 +269,8 @@ describe('retries', () => {
     const ended = (state: string) =>
       endRound({ failures: 0, settled: [failed, { state, status: 410 }], failingSince: [now] }, now);
     expect(ended('PENDING').pauseReason).toMatch(/410/);
-    // Only a test delivery ends in the state FAILED. A failed test does not pause the webhook.
+    // FAILED is the state of a failed test delivery, which does not pause the webhook. Other failed deliveries stay
+    // PENDING.
     expect(ended('FAILED').pauseReason).toBeUndefined();
     expect(endRound({ failures: 3, settled: [], failingSince: [] }, now)).toMatchObject({ isDead: false });
   });

@@ -21,7 +21,7 @@ import { createServer } from './server.ts';
 
 const ACME = 'measurementConsumers/acme';
 const UNUSED = { recall: () => undefined, verify: () => Promise.reject(new Error('not a token')) };
-/** The time after which the pool gives up on a connection. */
+/** A query fails if it gets no connection from the pool within this time. */
 const POOL_MS = 2_000;
 
 let mute: Server;

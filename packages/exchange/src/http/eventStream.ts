@@ -29,7 +29,7 @@ export class EventStreams {
     // Do not use chunked encoding, because it would double the cost of sending an event. The end of the connection
     // marks the end of the stream.
     response.removeHeader('transfer-encoding');
-    // Without `x-accel-buffering`, a proxy might delay the events in a buffer.
+    // Without `x-accel-buffering: no`, a proxy might delay the events in a buffer.
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);

@@ -73,8 +73,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /**
- * Starts a pipelined request only after the previous response was sent. Otherwise Node starts all requests of a packet
- * at the same time, which delays other callers and keeps the responses in memory.
+ * Starts a pipelined request only after the previous response was sent. By default, Node starts all requests of a
+ * packet at the same time, which delays other callers and keeps the responses in memory.
  */
 function serveInTurn(server: FastifyInstance['server']): void {
   const [begin] = server.listeners('request') as [RequestListener];

@@ -44,7 +44,7 @@ export class ReportSettler {
     while (this.changedParties.size > 0 && !this.stopping.signal.aborted) {
       const parties = [...this.changedParties];
       this.changedParties.clear();
-      // If this fails, `run` settles the same reports later and reports the failure.
+      // If this fails, a later call of `run` settles the same reports. A failure of `run` is logged.
       await this.settle(parties).catch(() => {});
       await sleep(SEARCH_EVERY_MS, undefined, { signal: this.stopping.signal }).catch(() => {});
     }

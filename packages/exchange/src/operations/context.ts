@@ -31,7 +31,7 @@ export interface Exchange {
   mode: 'development' | 'production';
   doctor: Doctor;
   duchyEndpoints: EndpointRules;
-  /** Whether webhook URLs may use http, which only development mode allows. */
+  /** Whether webhook URLs are allowed to use http. True only in development mode. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
   feed: Feed;

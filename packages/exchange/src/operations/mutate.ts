@@ -11,7 +11,7 @@ import type { Call, Exchange } from './context.ts';
 
 export interface Decision<Resource> {
   findings?: Finding[];
-  /** The findings that may reject the request if checks are `strict`. The default is all findings. */
+  /** The findings that can reject the request if checks are `strict`. The default is all findings. */
   rejecting?: Finding[];
   /** Sends the writes. Undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;

@@ -34,7 +34,7 @@ async function rootOf(
     notBefore?: string;
     notAfter?: string;
     ca?: boolean;
-    /** null omits the extension. */
+    /** If null, the certificate has no key usage extension. */
     usage?: number | null;
   } = {},
 ): Promise<Root> {
@@ -54,8 +54,9 @@ async function rootOf(
 }
 
 /**
- * Issues a certificate from the authority. `key` replaces the issuer's key in the authority key identifier, or omits
- * the extension if null. `namesOwnKey` tells whether the certificate has a subject key identifier.
+ * Issues a certificate from the authority. `key` is the public key that the authority key identifier identifies. If
+ * `key` is null, the certificate has no authority key identifier. `namesOwnKey` tells whether the certificate has a
+ * subject key identifier.
  */
 async function leafOf(
   authority: Authority,

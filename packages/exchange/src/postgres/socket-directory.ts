@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const longestPath = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Creates a directory that only its owner may enter: `<dataDir>/<name>`, or a directory in /tmp if the socket's path
+ * Creates a directory that only its owner can enter: `<dataDir>/<name>`, or a directory in /tmp if the socket's path
  * would be too long. os.tmpdir() does not help, because TMPDIR may be long and may differ between shells.
  */
 export async function socketDirectory(
@@ -27,8 +27,8 @@ export async function socketDirectory(
       throw error;
     },
   );
-  // Anyone may create files in /tmp. So check the owner of a directory that already exists there, and never change its
-  // owner.
+  // Every account can create files in /tmp. So check the owner of a directory that already exists there, and never
+  // change its owner.
   if (process.geteuid!() === 0 && (made || fits)) await lchown(directory, owner.uid, owner.gid);
   const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== owner.uid || (found.mode & 0o077) !== 0) {

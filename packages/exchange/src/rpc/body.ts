@@ -13,7 +13,7 @@ const WIRE_LIMITS: WireLimits = { maxMessages: 200_000, maxDepth: 64 };
 
 export interface BodyLimits {
   maxBytes: number;
-  /** Called before the buffer grows by `bytes`. May throw to reject the request. */
+  /** Called before the buffer grows by `bytes`. To reject the request, this function throws an error. */
   grow(bytes: number): void;
 }
 

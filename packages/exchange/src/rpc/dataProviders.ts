@@ -14,7 +14,10 @@ import { fromInterval, toInterval } from './intervals.ts';
 import { getParty, toParty } from './parties.ts';
 import { given } from './values.ts';
 
-/** Capabilities without a field in the public API. A replacement leaves these capabilities unchanged. */
+/**
+ * Capabilities without a field in the public API. `replaceDataProviderCapabilities` leaves these capabilities
+ * unchanged.
+ */
 const OLDER_PROTOCOLS = [
   'capabilities.liquidLegionsV2Supported',
   'capabilities.reachOnlyLiquidLegionsV2Supported',

@@ -1,4 +1,4 @@
-/** The setting that tells data providers how they may compute the results of direct measurements. */
+/** The setting that tells data providers how they are allowed to compute the results of direct measurements. */
 import type { MeasurementType } from '@measurement-exchange/contract';
 import { array, enumOf, object, type Static } from '@measurement-exchange/contract/schema';
 

@@ -99,7 +99,7 @@ export function eventGroups(api: Api): Partial<ServiceImpl<typeof EventGroups>> 
 }
 
 /**
- * Returns an event group by name. A consumer may use the canonical name, which starts with the data provider, and still
+ * Returns an event group by name. A consumer can use the canonical name, which starts with the data provider, and still
  * gets the consumer's view of the event group.
  */
 async function getEventGroup({ name }: GetEventGroupRequest, call: Call): Promise<EventGroupResource> {

@@ -32,7 +32,7 @@ import type { UnaryMethod } from './unary.ts';
 
 /**
  * Adds the services to a router, and returns their unary methods by path. `direct` has the noise and methodologies that
- * data providers may use for direct measurements.
+ * data providers are allowed to use for direct measurements.
  */
 export function addServices(
   router: ConnectRouter,

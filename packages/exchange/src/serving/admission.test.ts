@@ -167,8 +167,8 @@ describe('Admission', () => {
     });
 
     /**
-     * Makes nine callers active. With 10 slots, the share of a tenth caller is then half a slot. A caller earns credit
-     * for half of its share: one slot for a quarter of the time.
+     * Makes nine callers active. A tenth caller then shares half of the 10 slots with these nine, so the share of each
+     * caller is half a slot. A caller earns credit at half of this rate: one slot for a quarter of the time.
      */
     async function tenActive() {
       const exchange = exchangeWith(10);

@@ -12,7 +12,7 @@ import type { RateLimiter } from './rateLimiter.ts';
 const MAX_WAITING = 4;
 /**
  * This CPU time counts as one request toward the caller's rate limit. At the default of 500 requests per second, one
- * caller may use the whole thread.
+ * caller can use the whole thread.
  */
 const MS_PER_REQUEST = 2;
 

@@ -72,8 +72,8 @@ export class Identifier {
   }
 
   /**
-   * Returns whether the caller may still call the route. Also returns true if the check itself fails, for example
-   * because the database is down.
+   * Returns whether the caller is still allowed to call the route. Also returns true if the check itself fails, for
+   * example because the database is down.
    */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
     try {

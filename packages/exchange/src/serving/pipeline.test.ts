@@ -26,7 +26,7 @@ const DEADLINE_MS = 100;
 const UNUSED = { recall: () => undefined, verify: () => Promise.reject(new Error('not a token')) };
 const pageTokens = new PageTokens(Buffer.alloc(32));
 
-/** Creates a feed with one follower. The test decides when its first page arrives. */
+/** Creates a feed with one follower. The first page of the follower arrives when the test calls `start`. */
 function feedOf() {
   const page = Promise.withResolvers<ChangePage>();
   const follower = {

@@ -74,7 +74,7 @@ export class Bucket {
 
   /**
    * Takes a token. Concurrent requests may take more tokens than the bucket has. The number of tokens then stays at 0,
-   * so that these requests do not make the next one wait longer.
+   * so that these requests do not make the next request wait longer.
    */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);

@@ -142,7 +142,7 @@ describe('the audit log', () => {
         cursor = `&pageToken=${page.nextPageToken}`;
         continue;
       }
-      // Read the last page again from its beginning, because it still grows.
+      // Read the last page again from its beginning, because the exchange still appends entries to this page.
       rest = ids.length;
       if (!writing) {
         if (requestIds.every((id) => seen.includes(id) || ids.includes(id))) {

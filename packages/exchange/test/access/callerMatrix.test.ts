@@ -15,7 +15,7 @@ import { castOf, stored } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let world: World;
-/** All rows of all tables before the requests. No request of this file may change a row. */
+/** All rows of all tables before the requests. The requests of this file must not change any row. */
 let before: Record<string, unknown>;
 beforeAll(async () => {
   world = await startWorld();
@@ -30,8 +30,8 @@ describe('every caller at every operation', () => {
     expect(Object.keys(MATRIX).sort()).toEqual((ROUTES as readonly Route[]).map(bindingOf).sort());
   });
 
-  // With `npm run stress`, every caller requests every target. In other runs, each binding tests only some targets, and
-  // different bindings test different ones.
+  // With `npm run stress`, every caller requests every target of every route. In other runs, the test of each route
+  // requests only some targets, and different routes select different targets.
   it.each((ROUTES as readonly Route[]).map((route, i) => [bindingOf(route), route, i] as const))(
     '%s',
     async (binding, route, i) => {
@@ -48,7 +48,7 @@ describe('every caller at every operation', () => {
           );
           if (/^40[13]/.test(wanted)) denials.add(fingerprint(reply));
         }
-        // All denials must be the same. Otherwise a denial would reveal whether the target exists.
+        // All denials must be the same, so that a denial does not reveal whether the target exists.
         expect(denials.size, caller.title).toBeLessThanOrEqual(1);
       }
       if (isStress) expect(await stored(world.exchange)).toEqual(before);

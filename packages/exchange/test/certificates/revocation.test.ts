@@ -337,8 +337,8 @@ describe('races', () => {
       const yes = reply.status === 200;
       if (!yes) refused++;
       if (!yes) expect([409, 400]).toContain(reply.status);
-      // If `i` is even, the revoked certificate belongs to the provider. If the result was then rejected, skip the
-      // measurement. It does not depend on this certificate, so it stays open.
+      // If `i` is even, the revoked certificate belongs to the provider. If the provider's result was rejected in this
+      // case, skip the measurement. The measurement stays open, because it does not depend on the revoked certificate.
       if (yes || i % 2) fulfilled.set(measurement.name.split('/').at(-1), yes);
     });
     await cascaded();

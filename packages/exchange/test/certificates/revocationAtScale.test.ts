@@ -22,7 +22,7 @@ import { doctor } from '../../src/database/doctor.ts';
 const rate = { perSecond: 1e6, burst: 1e6 };
 /**
  * The minimum number of measurements that depend on the certificate. 700 measurements are enough for three steps of a
- * cascade. With `npm run stress`, the test uses 10,000 measurements, for which the cascade may take at most 10 s.
+ * cascade. With `npm run stress`, the test uses 10,000 measurements, and the cascade must take at most 10 s.
  */
 const PENDING = rounds(10_000, 700);
 /** The number of measurements to load. Six in ten of them are pending. */
@@ -113,7 +113,8 @@ describe('an exchange that is killed in the middle of a cascade', () => {
     try {
       await loadMeasurements(database, { consumer: acme, providers: [streamly, chirper], count: BULK });
       const pending = await count(database, isPending);
-      // Lock a measurement in the middle of the third step, so that no exchange can get past it.
+      // Lock the 601st pending measurement. A step of the cascade fails at most 250 measurements, so no exchange can
+      // finish the third step.
       await holder.connect();
       await holder.query('BEGIN');
       await holder.query(

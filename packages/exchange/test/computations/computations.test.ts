@@ -138,7 +138,7 @@ describe('a computation', () => {
     const times = seen.map(({ updateTime }) => updateTime);
     expect(new Set(times).size).toBe(8);
     expect(times).toEqual([...times].sort());
-    // Progress reports do not change the resource that other parties see.
+    // A progress report does not change the computation resource.
     const open = await world.create(3);
     const before = await readComputation(exchange, firstWorker, open);
     const report = { stage: 'S', attempt: 1, code: 'RUNNING' };

@@ -129,7 +129,7 @@ describe('fail', () => {
       };
       expect((await get(exchange, world.acme, measurement.name)).failure).toEqual(failure);
       expect((await readComputation(exchange, aggregator, measurement)).failure).toEqual(failure);
-      // A duchy may report the same failure again, but no other outcome.
+      // A duchy is allowed to report the same failure again, but no other outcome.
       const again = await ok(act(exchange, secondWorker, measurement, 'fail', body));
       expect(again).toEqual(failed);
       for (const [duchy, code] of [

@@ -67,7 +67,8 @@ export async function createWorld(exchange: TestExchange): Promise<World> {
   };
   const acmeAs = await certified(acme);
   const streamlyAs = await certified(streamly);
-  // Add the roots last. Otherwise strict checks would reject the certificates above that other issuers have issued.
+  // Add the roots after the certificates. If the exchange already had the roots, strict checks would reject the
+  // certificates from other issuers.
   for (const root of [demo, lapsed]) await trust(exchange, root);
 
   const keyset = (await createEncryptionKeysets()).publicKeyset;

@@ -208,7 +208,7 @@ describe('the doctor', () => {
 
   it.each(ILLNESSES)('finds %s', async (...illness) => {
     const [, , check, examples] = illness;
-    // Empty the change log, because it would also reveal that a version is wrong.
+    // Empty the change log, because the checks of the change log would also report a wrong version.
     expect(await findingsOf(illness, 'DELETE FROM changes;')).toEqual([[check, examples]]);
   });
 

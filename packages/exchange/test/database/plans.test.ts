@@ -133,7 +133,9 @@ async function loadReports(): Promise<void> {
   );
 }
 
-/** Assigns the newest pending measurements to three duchies, and the other pending measurements to three others. */
+/**
+ * Assigns the newest pending measurements to three duchies, and the other pending measurements to three other duchies.
+ */
 async function sharePending(): Promise<void> {
   const time = '2026-01-01T00:00:00.000000Z';
   const population = newPopulation('everybody', { vidRanges: [{ start: 1, end: 10 }] }, time);

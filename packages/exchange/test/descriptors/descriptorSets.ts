@@ -12,7 +12,7 @@ export function jsonOf(bytes: Uint8Array): unknown {
   return JSON.parse(printDescriptorSet(bytes)!);
 }
 
-/** Returns a file with one message that has these members. */
+/** Returns the descriptor of a file with one message. `members` are members of the message descriptor. */
 export const message = (members: object, file: object = {}) => ({
   name: 'a.proto',
   package: 'a',
@@ -22,7 +22,10 @@ export const message = (members: object, file: object = {}) => ({
 
 export const INT = { name: 'f', number: 1, type: 'TYPE_INT32' };
 
-/** Returns a file with one message that has one field with these members. Violations name the field as FIELD. */
+/**
+ * Returns the descriptor of a file whose only message has one field. `members` are members of the field's descriptor.
+ * Violations name the field as FIELD.
+ */
 export const field = (members: object, file: object = {}) =>
   message({ field: [{ ...INT, ...members }] }, file);
 

@@ -129,8 +129,8 @@ describe('a batch', () => {
     });
 
     /**
-     * Opens a transaction that has inserted an event group with this request ID and the content of `eventGroup`, but
-     * has not committed.
+     * Opens a transaction and inserts an event group with this request ID and the content of `eventGroup`. Leaves the
+     * transaction uncommitted.
      */
     async function creating(requestId: string): Promise<pg.Client> {
       const probe = await ok(steps.send({ ...eventGroup, requestId: `probe ${requestId}` }));

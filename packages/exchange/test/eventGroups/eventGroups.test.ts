@@ -190,7 +190,8 @@ describe('creating an event group', () => {
     expect(errorOf(await steps.send({ measurementConsumer: acme.name, ...readable({}, foreign) }))).toBe(
       `${INVALID} ${field}`,
     );
-    // The provider's own name with the ID of another provider's descriptor does not refer to that descriptor.
+    // A name that joins the provider's own name and the ID of another provider's descriptor does not refer to that
+    // descriptor.
     const borrowed = `${streamly.name}/eventGroupMetadataDescriptors/${foreign.split('/').at(-1)}`;
     expect(errorOf(await steps.send({ measurementConsumer: acme.name, ...readable({}, borrowed) }))).toBe(
       '400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',

@@ -12,8 +12,8 @@ let globex: DevParty;
 let streamly: DevParty;
 let steps: ReturnType<typeof eventGroupSteps>;
 /**
- * Names of registered descriptors. `complete` includes the google files that it imports, and `lean` leaves them out.
- * `ads` has the schemas of test/descriptors/protos.
+ * Names of registered descriptors. The descriptor set of `complete` contains the imported files below `google/`. The
+ * descriptor set of `lean` omits these files. The descriptor set of `ads` has the schemas of test/descriptors/protos.
  */
 let complete: string;
 let lean: string;
@@ -145,8 +145,8 @@ describe('metadata that matches its descriptor', () => {
   });
 
   it('keeps bytes as they are that another serializer would have written otherwise', async () => {
-    // The bytes contain the title twice, and the last title wins. They also contain a zero, which JSON omits because
-    // zero is the default.
+    // The bytes contain the title twice, and the last title wins. They also contain a field with the value zero, which
+    // JSON omits because zero is the default.
     const value = base64(Uint8Array.from([0x0a, 1, 0x61, 0x78, 0, 0x0a, 1, 0x62]));
     const created = await ok(send({ type_url: typeUrl('shows.Episode'), value }));
     expect(created.encryptedMetadata.metadata.metadata).toEqual({

@@ -18,7 +18,10 @@ import {
 
 const ROWS = isStress ? 100_000 : 20_000;
 const PAGE_SIZE = 50;
-/** The number of rows before a page in the middle of a list. The tests use this position only in longer lists. */
+/**
+ * The number of rows that a test skips to measure a page in the middle of a list. Tests of lists with fewer rows skip
+ * fewer rows.
+ */
 const DEEP = ROWS / 2 - PAGE_SIZE;
 const PROVIDER = 'dataProviders/large';
 const CONSUMER = 'measurementConsumers/large';

@@ -47,7 +47,7 @@ export function eventGroupSteps(exchange: TestExchange) {
       return (await ok(post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors`, body)))
         .name;
     },
-    /** Returns the audit entries of a resource as `operation version`. */
+    /** Returns the audit entries of a resource, oldest first, each as `operation version principal`. */
     audited: async (name: string): Promise<string[]> => {
       const rows = await exchange.database.query(
         'SELECT operation, version, principal FROM audit_entries WHERE name = $1 ORDER BY seq',

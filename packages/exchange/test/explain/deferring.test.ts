@@ -131,8 +131,8 @@ it('is told to the other side ten times at most, and replaces the last one at mo
     expect(transitions.filter(({ cause }: Json) => cause === 'deferred')).toHaveLength(10);
   }
   await ok(fulfill(exchange, world.streamly, replaced, 1n));
-  // Wait for the last change, which is the fulfillment, because transactions of other tests on this server may delay
-  // changes.
+  // Wait for the last change, which is the fulfillment. Open transactions of other tests on this server can delay the
+  // changes in the feed.
   await expect.poll(async () => (await changes()).at(-1)?.state).toBe('FULFILLED');
   expect(await changes()).toHaveLength(1 + 10 + 1);
 });

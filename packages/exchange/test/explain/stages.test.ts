@@ -31,7 +31,9 @@ interface Stuck {
   measurement: Json;
   down: Duchy;
   since: string;
-  /** The text about the missing step, which follows the duchy's name. */
+  /**
+   * The pattern that matches the text about the missing step. In an explanation, this text follows the duchy's name.
+   */
   owes: string;
 }
 
@@ -58,7 +60,8 @@ function useStages(world: ComputationWorld) {
     });
     await explained.check(arranged(measurement.name, owes));
     for (const other of all(world.duchies).filter(({ name }) => name !== down.name)) {
-      // The other duchies do not see the message that the duchy that is down had reported.
+      // Only the consumer sees the last message of the duchy that is down. The explanation for the other duchies omits
+      // the message.
       await explained.check(arranged(computationOf(other, measurement), owes.replace(/ \\\(.*/, '')));
     }
     explained.seen(down, -1);

@@ -54,7 +54,10 @@ const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp
   },
 });
 
-/** A situation in which the provider is online but has not responded: it was asked just now, or it is late. */
+/**
+ * Returns the expected explanation of a provider that is online but has not responded. `ASKED` means that the provider
+ * was asked just now. `SILENT` means that the provider is late.
+ */
 async function silentMeasurement(measurement: Json, code: 'ASKED' | 'SILENT' = 'SILENT') {
   const remedy = code === 'ASKED' ? REMEDY.wait : REMEDY.ask(world.streamly);
   const waits = [await ofRequisition(measurement, world.streamly, code, remedy)];

@@ -41,19 +41,22 @@ export type ExpectedWait = Omit<Wait, 'detail' | 'lastSeen'>;
 /** The resource to explain, and the explanation to expect. */
 export interface Asked {
   name: string;
-  /** All waits that the explanation must list, in the same order. */
+  /** All waits that the explanation must list, in this order. */
   waits?: ExpectedWait[];
   risks?: { code: string; at: string }[];
   ending?: { code: string; remedy: string };
-  /** A pattern that must match the details of the waits, of the risks, or of the ending. */
+  /**
+   * A pattern that must match the joined details of the risks. Without risks, it must match the joined details of the
+   * waits and of the ending.
+   */
   says: RegExp;
 }
 
 export interface Situation {
   arrange: () => Promise<Asked>;
   /**
-   * The number of hours from now until the explanation is requested, 0 by default. All parties are online at that time,
-   * unless `arrange` sets other times.
+   * The number of hours from now until the explanation is requested, 0 by default. All parties count as last seen at
+   * that time, unless `arrange` sets other times.
    */
   hours?: number;
 }
@@ -115,7 +118,7 @@ export function useExplained(world: ComputationWorld) {
       const { name } = await own(measurement);
       return ok(post(exchange, world.streamly, `${name}:defer`, { reason: WORDS, until }));
     },
-    /** Creates a measurement whose parameters are all set, so that it waits for data. */
+    /** Creates a measurement and sets the parameters of all duchies, so that the measurement waits only for data. */
     async ready(): Promise<Json> {
       const measurement = await world.create();
       await setAllParameters(exchange, world.duchies, measurement);

@@ -208,7 +208,8 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(acme.name)))).status).toBe(200);
 
-    // During a flood of forged tokens for a known party, the party's accepted tokens still work.
+    // During a flood of forged tokens for a known party, the tokens of the party that the exchange accepted earlier
+    // still work.
     await flood(() => forged(acme.name));
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);

@@ -56,7 +56,9 @@ const create = (headers: string[], body: string | Buffer = '', options?: RawOpti
 const read = (headers: string[], target = '/v2alpha/whoami') =>
   send(exchange.url, bytesOf('GET', target, { token: acme.token, headers }));
 
-/** Returns the status of every reply until the exchange closes the connection. */
+/**
+ * Sends these bytes on a new connection. Returns the status of every reply until the exchange closes the connection.
+ */
 async function statusesOf(bytes: Buffer): Promise<number[]> {
   const { hostname, port } = new URL(exchange.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -164,8 +166,8 @@ const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
 /**
- * Expects that the exchange rejected the request early. The reply may be lost, because the connection closes during the
- * upload.
+ * Expects that the exchange rejected the request early. The exchange closes the connection during the upload, so the
+ * reply can be lost. The status is then 0.
  */
 function expectCutShort(reply: RawReply, wanted: string): void {
   expect(reply.closed).toBe(true);

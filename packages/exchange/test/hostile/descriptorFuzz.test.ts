@@ -1,6 +1,7 @@
 /**
- * Sends random hostile descriptor sets to every operation that reads them. No response may exceed its limit, no
- * internal error may occur, and the event loop must never be blocked for long. `MEX_FUZZ_SEED` selects other sets.
+ * Sends random hostile descriptor sets to every operation that reads them. Every response must stay within its size
+ * limit, and the event loop must never be blocked for long. Internal errors must not occur. `MEX_FUZZ_SEED` selects
+ * other sets.
  */
 
 import { Dice, randomMessage, randomSet } from '@measurement-exchange/testkit/descriptorFuzz';

@@ -15,8 +15,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES } from '../../src/operations/paging.ts';
 import { messageTypesOf } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
-// Reduce the size limit of a batch to an eighth, so that the tests take less work. Another test checks that the real
-// limit is 64 MiB.
+// Reduce the size limit of a batch response to an eighth, so that the tests take less work. Another test checks that
+// the real limit is 64 MiB.
 vi.mock('../../src/operations/paging.ts', async (original) => {
   const paging = await original<typeof import('../../src/operations/paging.ts')>();
   return { ...paging, MAX_BATCH_BYTES: paging.MAX_BATCH_BYTES / 8 };
@@ -175,8 +175,8 @@ describe('what is printed', () => {
     expect(after.flatMap(({ items }) => items)).toHaveLength(15);
     for (const { bytes } of after) expect(bytes).toBeLessThanOrEqual(PAGE);
 
-    // With even longer names, the JSON of each event group exceeds the limit for one event group. The exchange then
-    // shows the metadata as bytes.
+    // The only enum value now has an even longer name, so the JSON of each event group exceeds the limit for one event
+    // group. The exchange then shows the metadata as bytes.
     await replaceStored(dailynews, name, enumList(5_000, 'grow'));
     const [bytes, ...more] = await pagesOf(globex, list);
     expect(more).toEqual([]);

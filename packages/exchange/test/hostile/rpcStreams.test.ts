@@ -104,7 +104,7 @@ function head(length: number): Buffer {
 
 const envelope = (message: Uint8Array) => Buffer.concat([head(message.length), message]);
 
-/** Writes until the stream closes, as fast as the exchange reads. */
+/** Writes the chunk again and again until the stream closes, as fast as the exchange reads. */
 function writeForever(stream: ClientHttp2Stream, chunk: Buffer): void {
   const write = () => {
     while (!stream.destroyed && stream.write(chunk));
@@ -149,7 +149,7 @@ describe('a caller', () => {
       const session = newSession();
       const streams = Array.from({ length: 8 }, (_, i) => {
         const stream = open(session);
-        // Every second message declares a length of only 10 bytes.
+        // Half of the messages declare a length of only 10 bytes, although more bytes follow. The others declare 4 GB.
         stream.write(head(i % 2 === 0 ? 10 : 4_000_000_000));
         writeForever(stream, Buffer.alloc(64 * KIB));
         return stream;
@@ -169,7 +169,7 @@ describe('a caller', () => {
       const streams = Array.from({ length: 40 }, () => open(session));
       const statuses = streams.map(statusOf);
       for (const stream of streams) stream.write(Buffer.concat([head(4_000_000), big]));
-      // The exchange keeps the first messages in memory, and rejects the messages above its memory limit.
+      // The exchange keeps messages in memory up to a limit. It rejects each message that would exceed the limit.
       const first = await Promise.race(statuses);
       expect(first).toBe(UNAVAILABLE);
       for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
@@ -185,7 +185,8 @@ describe('a caller', () => {
     await attacked(async () => {
       let session = newSession();
       for (let i = 0; i < rounds(20_000, 3_000); i++) {
-        // The exchange closes the connection of a client that resets too many streams. The client then opens a new one.
+        // The exchange closes the connection of a client that resets too many streams. The client then opens a new
+        // connection.
         if (session.closed || session.destroyed) session = newSession();
         const stream = open(session);
         if (i % 2 === 0) stream.end(envelope(new Uint8Array()));

@@ -1,5 +1,6 @@
 /**
- * Tests that a caller that sends more requests than the exchange can serve does not slow down a caller that sends one.
+ * Tests that a caller that sends more requests than the exchange can serve does not slow down a caller that sends one
+ * request.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +30,7 @@ it('a polite caller is answered before most of what a loud one had asked for ear
   expect(await waiting()).toBe(0);
 });
 
-/** Returns the number of requests that wait for a slot. */
+/** Returns the number of requests that have arrived and wait until the exchange starts to process them. */
 async function waiting(): Promise<number> {
   const metrics = await (await fetch(`${exchange.url}/metrics`)).text();
   return Number(/^mex_requests\{state="waiting"\} (\d+)$/m.exec(metrics)![1]);

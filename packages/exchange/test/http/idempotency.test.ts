@@ -114,7 +114,7 @@ describe('a requestId on a new measurement', () => {
     const before = await stored(exchange);
     const { [chirper.name]: _, ...fewer } = body.dataProviders;
     for (const other of [
-      request(), // encrypts again, so the bytes differ from those of `body`
+      request(), // has new random ciphertexts, so the content differs from that of `body`
       { ...body, measurementReferenceId: 'r' },
       { ...body, dataProviders: fewer },
       { ...body, measurementSpec: { ...body.measurementSpec, signature: 'AQ==' } },

@@ -176,7 +176,7 @@ describe('pages without a token', () => {
 });
 
 describe('/metrics', () => {
-  /** Returns the value of a series, or 0 if the series does not exist yet. */
+  /** Returns the value of a metric series, or 0 if the series does not exist yet. */
   async function series(name: string): Promise<number> {
     const { status, headers, text } = await page('/metrics');
     expect(status).toBe(200);

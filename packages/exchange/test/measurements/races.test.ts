@@ -173,7 +173,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
     const decided = { SUCCEEDED: 0, FAILED: 0, CANCELLED: 0 };
     await watched((watch) =>
       inParallel(Math.max(200, DECISIONS), 8, async (round) => {
-        // The rounds continue until each of the three outcomes has occurred.
+        // After the first DECISIONS rounds, continue only until each of the three outcomes has occurred.
         if (round >= DECISIONS && !Object.values(decided).includes(0)) return;
         const open = await openMeasurement(round, providers.slice(0, 2));
         watch(open);
@@ -209,9 +209,10 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   });
 
   /**
-   * The allowed outcomes by final state: the responses to fulfill 1, fulfill 2, refuse 2, and cancel, then the states
-   * of both requisitions. Withdrawing, fulfilling, and refusing all change the etag, and a stale etag is reported
-   * before a wrong state.
+   * The allowed outcomes by final state of the measurement. Each outcome lists the responses to four requests: fulfill
+   * requisition 1, fulfill requisition 2, refuse requisition 2, and cancel. The final states of both requisitions
+   * follow. Withdrawing, fulfilling, and refusing all change the etag, and the exchange reports a stale etag before a
+   * wrong state.
    */
   const LEGAL = {
     SUCCEEDED: [['OK', 'OK', ABORTED, OVER, 'FULFILLED', 'FULFILLED'].join(', ')],

@@ -65,8 +65,8 @@ interface Measurement {
 }
 
 /**
- * Returns what is wrong with a measurement: only a SUCCEEDED one has results, only a FAILED one has a failure, and a
- * direct one is never seen in COMPUTING.
+ * Returns what is wrong with a direct measurement, for which three rules hold. It has results only in state SUCCEEDED,
+ * and a failure only in state FAILED. No reader ever sees it in state COMPUTING.
  */
 function measurementWrongs({ name, state, dataProviders, results = [], failure }: Measurement): string[] {
   const right =

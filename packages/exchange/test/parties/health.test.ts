@@ -38,7 +38,7 @@ it('is when a party was last seen, for how long its certificate lasts, and how m
   });
   expect(Date.parse((await healthOf(acme)).lastSeen)).toBeGreaterThan(before - 30_000);
   expect((await healthOf(acme)).open).toEqual({ count: 1 });
-  // The page must show neither the measured data nor the name of the measurement.
+  // The operator has no access to measurements, so the page must not contain the ID of the measurement.
   expect(JSON.stringify(await page())).not.toContain(measurement.name.split('/').at(-1));
   expect(await healthOf(chirper)).toMatchObject({ open: { count: 0 } });
   expect(await healthOf(chirper)).not.toHaveProperty('oldestOpenTime');

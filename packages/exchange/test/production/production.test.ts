@@ -39,7 +39,7 @@ const title = account
 let folder: string;
 let children: MexProcess[] = [];
 
-/** Writes a file that only the account of the process can read. */
+/** Writes a file that, with the default mode, only the account of the `mex` process can read. */
 function write(name: string, text: string, mode = 0o600): string {
   const path = join(folder, name);
   rmSync(path, { force: true });
@@ -173,7 +173,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
 
     // Stop the exchange during a request. The request must still get its response, and the serving role must be able to
-    // write its rows.
+    // write the rows of the request.
     const create = await halfSent(`${url}/v2alpha/${PROVIDER}/eventGroupMetadataDescriptors`, {
       descriptorSet: { file: [{ name: 'a.proto', syntax: 'proto3', messageType: [{ name: 'A' }] }] },
     });

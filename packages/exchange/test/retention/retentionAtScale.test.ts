@@ -116,13 +116,13 @@ describe('the retention', () => {
     let batches = 1;
     while (await applyRetention(store(replicas[0]!), remove)) {
       batches++;
-      // Wait until enough measurements have been created during each batch, no matter how fast the machine is.
+      // Wait until at least five measurements per batch have been created, no matter how fast the machine is.
       await vi.waitUntil(() => created >= 5 * batches, { timeout: 30_000, interval: 5 });
     }
     removing = false;
     await creating;
 
-    // No create request may wait for a lock, because it would then fail after two seconds.
+    // The removal must not make a create request wait for a lock. A request that waits for two seconds would fail.
     expect([...statuses]).toEqual([200]);
     expect(await count('measurement_tombstones')).toBe(before + terminal);
     expect(await count(`measurements WHERE ${TERMINAL} AND ${OLD}`)).toBe(0);

@@ -1,6 +1,6 @@
 /**
- * Maps each RPC to the REST binding that has the same rights. The requests contain only names, so they cannot change
- * data.
+ * Maps each RPC to the REST binding that has the same rights. The test calls cannot change data. A request to write is
+ * either malformed, or callers with rights send it only for resources that do not exist.
  */
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import * as rpc from '@measurement-exchange/contract/rpc';
@@ -16,7 +16,7 @@ export interface RpcRow {
    * do not exist.
    */
   writes?: 'invalid' | 'blind';
-  /** True if consumers may read their own event groups by the name that starts with the data provider. */
+  /** True if consumers are allowed to read their own event groups by the name that starts with the data provider. */
   ofConsumers?: boolean;
 }
 

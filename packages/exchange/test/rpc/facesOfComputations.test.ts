@@ -29,7 +29,10 @@ import {
   requisitionOf,
 } from './faces.ts';
 
-/** Compares the measurement and its requisitions, and returns how many duchies each requisition shows. */
+/**
+ * Compares how REST and gRPC show the measurement and its requisitions. Returns how many duchies each requisition
+ * shows.
+ */
 async function compare(world: ComputationWorld, { name }: { name: string }): Promise<number> {
   const { exchange, acme } = world;
   const token = acme.token;

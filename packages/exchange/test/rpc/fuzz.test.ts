@@ -24,8 +24,8 @@ const exchange = useExchange({ rate: UNLIMITED });
 const ROUNDS = rounds(10_000, 200);
 const AT_ONCE = 16;
 /**
- * The gRPC codes that no request may cause: unknown error, internal error, and data loss. A missing status is forbidden
- * as well.
+ * The gRPC codes that a request must never cause: unknown error, internal error, and data loss. A missing status is
+ * forbidden as well.
  */
 const FORBIDDEN = new Set(['2', '13', '15', undefined]);
 

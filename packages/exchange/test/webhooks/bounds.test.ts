@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addWebhook, logChanges, type Receiver, removeWebhooks, startReceiver } from './receiver.ts';
 
 const PARTY_PER_SECOND = 1;
-/** The maximum number of deliveries at once: a party may save up ten seconds of its rate. */
+/** The maximum number of deliveries at once: as many as the rate of a party allows in ten seconds. */
 const BURST = 10 * PARTY_PER_SECOND;
 const exchange = useExchange({
   rate: { perSecond: 1e6, burst: 1e6 },
@@ -30,8 +30,8 @@ const redeliver = (party: DevParty, webhook: { name: string }, from = minutesAgo
 const pause = (party: DevParty, webhook: { name: string }) =>
   ok(exchange.call(party.token, 'PATCH', `/v2alpha/${webhook.name}`, { state: 'PAUSED' }));
 /**
- * Returns the number of changes in the first page, once it is at least `atLeast`. Transactions of other tests on this
- * server delay changes.
+ * Waits until the first page has at least `atLeast` changes, and returns their number. Transactions of other tests on
+ * this server can delay changes.
  */
 async function shown(party: DevParty, atLeast: number): Promise<number> {
   const read = async (): Promise<number> =>

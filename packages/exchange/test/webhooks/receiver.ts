@@ -21,7 +21,10 @@ export interface Receiver {
   received: Received[];
   /** The number of requests that failed verification. */
   forged: number;
-  /** Returns the status for each delivery. The response waits for the promise. */
+  /**
+   * Returns the HTTP status of the response to a delivery. If the result is a promise, the response waits for the
+   * promise.
+   */
   respond: (event: Received) => number | Promise<number>;
   /** The Retry-After header of unsuccessful responses. */
   retryAfter: string | undefined;

@@ -10,7 +10,10 @@ const world = useDeliverer();
 const query = (text: string, values: unknown[] = []) => world.database.query(text, values);
 const log = (prefix: string, resources: number, versions = 1) =>
   logChanges(world, world.party, prefix, resources, versions);
-/** Returns the deliveries in order, with the last part of the resource and the seconds until the next attempt. */
+/**
+ * Returns the deliveries in order. Each has the last part of the resource's name, and the seconds between the last
+ * attempt and the next.
+ */
 const deliveries = () =>
   query(
     `SELECT split_part(resource, '/', 4) AS resource, version, state, attempts, status, error, milliseconds,

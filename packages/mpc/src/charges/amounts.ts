@@ -69,8 +69,9 @@ function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Converts the number's shortest decimal text, such as 0.1, instead of the exact value of the double. For 0.1, the
- * exact value is slightly above 0.1, so ten charges of 0.1, each rounded up, would exceed a budget of 1.
+ * Converts an amount to units. Uses the number's shortest decimal text, such as 0.1, instead of the exact value of the
+ * double. For 0.1, the exact value is slightly above 0.1, so ten charges of 0.1, each rounded up, would exceed a budget
+ * of 1.
  */
 function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {
   const match = DECIMAL.exec(String(value));

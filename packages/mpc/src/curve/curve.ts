@@ -50,7 +50,7 @@ type Digits = (place: number) => Term;
 
 /** Each thread needs its own curve, because all batches of a curve share memory. */
 export class Curve extends AffineBatches {
-  /** Scratch batches that all callers share. Any caller may overwrite them. */
+  /** Scratch batches that all callers share. Every caller is allowed to overwrite these batches. */
   readonly spare: readonly [Points, Points];
   private readonly sum: Points;
   private readonly chosen: Points;

@@ -139,7 +139,7 @@ export class Field {
     this.raise(into, second, 2, a);
   }
 
-  /** Returns four arrays: two that the caller may overwrite, then a^(2^30 − 1) and a^(2^32 − 1). */
+  /** Returns four arrays: two scratch arrays for the caller, then a^(2^30 − 1) and a^(2^32 − 1). */
   private powersOfOnes(a: FieldArray): readonly [FieldArray, FieldArray, FieldArray, FieldArray] {
     const [two, three, even, odd] = this.powers;
     this.raise(two, a, 1, a);
@@ -152,7 +152,7 @@ export class Field {
     return [two, three, odd, even];
   }
 
-  /** Computes a^(2^squarings) · b. `into` may be the same array as `a`, but must not be the same as `b`. */
+  /** Computes a^(2^squarings) · b. `into` can be the same array as `a`, but must not be the same as `b`. */
   private raise(into: FieldArray, a: FieldArray, squarings: number, b: FieldArray): void {
     this.square(into, a);
     for (let i = 1; i < squarings; i++) this.square(into, into);

@@ -38,8 +38,8 @@ export interface FieldKernel {
   memory: WebAssembly.Memory;
   /**
    * Computes into[i] = a[i] · b[i] for `count` quads (at least one). `into` and `a` advance by `step` bytes, and `b`
-   * advances by `otherStep` bytes. The arrays may overlap, because each product is stored before the next quads are
-   * loaded.
+   * advances by `otherStep` bytes. The arrays are allowed to overlap, because each product is stored before the next
+   * quads are loaded.
    */
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
   square(into: number, a: number, count: number): void;

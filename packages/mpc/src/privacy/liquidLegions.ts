@@ -191,10 +191,10 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
  * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). `buckets`
  * is the number of frequencies that each share covers, 1 by default.
  *
- * Shares are computed from the registers that seem to hold one person. Their people are a sample of all people, drawn
- * without replacement. A register with several people also seems to hold one person if all of them have the same
- * sampling indicator. The fraction of such registers bounds the bias of a share, so its square is added to the
- * variance.
+ * Shares are computed from the registers that seem to hold one person. The people in these registers are a sample of
+ * all people, drawn without replacement. Some of these registers hold several people, all with the same sampling
+ * indicator. The fraction of such mistaken registers bounds the bias of a share, so the square of this fraction is
+ * added to the variance.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,

@@ -131,8 +131,9 @@ describe('what the aggregator of Liquid Legions sees costs', () => {
 
 /**
  * Compares the charge with the exact distributions of two neighboring counts, using the truncated noise of two workers.
- * Truncation removes outcomes with a total probability of at most delta. For the remaining outcomes, the divergence of
- * each order is at most the order times rho, or with geometric noise, the ratio of probabilities is at most e^epsilon.
+ * Truncation removes outcomes with a total probability of at most delta. For the remaining outcomes with Gaussian
+ * noise, the Rényi divergence of each order is at most the order times rho. With geometric noise, the two probabilities
+ * of each remaining outcome differ by a factor of at most e^epsilon.
  */
 describe('what is charged covers what two workers give away, computed exactly', () => {
   const cases = [

@@ -143,7 +143,8 @@ describe('the exact samplers', () => {
   });
 
   test('compare the digits of a fraction beyond the first 32', () => {
-    // 5/2^34 begins with the word 1, which does not decide the comparison. The next word is 0x40000000.
+    // In 32-bit words, the fraction 5/2^34 is 1, then 0x40000000. Each script also begins with the word 1, so the
+    // second words decide the comparison.
     const scripted = (words: number[]) => {
       let at = 0;
       return {

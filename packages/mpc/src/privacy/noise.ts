@@ -46,8 +46,8 @@ export function drawNoise(
 const TRUNCATED_LAPLACE_VARIANCE = 1.931;
 
 /**
- * Returns the variance of the noise in a result that a provider computes without duchies. `params` may be undefined if
- * the mechanism has no parameters. For results that duchies compute, see `mpcNoise`.
+ * Returns the variance of the noise in a result that a provider computes without duchies. `params` can be undefined
+ * only if the mechanism has no parameters. For results that duchies compute, see `mpcNoise`.
  */
 export function noiseVariance(
   mechanism: ReportedNoiseMechanism,

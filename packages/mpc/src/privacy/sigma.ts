@@ -32,9 +32,9 @@ function gaussianDelta(sigma: number, epsilon: number): number {
 
 /**
  * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. With gap = 0, this is
- * the difference that papers on privacy write as SF − e^ε SF, where SF is the survival function of the normal
- * distribution. Both terms have the factor exp(−low²). The factor is computed separately, so that e^ε cannot overflow
- * and small differences stay precise.
+ * the difference that papers on privacy write as SF(√2 · low) − e^ε SF(√2 · high). Here SF is the survival function of
+ * the normal distribution, and ε is high² − low². Both terms have the factor exp(−low²). The factor is computed
+ * separately, so that e^ε cannot overflow and small differences stay precise.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -165,6 +165,7 @@ export function laplaceScale(params: PrivacyParams, sensitivity: number | bigint
 
 /**
  * Returns the variance of the discrete Laplace (two-sided geometric) distribution: 2q/(1 − q)² with q = exp(−1/scale).
+ * The code computes the equal expression 1/(2 sinh²(1/(2 · scale))).
  */
 export function discreteLaplaceVariance(scale: number): number {
   return 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);

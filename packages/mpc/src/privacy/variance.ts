@@ -16,7 +16,9 @@ export interface Estimate {
   value: number;
   variance: number;
   standardDeviation: number;
-  /** The 95% confidence interval, clamped to the range of possible true values. `standardDeviation` is not clamped. */
+  /**
+   * The 95% confidence interval, clamped to the range of possible true values. `standardDeviation` ignores this range.
+   */
   interval: [low: number, high: number];
 }
 
@@ -82,7 +84,8 @@ export interface RelativeFrequencyParams {
 
 export function relativeFrequencyVariance(params: RelativeFrequencyParams): number {
   const { ratio, reach, reachVariance, width, maximumFrequency, buckets, noiseVariance } = params;
-  // If the reach may be 0, the share is unknown. A share that is uniform in [0, 1] has variance 1/12.
+  // If the reach can be 0, the share is unknown. A share that is uniform in [0, 1] has variance 1/12. A share of all
+  // frequencies has variance 0, because this share is always 1.
   if (reach - NORMAL_95 * Math.sqrt(reachVariance) <= 0) return buckets === maximumFrequency ? 0 : 1 / 12;
   const sampled = reach * width;
   const sampling = (ratio * (1 - ratio) * (1 - width)) / sampled;

@@ -11,7 +11,7 @@ export const VID_SALT = 1_414_214n;
 export const BUCKET_MASK = 0x7fffff;
 export const BUCKET_COUNT = BUCKET_MASK + 1;
 
-/** A part of the interval [0, 1]. The part may extend past 1 and continue at 0. */
+/** A part of the interval [0, 1]. The part can extend past 1 and continue at 0. */
 export interface VidSamplingInterval {
   start: number;
   width: number;

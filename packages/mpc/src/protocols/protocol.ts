@@ -24,7 +24,7 @@ export interface ProtocolMath<Config, Parameters> {
   violationsOf(config: Config): Violation[];
   /** Returns the population that all data providers must share, or undefined if the protocol does not need one. */
   populationOf(config: Config): CommonPopulation | undefined;
-  /** Whether a sampling interval may extend past 1 and continue at 0. */
+  /** Whether a sampling interval is allowed to extend past 1 and continue at 0. */
   takesWrappedSamples: boolean;
   /** Returns the number of registers in each upload. `populationSize` is 0 if there is no common population. */
   registerCountOf(config: Config, interval: VidSamplingInterval, populationSize: number): number;

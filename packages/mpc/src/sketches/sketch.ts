@@ -28,13 +28,13 @@ export class RegisterIndexes {
     this.highest = Math.exp(params.decayRate);
   }
 
-  /** Returns an index from 0 to maxSize − 1. */
+  /** Returns the index of the register to which the VID is assigned, from 0 to maxSize − 1. */
   of(vid: number | bigint): number {
     const { high, low } = this.fingerprints.of(vid);
     return this.at((high * 2 ** 32 + low) / 2 ** 64);
   }
 
-  /** Returns the index for `u`, a hash that was scaled to the range from 0 to 1. */
+  /** Returns the register index for `u`, a hash that was scaled to the range from 0 to 1. */
   at(u: number): number {
     const { highest } = this;
     const { decayRate, maxSize } = this.params;

@@ -7,9 +7,10 @@ import type { Row } from './answers.ts';
 import type { Constraint } from './problem.ts';
 
 /**
- * Returns bounds for the counts of events. If n counts together contain all events of a union of segments, the sum of
- * these counts is at most n · cap · (reach of the union). For impressions, the sum is also at least Σ k · (people at
- * frequency k), unless the cap is below the highest frequency.
+ * Returns bounds for the counts of events. Suppose that n counts together cover each event of a union of segments
+ * exactly once. Each count includes at most `cap` events of each person reached, so all counts add up to at most n ·
+ * cap · (reach of the union). For impressions, the sum is also at least Σ k · (people at frequency k), unless the cap
+ * is below the highest frequency.
  */
 export function countConstraints(rows: readonly Row[], covariance: readonly Float64Array[]): Constraint[] {
   const deviations = covariance.map((row, i) => Math.sqrt(row[i]!));

@@ -81,11 +81,13 @@ interface SketchErrors {
   reach: number;
   /** The variance of the share of each frequency. Empty if the answer is a reach. */
   shares: readonly number[];
-  /** True if the measured shares may be pure noise. They then contain no information about the true shares. */
+  /**
+   * True if noise alone can explain the measured shares. The shares then contain no information about the true shares.
+   */
   isNoise: boolean;
 }
 
-/** The variance of a share that is uniform in [0, 1]. A share with this variance or more may have any value. */
+/** The variance of a share that is uniform in [0, 1]. A share with this variance or more can have any value. */
 const ANY_SHARE = 1 / 12;
 
 /**
@@ -115,7 +117,7 @@ function sketchCovariance(
   if (a.frequency === undefined) return errors.reach;
   const share = shareCovariance(errors, [a.frequency, b.frequency!], [p, q]);
   // Return the covariance of two products. Both are the reach times a share, and the errors of the reach and of the
-  // shares are independent. The product of `errors.reach` and `share` matters if the reach may be 0.
+  // shares are independent. The product of `errors.reach` and `share` matters if the reach can be 0.
   return p * q * errors.reach + (reaches[0] ** 2 + errors.reach) * share;
 }
 

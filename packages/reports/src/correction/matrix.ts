@@ -19,7 +19,7 @@ export function cholesky(matrix: readonly Float64Array[]): Float64Array[] {
   return factor;
 }
 
-/** Returns L⁻¹ v, where L is the Cholesky factor. */
+/** Returns L⁻¹ v, where L is the Cholesky factor. Uses only the first `size` elements of v. */
 export function forward(
   factor: readonly Float64Array[],
   v: ArrayLike<number>,

@@ -54,8 +54,9 @@ function statedVariance(
 }
 
 /**
- * Returns the noise covariance of the numbers of people at two frequencies of one answer. For a reach or a count,
- * returns the noise variance. The answer must come from a provider itself or from share shuffle.
+ * Returns the covariance of the noise in two rows of one answer: the numbers of people at two frequencies. A reach or a
+ * count is a single row, for which the function returns the variance of the noise. The answer must come from a single
+ * data provider or from the share shuffle protocol.
  */
 export function noiseCovariance(a: Row, b: Row): number {
   const { width, protocol } = a.answer.methodology;

@@ -1,7 +1,7 @@
 /**
  * Finds kinds of people. All people of a kind have the same attributes, the same history (see timeline.ts), and the
- * same frequency in each distribution. solve.ts fits the number of people of each kind to the rows (the measured
- * numbers).
+ * same frequency in each measured frequency distribution. solve.ts fits the number of people of each kind to the rows
+ * (the measured numbers).
  */
 import type { Period } from '../definition/calendar.ts';
 import { type Group, periodId } from '../needs/need.ts';
@@ -9,8 +9,8 @@ import { isCount, type Row } from './answers.ts';
 import { type History, Timeline } from './timeline.ts';
 
 /**
- * The indexes of the rows that count the people of one kind. Each person of this kind counts once in each of these
- * rows.
+ * The indexes of the rows (the measured numbers) that count the people of one kind. Each person of this kind counts
+ * once in each of these rows.
  */
 export type Column = readonly number[];
 
@@ -29,8 +29,8 @@ export interface PeopleGroup {
    */
   best(rewards: ArrayLike<number>, least: number): Kind[];
   /**
-   * For each row, estimates how many of the counted people are in this group. `values` contains the measured values of
-   * the rows.
+   * For each row, estimates how many of the people counted in the row are in this group. `values` contains the measured
+   * values of the rows.
    */
   partOf(values: readonly number[]): number[];
 }

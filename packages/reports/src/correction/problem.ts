@@ -24,14 +24,20 @@ export interface KindsOfPeople {
 export const NOBODY: KindsOfPeople = { columns: [], people: [] };
 
 export interface Solution extends KindsOfPeople {
-  /** For each unknown, the indexes of the rows that include it. The list is empty for the slack of a constraint. */
+  /**
+   * For each unknown, the indexes of the rows that include it. The list is empty if the unknown is the slack of a
+   * constraint or of the population.
+   */
   columns: Column[];
   /** The fitted value for each column: a number of people, a count of events, or slack. */
   people: number[];
   /** The fitted value of each row. */
   fitted: Float64Array;
   chiSquared: number;
-  /** The number of positive unknowns, minus the number of bounds that the solution reaches. */
+  /**
+   * The number of positive unknowns other than slack, minus the number of bounds that the solution reaches. Each
+   * constraint is a bound, and the population is a bound.
+   */
   dimension: number;
   /**
    * The largest decrease in χ² that is still possible by changing one unknown or adding one kind of people. It is 0 at

@@ -1,7 +1,7 @@
 /**
- * Rounds numbers of people to whole numbers by the largest-remainder method. Figures are sums of these whole numbers,
- * so they still add up. The solver keeps the sum within the population, `most`, only approximately. This function
- * enforces this limit exactly.
+ * Rounds numbers of people to whole numbers by the largest-remainder method. A report adds up these whole numbers to
+ * compute its figures, so the figures are consistent with each other. The solver keeps the sum of all people within the
+ * population (`most`) only approximately. This function enforces the limit exactly.
  */
 export function rounded(fitted: readonly number[], most = Number.POSITIVE_INFINITY): number[] {
   const sum = fitted.reduce((total, value) => total + value, 0);

@@ -91,8 +91,8 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   const before = squares.chiSquared;
   const batch = gains.slice(0, BATCH).filter(({ gain }) => gain >= gains[0]!.gain * BATCH_GAIN);
   squares.add(batch.map(({ one }) => one));
-  // Accept even a small decrease. Some kinds of people lower χ² only a little until the slack of their constraint is
-  // added, too.
+  // Accept even a small decrease. Some kinds of people lower χ² only a little at first, because a constraint limits
+  // them. They lower it further once the slack of this constraint is added.
   if (squares.chiSquared < before) return true;
   // Add the unknown with the largest gain. If it cannot be added, because it is a linear combination of used unknowns,
   // try the unknown with the next-largest gain.

@@ -13,8 +13,8 @@ function generator(seed: number) {
 }
 
 /**
- * Returns a problem with a random measured value for each union of the segments, and a random covariance. Its unknowns
- * are the atoms: the numbers of people that exactly one combination of segments reaches.
+ * Returns a problem with a random measured value for each union of the segments, and a random covariance. Each of its
+ * unknowns is an atom: the number of people whom one combination of segments reaches and no other segment reaches.
  */
 function randomProblem(next: () => number, segments: number): Problem & { atoms: number[][] } {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);

@@ -11,7 +11,7 @@ import { gainOf, Search, toleranceAt } from './search.ts';
 import { SolveError } from './solveError.ts';
 import { System, type Unknown } from './system.ts';
 
-/** A solution is rejected if its residual exceeds this multiple of the tolerance. */
+/** A solution is rejected if its residual exceeds REJECTED times the tolerance of its χ² (see `toleranceAt`). */
 const REJECTED = 1e5;
 
 /**
@@ -71,7 +71,8 @@ function checked(problem: Problem, system: System, squares: LeastSquares<Unknown
 /**
  * Returns the largest decrease in χ² that is still possible by changing one unknown or adding one kind of people. The
  * result is 0 if the Karush-Kuhn-Tucker conditions hold: every unknown above 0 has the reward 0, and no kind of people
- * has a reward above the `price` of one person (see `System.rewards`). Uses only the measured and the fitted numbers.
+ * has a reward above the `price` of one person (see `System.rewards`). Recomputes everything from the measured and the
+ * fitted numbers, without intermediate results of the search.
  */
 function residualOf(problem: Problem, system: System, squares: LeastSquares<Unknown>): number {
   const all = system.precision.timesDense(squares.restOf(system.target));

@@ -1,4 +1,6 @@
-/** Thrown if no optimal solution is found, so that uncorrected figures are never shown as corrected. */
+/**
+ * Thrown if the solver finds no optimal solution. Without this error, a report could show wrong figures as corrected.
+ */
 export class SolveError extends Error {
   override readonly name = 'SolveError';
 }

@@ -7,8 +7,8 @@ import type { Problem } from './problem.ts';
 export interface Unknown extends Sparse {
   column: Column;
   /**
-   * The square of the vector (see `Precision.square`). For people and counts, it leaves out the equations of the
-   * constraints and of the population, because slack can offset them.
+   * The square of this vector (see `Precision.square`). For people and counts of events, the square leaves out the
+   * equations of the constraints and of the population, because slack can offset a change in these equations.
    */
   square: number;
 }

@@ -17,12 +17,15 @@ interface Step {
   /** The index of the period with the same start and end as this interval, if there is one. */
   own: number | undefined;
   /**
-   * The distinct starts of the longer periods that include this interval. Each entry is the position of the start's bit
-   * mask in the state before this step. The entry is undefined if the periods start with this interval, because no bit
-   * mask exists yet.
+   * One entry for each distinct start of the periods that include this interval and are longer than it. The entry is
+   * the position of the start's bit mask in the state before this step. The entry is undefined if the start is also the
+   * start of this interval, because no bit mask exists yet.
    */
   before: (number | undefined)[];
-  /** The longer periods that end with this interval. `position` is the index of the period's start in `before`. */
+  /**
+   * The periods that end with this interval and are longer than it. `position` is the index of the period's start in
+   * `before`.
+   */
   ending: { period: number; position: number }[];
   /**
    * The indexes in `before` of the starts whose periods continue after this interval. (A start counts if at least one

@@ -125,8 +125,8 @@ export const DEFINITION_SCHEMA = {
 } as const;
 
 /**
- * Returns the schema for editors (docs/report.schema.json). Omits `format`, because only `readDefinition` knows these
- * formats.
+ * Returns the schema for editors (docs/report.schema.json). Omits each `format`, because its value is the name of a
+ * custom format that only `readDefinition` knows.
  */
 export function editorSchema(): object {
   return JSON.parse(

@@ -46,7 +46,7 @@ export interface MissingAnswer {
 export interface DocumentFigure extends DocumentPlace {
   metric: Metric;
   cumulative: boolean;
-  /** Absent if an answer is missing. */
+  /** Absent if an answer that the figure needs is missing. */
   estimate?: DocumentEstimate;
   /** The people at each frequency, and at that frequency or above. */
   frequencies?: { frequency: number; people: DocumentEstimate; orMore: DocumentEstimate }[];

@@ -46,7 +46,7 @@ export function exclusiveReach(report: Report, name: string, block: Block): Esti
 export interface CurvePoint {
   end: string;
   reach: ReportedFigure;
-  /** Absent if an answer is missing. */
+  /** Absent if an answer that this number needs is missing. */
   added?: Estimate;
 }
 

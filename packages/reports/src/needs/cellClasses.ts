@@ -5,9 +5,9 @@
 import type { Segment } from '../definition/definition.ts';
 
 /**
- * Returns the sets of segments that an event can belong to, as bit masks. An event that matches a filter also belongs
- * to the segments that select its whole event group. An event that matches several filters belongs to the union of
- * several returned sets. The function does not return such unions.
+ * Returns the sets of segments that an event can belong to if it matches at most one filter. Each set is a bit mask. An
+ * event that matches a filter also belongs to the segments that select its whole event group. An event that matches
+ * several filters belongs to the union of the sets for these filters. The function does not return such unions.
  */
 export function cellClasses(segments: readonly Segment[]): number[] {
   const whole = new Map<string, number>();

@@ -37,7 +37,10 @@ export interface BlockPlan {
   figures: { wanted: WantedFigure; terms: { need: Need; weight: number }[] }[];
 }
 
-/** The extra cost of a union for each data provider in it, so that the planner prefers unions of few providers. */
+/**
+ * The extra cost of a union for each data provider in it, so that the planner prefers unions of few providers. The base
+ * cost of a union is 1.
+ */
 const COST_OF_PROVIDERS = 0.001;
 
 export async function planBlock(space: Space, wanted: readonly WantedFigure[]): Promise<BlockPlan> {

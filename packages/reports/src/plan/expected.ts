@@ -52,7 +52,7 @@ export function expectedVariance(
     const [{ mechanism, sensitivity }] = releasesOf(specOf(need, params), choice) as [
       ReturnType<typeof releasesOf>[0],
     ];
-    // Noise is added to durations in milliseconds.
+    // Noise is added to durations in milliseconds, but values of durations are in seconds.
     const unit = need.type === 'DURATION' ? 1000 : 1;
     const noise = noiseVariance(mechanism, params, sensitivity) / unit ** 2;
     return scalarVariance({ value, maximumPerUser: Number(sensitivity) / unit, width, noiseVariance: noise });

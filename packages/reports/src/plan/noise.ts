@@ -39,9 +39,9 @@ export function splitNoise(plan: Unpriced, surroundings: Surroundings): PlannedN
 }
 
 /**
- * Returns each need's share of the budget: 1 / n. Here, n is the largest number of needs that are charged to one person
- * of the need's slice (its people) at one of the need's places. A place is a day of an event group reference of a data
- * provider.
+ * Returns each need's share of the budget: 1 / n. A need is charged to the people in its slice, at each of its places.
+ * A place is one day of one event group reference of a data provider. Here, n is the largest number of needs that are
+ * charged to the same person of the slice at the same place.
  */
 function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
   const counts = new Map<string, Map<string, Units>>();
@@ -65,15 +65,16 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
 }
 
 /**
- * The charge that counts one need. Its epsilon is 1, so the largest sum of charges is the largest number of needs that
- * are charged to one person.
+ * A charge with ε = 1, used for every need. The largest sum of these charges for one person is the largest number of
+ * needs that are charged to one person.
  */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 
 /**
- * Returns the variance allowed for each need of a figure with a stated precision. The cost of a need with p places is
- * proportional to p / variance, so variances proportional to √p / |weight of the need in the figure| are the cheapest.
- * A need that several figures use gets the smallest of its variances.
+ * Returns the variance allowed for each need of a figure with a stated precision. The precision fixes the sum of
+ * weight² · variance over the needs of the figure. The cost of a need with p places is proportional to p / variance.
+ * Therefore, the cheapest variances are proportional to √p / |weight|. A need that several figures use gets the
+ * smallest of its variances.
  */
 function wantedVariances(
   plan: Unpriced,

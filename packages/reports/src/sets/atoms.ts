@@ -26,8 +26,10 @@ export function atomsOf(expression: Expression, segments: readonly string[]): At
 
 /**
  * Returns the weights with which the reaches of unions add up to the reach of the set. A union is a bit mask with one
- * bit per segment. For each union, its weight and the weights of all smaller unions within it add up to
- * `set[all] - set[all ^ union]`. Möbius inversion computes the weights from these sums.
+ * bit per segment. It contains every atom with which it shares a bit. All weights add up to `set[all]`. The weights of
+ * the unions that contain the atom `all ^ union` add up to `set[all ^ union]`. The remaining unions are `union` and all
+ * smaller unions within it, so their weights add up to `set[all] - set[all ^ union]`. Möbius inversion computes the
+ * weights from these sums.
  */
 export function unionWeights(set: AtomSet): Map<number, number> {
   const all = set.length - 1;

@@ -126,7 +126,7 @@ export type ResultFault =
   | 'SPEC_MALFORMED'
   /** This consumer did not create the spec, or someone changed it. */
   | 'SPEC_FOREIGN'
-  /** The measurement's data providers are not exactly those in the request. */
+  /** The nonce hashes in the spec are not exactly the nonce hashes of the measurement's data providers. */
   | 'NONCES_MISMATCH'
   /** The measurement was created from a different request than the given one. */
   | 'REQUEST_MISMATCH'

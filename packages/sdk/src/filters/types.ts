@@ -30,7 +30,8 @@ export function celValueOf(type: AttributeType, value: AttributeValue): CelInput
     case 'uint':
       return celUint(value as bigint);
     case 'double':
-      // Add 0 to turn -0 into 0, because DuckDB treats -0 and 0 as equal when it groups rows.
+      // Add 0 to turn -0 into 0. DuckDB puts -0 and 0 into the same group of rows, and a filter is evaluated only once
+      // for each group. The filter must therefore treat both values alike.
       return (value as number) + 0;
     case 'timestamp':
       return typeof value === 'bigint'

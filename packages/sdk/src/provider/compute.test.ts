@@ -107,7 +107,7 @@ describe('with negligible noise, a result matches its formula', () => {
 
   it('impressions: capped for each person', async () => {
     const { impression: capped } = await compute(asking(impression(4)));
-    // The sum is 1 + 2 + 3 + 6 × 4.
+    // Person v has v impressions, of which at most 4 count: 1 + 2 + 3 + 6 × 4.
     expect(capped).toMatchObject({ value: 30n, noiseMechanism: noise.GEOMETRIC });
     expect(capped!.methodology).toMatchObject({
       case: 'deterministicCount',
@@ -184,7 +184,7 @@ describe('noise', () => {
     const noised = 45n + drawNoise('DISCRETE_GAUSSIAN', params, 1000n, random());
     expect(counted!.value).toBe(noised > 0n ? noised : 0n);
     const { watchDuration } = await compute(asking(duration(5, params)), { random: random() });
-    // The durations are 1 + 4 + 7 × 5 seconds.
+    // Person v watched v × v seconds, of which at most 5 count: 1 + 4 + 7 × 5.
     const millis = 40_000n + drawNoise('DISCRETE_GAUSSIAN', params, 5000n, random());
     const { seconds, nanos } = watchDuration!.value!;
     expect(seconds * 1000n + BigInt(nanos) / 1_000_000n).toBe(millis > 0n ? millis : 0n);

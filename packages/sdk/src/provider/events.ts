@@ -42,7 +42,7 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
    */
   vidColumns?: Readonly<Record<string, string>>;
   /**
-   * The provider's population. Filters may use its attributes as `person.<attribute>`. An event's VID determines the
+   * The provider's population. Filters can use its attributes as `person.<attribute>`. An event's VID determines the
    * values of these attributes. Filters cannot use event columns whose names begin with `person.`.
    */
   population?: Population | undefined;
@@ -60,7 +60,7 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
 
 /** A provider's events. Call `close` when done. */
 export interface Events {
-  /** The attributes that filters may use, including those of the population. */
+  /** The attributes that filters can use, including those of the population. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
   /**

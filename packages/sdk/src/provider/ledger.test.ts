@@ -261,7 +261,7 @@ describe('the file', () => {
     const reset = new DatabaseSync(path);
     reset.exec('PRAGMA user_version = 7');
     reset.close();
-    // If the lock were still held, this call would fail.
+    // If the failed `openLedger` call above still held the file's lock, this call would fail.
     ledger = openLedger(path, BUDGET);
   });
 
@@ -336,7 +336,8 @@ describe('a charge to a slice of people', () => {
       ledger = openLedger(path, BUDGET);
     }
     expect(spentOn()?.epsilon).toBe(0.6);
-    // The slice differs from the slice of the first attempt, so its charge is added for the people in both slices.
+    // This slice differs from the slice of the earlier attempts, so the ledger adds the charges for people who are in
+    // both slices: 0.6 + 0.3.
     ledger.begin(named(1), [to(slice(4, 8), 0.3)]);
     expect(spentOn()?.epsilon).toBe(0.9);
   });

@@ -28,7 +28,10 @@ import { type OpenFile, openLedgerBeside, openLedgerFile } from './ledger/schema
 import { type SliceRow, StoredSlices } from './ledger/slices.ts';
 import { prepareStatements, type Statements } from './ledger/statements.ts';
 
-/** The largest allowed budget, far above any sensible budget. Its integer units fit in 64 bits. */
+/**
+ * The largest allowed budget, far above any sensible budget. Converted to the ledger's integer units, it fits in 64
+ * bits.
+ */
 const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**

@@ -40,8 +40,8 @@ function vidsOf({ vids, vidSpace }: SelectedPeople, eventGroups: readonly number
 
 /**
  * Returns the slice of people who are in the sample. Returns everybody if CEL evaluates a part of a filter, because CEL
- * then also reads attributes of people outside of the sample. For the share shuffle protocol, a person's position in
- * the population decides whether the person is in the sample. For other protocols, a hash of the VID decides.
+ * then also reads events of people outside of the sample. For the share shuffle protocol, a person's position in the
+ * population decides whether the person is in the sample. For other protocols, a hash of the VID decides.
  */
 function sampleOf({ vidSampling, shareShuffle }: VerifiedRequisition, people: SelectedPeople): Slice {
   if (people.isEvaluated) return {};

@@ -85,9 +85,9 @@ async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<
 }
 
 /**
- * An index file contains this magic number, the population's fingerprint, the SHA-256 of the indexes, and one uint32
- * index per VID. Numbers are in the machine's byte order. A machine with another byte order reads a different magic
- * number, and ignores the file.
+ * An index file contains this magic number, the population's fingerprint, the SHA-256 of the indexes, and the indexes.
+ * The index of a VID is its position in the order, as a uint32. Numbers are in the machine's byte order. A machine with
+ * another byte order reads a different magic number, and ignores the file.
  */
 const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;

@@ -14,8 +14,8 @@ export class CertificateFault extends Fault<
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
 /**
- * Reads one of the party's certificates and verifies it. Throws the same `CertificateFault` as `certificateInForce`, or
- * `ConsentError` if no trusted root issued the certificate.
+ * Reads one of the party's certificates and verifies it. Throws the same `CertificateFault` as `certificateInForce`.
+ * Throws `ConsentError` if the certificate is not valid now, or if no trusted root issued it.
  */
 export async function trustedCertificate(
   party: string,

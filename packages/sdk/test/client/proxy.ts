@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
-/** Handles the exchange's response to a request for a stream. */
+/** Handles the exchange's response to a request for a stream or for a page. */
 export type Treatment = (from: IncomingMessage, to: ServerResponse) => unknown;
 
 export interface StreamProxy {
@@ -21,8 +21,9 @@ export interface StreamProxy {
 }
 
 /**
- * Starts the proxy. `treatmentOf` is called with the number of each stream, from 1. If it returns undefined, the stream
- * is passed on.
+ * Starts the proxy. Calls `treatmentOf` with the number of each stream, counted from 1. If `treatmentOf` returns
+ * undefined, the proxy passes the stream on unchanged. Calls `rejectionOf` with the number of each request for a stream
+ * or a page. If `rejectionOf` returns a treatment, the proxy uses that treatment instead.
  */
 export async function startProxy(
   target: string,

@@ -16,7 +16,7 @@ export interface Sent {
 /** A response, the error with which `fetch` rejects, or a function that makes the response. */
 export type Step = Response | Error | ((init: RequestInit) => Promise<Response>);
 
-/** Creates a client whose exchange responds by a script. Any other request fails the test. */
+/** Creates a client whose exchange responds with `steps`, in order. A request after the last step fails the test. */
 export function scripted(steps: Step[], options: Partial<ClientOptions> = {}) {
   const sent: Sent[] = [];
   const slept: number[] = [];

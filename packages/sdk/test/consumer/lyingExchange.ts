@@ -95,7 +95,7 @@ export const LEGIONS = {
 export interface LyingExchange {
   parties: Map<string, Party>;
   of(name: string): Party;
-  /** All requests and replies so far. */
+  /** All requests so far, each with the reply of an honest exchange. */
   log: Exchanged[];
   /** Maps names to resources. Creating a measurement adds the measurement and its requisitions. */
   resources: Map<string, Json>;
@@ -124,7 +124,7 @@ export const reach = (value: bigint): ResultInit => ({
   },
 });
 
-/** A reach that duchies computed in a vector of `people` registers. */
+/** A reach that duchies computed from frequency vectors of `people` registers each. */
 export const shuffledReach = (value: bigint, people = 1_000_000n): ResultInit => ({
   reach: {
     value,
@@ -298,7 +298,7 @@ export async function startLyingExchange(shared?: Root): Promise<LyingExchange> 
     });
   };
 
-  /** Signs a result as this party, and encrypts it for the key. */
+  /** Signs a result as this party, and encrypts the signed result with `keyset`. */
   async function sealResult(party: string, keyset: Uint8Array, result: ResultInit): Promise<Json> {
     const { privateKeyPem, certificate } = of(party);
     const bytes = toBinary(specs.Measurement_ResultSchema, create(specs.Measurement_ResultSchema, result));

@@ -124,7 +124,7 @@ const figuresOf = ({ dataProviders, total }: Awaited<ReturnType<Consumer['open']
   return { deduplicated: reach.value, deviation: Number(reach.standardDeviation.toFixed(2)) };
 };
 
-/** Checks that each requisition spec was encrypted for a provider that was asked. */
+/** Checks that each requisition spec was encrypted for the data provider under whose name it was sent. */
 async function requireForAskedOnly(sent: Json): Promise<void> {
   for (const [name, entry] of Object.entries<Json>(sent.dataProviders)) {
     await decrypt(x.of(name).encryptionPrivateKey, fromBase64(entry.encryptedRequisitionSpec.ciphertext)!);

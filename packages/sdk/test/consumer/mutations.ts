@@ -70,7 +70,10 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
     parent[key] = value;
     return reply;
   };
-  /** Returns another reply to a request for the same kind of resource. */
+  /**
+   * Returns an earlier reply about a different resource of the same kind, or any earlier reply if there is no such
+   * reply.
+   */
   const alike = () => {
     // For `dataProviders/streamly/certificates/c1` the form is `dataProviders/*/certificates/*`.
     const form = (given: string) => given.replace(/(\w+)\/[^/]+/g, '$1/*');

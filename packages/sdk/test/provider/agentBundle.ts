@@ -16,7 +16,7 @@ const SOURCES = [
   `${PROVIDER}/vidOrderThread.ts`,
 ];
 
-/** Writes the bundle into this folder and returns its path. */
+/** Writes the bundled files into `outdir`. Returns the path of the file that starts the agent. */
 export async function bundleAgent(outdir: string): Promise<string> {
   const engine = createRequire(import.meta.url).resolve('@duckdb/node-api');
   await build({

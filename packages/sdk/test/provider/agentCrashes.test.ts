@@ -35,7 +35,10 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** Returns the answers and charges, after checking that the ledger and the exchange agree. */
+/**
+ * Checks that the ledger and the exchange have the same results. Returns the states of the requisitions, and the
+ * charges.
+ */
 async function reckon(path: string, asked: Measurement[]) {
   const ledger = openLedger(path, BUDGET);
   try {
@@ -203,7 +206,7 @@ it(`${KILLS_AT_EACH} × a kill between charge and scan, then between result and 
   });
 }, 180_000);
 
-// The tests above kill the agent at the two points where work could be repeated. This test kills it at random points.
+// The test above kills the agent at the two points where work could be repeated. This test kills it at random points.
 it.runIf(isStress)(
   `${KILLS} kills at any point while requisitions arrive: each is fulfilled or refused, exactly once`,
   async () => {

@@ -103,15 +103,15 @@ it('holds a question for one reference of several, and what somebody else may no
   expect(await world.stateOf(refused)).toBe('REFUSED');
   expect(status().map((question) => question.references)).toEqual([['summer']]);
   expect(world.ledger.spending()).toEqual([]);
-  // When the consumer cancels its measurement, the question must disappear from the list.
+  // When the consumer cancels its measurement, the held requisition must disappear from the list.
   await cancel(held);
   await world.agent({ references }).once();
   expect(status()).toEqual([]);
 });
 
 /**
- * Lets an agent with these events handle a question. Returns what the consumer and the exchange can observe, and the
- * cost.
+ * Lets an agent with these events handle a new requisition. Returns what the consumer and the exchange can observe, and
+ * the cost.
  */
 async function observed(events: Events, changes: Partial<AgentOptions>) {
   const measurement = await world.ask();

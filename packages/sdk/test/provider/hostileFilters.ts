@@ -218,7 +218,10 @@ const condition = fc.oneof(
   { weight: 2, arbitrary: conversions },
 );
 
-/** A hostile condition, several conditions, a condition with a typing error, or text that is not a filter. */
+/**
+ * A hostile condition, several conditions, a condition with a syntax token inserted at random, or text that is not a
+ * filter.
+ */
 export const HOSTILE_FILTER: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: condition },
   {

@@ -77,7 +77,7 @@ export function entriesOf(
 
 /** The differences from a valid requisition. */
 export interface SpoiledLegions extends Draft {
-  /** The default is reachOnlyLiquidLegionsV2, or liquidLegionsV2 for a frequency spec. */
+  /** The default is reachOnlyLiquidLegionsV2. */
   protocol?: LiquidLegionsProtocol;
   config?: Partial<LiquidLegionsConfig>;
   signed?: Record<string, SignedMessage>;

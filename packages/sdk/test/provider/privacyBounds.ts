@@ -6,12 +6,13 @@
  */
 const ERROR = 1e-6;
 const TRAINING_SHARE = 0.25;
-/** The maximum number of events that are tried. */
+/** The maximum number of thresholds t that are tried. Each threshold gives two events. */
 const THRESHOLDS = 200;
 
 /**
- * Chooses the best event of the form "the statistic is at least t", or its complement, using a part of the samples.
- * Bounds the event's probabilities with the other samples, because the choice would bias bounds from the same samples.
+ * Returns lower bounds on epsilon and rho. Each bound is computed from one event: "the statistic is at least t", or its
+ * complement. A part of the samples selects the event with the largest bound. The other samples then give the bound,
+ * because a bound from the samples that selected the event would be too large on average.
  */
 export function privacyBounds(before: number[], after: number[]): { epsilon: number; rho: number } {
   const cut = Math.floor(before.length * TRAINING_SHARE);
@@ -40,7 +41,7 @@ const ORDERS = [1.01, 1.1, 1.25, 1.5, 2, 3];
 
 /**
  * By the definition of zero-concentrated differential privacy, α ρ is at least the Rényi divergence of order α between
- * the releases. The divergence between the two distributions of a single event is never larger.
+ * the releases. If only the occurrence of a single event is considered, the divergence is never larger.
  */
 function rhoOf(event: Event, samples: Samples): number {
   const bounds = pairsOf(event, samples)

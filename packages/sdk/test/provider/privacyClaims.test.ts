@@ -23,7 +23,7 @@ interface Event {
   millis: number;
 }
 const times = (count: number, event: Event): Event[] => Array.from({ length: count }, () => event);
-/** The person whose events on the first day differ. */
+/** An event of the person whose events differ between neighbors. All of this person's events are on the first day. */
 const person: Event = { vid: 7, day: 0, color: 'red', millis: 900 };
 const others = (from: number, people: number, events: number) =>
   Array.from({ length: people }, (_, i) => times(events, { ...person, vid: from + i })).flat();
@@ -193,8 +193,8 @@ async function resultsOf(type: object, reference: string, samples: number) {
 const SAMPLES = 3000;
 
 /**
- * Returns a lower bound, with confidence 1 − 10⁻⁶, of the privacy loss that this statistic of the result reveals about
- * the two neighbors.
+ * Returns lower bounds on the epsilon and the rho that this statistic of the result spends on the difference between
+ * the two neighbors. Each bound holds with confidence 1 − 10⁻⁶.
  */
 async function spentOn(
   type: object,

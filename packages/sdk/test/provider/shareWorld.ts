@@ -61,7 +61,10 @@ export interface ShareWorld extends DuchyWorld {
   ledger: Ledger;
   folder: string;
   log: AgentEvent[];
-  /** Prepares a test: creates a new ledger, an empty folder and an empty log. */
+  /**
+   * Prepares a test: creates a new ledger and an empty log. The folder keeps the VID order from earlier tests, but no
+   * shares.
+   */
   begin(): void;
   /** Ends a test, and returns the faults of its ledger. */
   end(): Promise<string[]>;

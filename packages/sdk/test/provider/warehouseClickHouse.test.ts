@@ -11,7 +11,10 @@ import { loadTable, testServer } from '../sources/clickhouse.ts';
 import { type FaultyProxy, startFaultyProxy } from '../sources/faultyProxy.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
-/** The first VID. The tests search the log for its first six digits, so no other number in the log may contain them. */
+/**
+ * The first VID. The tests search the log for the first six digits of this VID. No other number in the log is allowed
+ * to contain these digits.
+ */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';
 

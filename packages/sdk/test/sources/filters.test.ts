@@ -20,7 +20,7 @@ const SPECIAL = [
   'd in [0.0 / 0.0]',
   // Distinguish -0 from 0, although the engine puts both into one group.
   '1.0 / d < 0.0',
-  // Compare two texts that sort differently by UTF-16 units than by code points.
+  // Compare two texts whose order by UTF-16 code units differs from their order by code points.
   's < t',
   // Compare integers with a double that is equal to 2^63, which is also the double nearest to 2^63 - 1.
   'i in [dyn(9223372036854775808.0)]',
@@ -143,7 +143,8 @@ describe.each(TEST_SOURCES)('$name', (source) => {
       // longer search by hand.
       { numRuns: Number(process.env.RUNS ?? rounds(250, 5)), seed: Number(process.env.SEED ?? 1) },
     );
-    // Check that the comparison was meaningful: enough filters ran in SQL, in both SQL and CEL, and selected rows.
+    // Check that the comparison was meaningful. Enough filters must run only in SQL, enough must run partly in SQL and
+    // partly in CEL, and enough must select rows.
     expect(filters.sql).toBeGreaterThan(filters.count * source.leastInSql);
     expect(filters.mixed).toBeGreaterThan(filters.count / 20);
     expect(filters.matching).toBeGreaterThan(filters.count / 4);

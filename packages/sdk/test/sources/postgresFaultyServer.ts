@@ -14,7 +14,7 @@ export type Treatment = 'PASS' | 'CLOSE' | 'SILENCE' | { cutAfter: number } | { 
 
 export interface FaultyProxy {
   port: number;
-  /** How the proxy handles connections from now on. */
+  /** How the proxy handles new connections. */
   treatment: Treatment;
   /** The number of connections since the proxy was started. */
   connections: number;

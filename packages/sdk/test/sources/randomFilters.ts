@@ -123,8 +123,8 @@ const grammar = fc.letrec<Record<AttributeType, string>>((tie) => {
       tie('int').map((a) => `-(${a})`),
       tie('string').map((a) => `size(${a})`),
       fc.tuple(tie('timestamp'), fc.constantFrom(...TIME_PARTS)).map(([at, part]) => `(${at}).${part}()`),
-      // Add 0.0, so that the argument is never a constant. The filter would be rejected if a constant were too large
-      // for an int.
+      // Add 0.0, so that the argument is never a literal. A filter that converts a literal is rejected if the literal
+      // is too large for an int.
       tie('double').map((a) => `int(${a} + 0.0)`),
     ),
     uint: value('uint', infix('uint', '+', '-', '*', '/', '%')),
@@ -160,7 +160,10 @@ export const FILTER = fc
   .map((parts) => parts.join(' && '))
   .filter(isAccepted);
 
-/** Returns whether a provider accepts the filter. It rejects constants such as `int(1e308)`. */
+/**
+ * Returns whether a provider accepts the filter. A provider rejects a filter with a failing conversion of a literal,
+ * such as `int(1e308)`.
+ */
 function isAccepted(filter: string): boolean {
   try {
     compileFilter(filter, ATTRIBUTES);

@@ -155,7 +155,7 @@ class RoundTrip extends DriverQuery {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    // PostgreSQL has prepared neither the failed statement nor any statement after it.
+    // PostgreSQL has prepared no statement after the failed one, and possibly not the failed one either.
     for (const { statement } of this.queries.slice(this.results.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }

@@ -33,8 +33,8 @@ function failing(name: string, sqlState: string, condition = 'true') {
 }
 
 /**
- * Sends two statements in one pipeline, and awaits the second one before the first. Code that starts a query and then
- * awaits another one does the same.
+ * Sends `first` and then `read` in one pipeline, and awaits `read` before `first`. The same happens when code starts a
+ * query and awaits a later query first.
  */
 async function both(tx: Transaction, first: { name: string; text: string }): Promise<void> {
   const before = tx.query(first, []);

@@ -46,7 +46,10 @@ export interface World {
 const POPULATION = { vidRanges: [{ start: 1, end: 1000 }] };
 export const DESCRIPTOR_SET = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
 
-/** Parties that share an ID with a party of another kind. An ID alone must not grant access. */
+/**
+ * Parties that share an ID with a party of another kind. Calls of these parties detect whether an ID alone grants
+ * access.
+ */
 const NAMESAKES = ['measurementConsumers/streamly', 'dataProviders/acme', 'duchies/acme', 'duchies/streamly'];
 /** The first two duchies have computations. */
 const DUCHIES = ['duchies/acme', 'duchies/streamly', 'duchies/asleep'];
@@ -234,7 +237,10 @@ async function providerHoldings(
   };
 }
 
-/** Creates one computation for each step of a duchy: setting parameters, taking data, confirming and aggregating. */
+/**
+ * Creates four computations of one duchy. One waits for the duchy's parameters, one for data, one for the duchy's
+ * confirmation, and one for the result.
+ */
 async function duchyHoldings(
   exchange: TestExchange,
   duchy: string,

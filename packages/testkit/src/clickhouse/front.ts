@@ -17,8 +17,8 @@ const ACCOUNTS: Record<string, { password: string; isReader: boolean }> = {
 const TAG = 'exceptiontag0000';
 const MAX_HEADERS = 4 * 1024 * 1024;
 /**
- * The request parameters that are not settings of the statement. Names that start with `param_` are parameters of the
- * statement, and all other names are settings.
+ * The request parameters that ClickHouse's HTTP interface itself interprets. Every other parameter belongs to the
+ * statement: as a query parameter if its name starts with `param_`, or else as a setting.
  */
 const OWN = new Set(['query', 'query_id', 'database', 'session_id', 'role', 'default_format']);
 
@@ -70,8 +70,9 @@ function accountOf({ headers }: IncomingMessage) {
 }
 
 /**
- * Handles statements about accounts here, because chDB has only one account. A created account may read every table.
- * Grants, profiles and the removal of accounts have no effect. Returns false for any other statement.
+ * Handles statements about accounts here, because chDB has only one account. Each account that CREATE USER adds can
+ * read every table. Grants, profiles and the removal of accounts have no effect. Returns false if the statement is not
+ * about accounts.
  */
 function addAccount(sql: string): boolean {
   const [, user, password] = /^\s*CREATE USER (\w+) IDENTIFIED BY '([^']*)'/.exec(sql) ?? [];

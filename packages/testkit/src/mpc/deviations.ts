@@ -5,7 +5,8 @@ import { isStress } from '../rounds.ts';
 
 /**
  * Properties of each kind of noise after division by the noise's standard deviation: the variance of the squared value,
- * and the probability that the absolute value is above 5.
+ * and the probability that the absolute value is above 5. That probability is below one in a million for Gaussian
+ * noise, and counts as 0 here.
  */
 const SHAPES = {
   DISCRETE_GAUSSIAN: { squareVariance: 2, tail: 0 },

@@ -66,8 +66,8 @@ function certainRegisters(size: Size, people: number) {
 }
 
 /**
- * Draws a register for each person, except for people in the registers that count as occupied anyway. Returns the
- * number of occupied registers.
+ * Draws a register for each person, except for the people in the registers of `certainRegisters`. Those registers count
+ * as occupied. Returns the number of occupied registers.
  */
 export function thrown(size: Size, people: number, dice: Dice): number {
   const { maxSize, decayRate } = size;
@@ -108,7 +108,10 @@ export function drawCounts(size: Size, reach: number, width: number, draws: numb
   return Array.from({ length: draws }, () => count(binomial(reach, width, dice), dice));
 }
 
-/** The maximum number of people to simulate one by one. Sketches with 1,000 registers never exceed this number. */
+/**
+ * The maximum number of people to simulate one by one. Above this number, the normal distribution is used. Simulations
+ * of sketches with 1,000 registers never need more people.
+ */
 const MAX_THROWN = 4000;
 
 /**

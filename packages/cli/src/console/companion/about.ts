@@ -1,4 +1,4 @@
-/** Describes the party's certificate and the roots that it trusts, so that people can compare fingerprints. */
+/** Describes a party's certificate and the roots that the party trusts, so that people can compare fingerprints. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { About, CertificateFacts } from '@measurement-exchange/console/companion';
 import type { Acting } from '../../connection/credentials.ts';

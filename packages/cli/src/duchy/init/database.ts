@@ -10,7 +10,7 @@ export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   }
   const { ensureDatabase } = await loadDuchy();
   try {
-    // Try to connect to the duchy's own database first, because the role may not be allowed to connect to another
+    // Try to connect to the duchy's own database first, because some roles are not allowed to connect to any other
     // database.
     await ensureDatabase({ connectionString: databaseUrl }, name);
   } catch (error) {

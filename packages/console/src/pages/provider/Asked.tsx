@@ -1,4 +1,4 @@
-/** The question in a request. All parties can read the parameters, but the events, days, and filter are encrypted. */
+/** The question in a request. The events, days, and filter are encrypted for the provider. The parameters are not. */
 import type { Requisition } from '@measurement-exchange/contract';
 import type { OpenedSpec } from '../../companion/methods.ts';
 import { dateRange } from '../../format.ts';

@@ -1,4 +1,4 @@
-/** Draws the charge of a report to each publisher's daily budget. */
+/** Draws a bar for each publisher: the report's highest charge to one day, as a share of a usual daily budget. */
 import { PublisherTag } from '../../parts/Publisher.tsx';
 import type { ChargeView } from '../../reports/types.ts';
 

@@ -14,7 +14,8 @@ const RESULT_FAILED = (
 );
 
 /**
- * Shows the steps up to the first step that did not pass. `steps` is undefined if the page has no key for verification.
+ * Shows the steps up to and including the first step that did not pass. `steps` is undefined if the page has no key for
+ * verification.
  */
 export function VerificationList({
   steps,

@@ -21,7 +21,8 @@ const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
 /**
- * Adds up the workers' shares, estimates reach and frequencies, adds noise, and encrypts the result for the consumer.
+ * Adds up the workers' shares, adds noise to the counts, estimates reach and frequencies, and encrypts the result for
+ * the consumer.
  */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;

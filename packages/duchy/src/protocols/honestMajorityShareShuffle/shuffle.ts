@@ -33,8 +33,8 @@ const PEERS = {
 } as const;
 
 /**
- * Adds up all providers' shares, appends shares of both workers' noise, and shuffles all registers. If only reach is
- * measured, blinds the sums first.
+ * Adds up all providers' shares and appends shares of both workers' noise. Then shuffles all registers. If only reach
+ * is measured, multiplies the sums by random factors before the noise is appended.
  */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;

@@ -17,7 +17,10 @@ const spec = { decayRate: 3, maxSize: 260, dataProviderCount: 1, duchyCount: 2 }
 const parameters = reachOnlyParameters({ ...spec, noiseMechanism: 'NONE' });
 const sketch = ring.encryptReach(reachSketch(spec, new Map([[1, 1]])));
 const [first] = ring.keys as [(typeof ring.keys)[number]];
-/** A message with enough registers for two batches, followed by the encrypted count of histogram noise. */
+/**
+ * A message with enough registers for two batches. The last ciphertext takes the place of the encrypted count of
+ * histogram noise.
+ */
 const message = Buffer.concat([sketch, sketch.subarray(0, CIPHERTEXT_BYTES)]);
 const seed = dice.seed();
 

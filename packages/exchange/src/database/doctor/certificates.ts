@@ -1,6 +1,7 @@
 /**
  * Checks the certificates. Also finds pending measurements that depend on a revoked or held certificate. Normally, a
- * revocation cascade makes such measurements fail, so only measurements without a cascade are reported.
+ * stored revocation cascade makes such a measurement fail. This check therefore reports a measurement only if its
+ * certificate has no stored cascade.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';

@@ -1,6 +1,7 @@
 /**
  * Checks that the change log has the versions of each resource in order, without gaps, up to the current version. The
- * oldest versions may be missing, because retention removes them. A computation's versions may have gaps.
+ * oldest versions may be missing, because retention removes them. A computation's version is a sum of several versions,
+ * so one change can raise it by more than 1.
  */
 import { ALL_AHEAD } from '../transactionIds.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';

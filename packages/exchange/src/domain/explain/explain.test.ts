@@ -36,7 +36,10 @@ function pending(providers = 1, protocolConfig: StoredProtocolConfig | undefined
   ).after;
 }
 
-/** A measurement in state COMPUTING. Its computation last changed five hours after the creation of the measurement. */
+/**
+ * A measurement in state COMPUTING. The computation last changed 5 hours after the creation of the measurement. The
+ * measurement changed again at 5.5 hours, which does not affect the deadline of the computation.
+ */
 function computing(): Aggregate {
   const { measurement, requisitions, participants } = pending(1, SHUFFLE);
   const parameters = { certificate: 'd', publicKey: undefined, elGamalPublicKey: undefined };
@@ -93,7 +96,7 @@ describe('the next deadline', () => {
     expect(explained(pending(), 47, retention).risks[0]!.detail).toContain(
       'in 60 min, on 2026-01-03 00:00 UTC,',
     );
-    // The duchies have seven hours to compute the result, starting five hours after the creation.
+    // The duchies have 7 hours to compute the result, from hour 5 to hour 12. The last quarter starts at hour 10.25.
     expect([codes(explained(computing(), 10.2)), codes(explained(computing(), 10.3))]).toEqual([
       [],
       ['DEADLINE_NEAR'],

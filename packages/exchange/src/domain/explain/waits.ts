@@ -37,7 +37,7 @@ interface Task {
   remedy: string;
 }
 
-/** Returns the waits of a pending measurement. The most severe wait comes first. */
+/** Returns a `Wait` for each action that a pending measurement waits for. The most severe wait comes first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
   // List only the revoked certificates. They will make the measurement fail, so no other wait matters.

@@ -30,7 +30,7 @@ export const batchGetEventGroupMetadataDescriptors: Handler<'batchGetEventGroupM
   if (views.length < found.length) throw responseTooLarge();
   const viewOf = new Map(found.map((d, i) => [d, views[i]!]));
   const asked = descriptors.map((d) => viewOf.get(d)!);
-  // Check the size again after the conversion, because sets that an earlier version of the exchange stored have no
+  // Check the size again after the conversion, because descriptor sets from an earlier version of the exchange have no
   // recorded JSON size.
   if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw responseTooLarge();
   return { eventGroupMetadataDescriptors: asked };

@@ -3,7 +3,10 @@ import { type DoctorRun, getDoctorRun, lockDoctorRun, startDoctorRun } from '../
 import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 
-/** The minimum time between the end of a run and the start of the next one, because a run reads whole tables. */
+/**
+ * The minimum time between the end of a run and the start of the next run. Frequent runs would be too costly, because
+ * each run reads whole tables.
+ */
 const REST_MS = 60_000;
 
 export const getDoctor: Handler<'getDoctor'> = async (exchange) =>

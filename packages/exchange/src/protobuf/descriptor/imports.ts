@@ -11,8 +11,8 @@ export interface SetFile {
   /** The file's index among all files: first the set's own files, then well-known files. */
   index: number;
   /**
-   * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. A
-   * `Set` per file would be slow for 256 files with many public imports.
+   * Has a 1 at the index of each file whose types this file is allowed to use: itself, its imports, and their public
+   * imports. A `Set` per file would be slow for 256 files with many public imports.
    */
   visible: Uint8Array;
 }

@@ -68,8 +68,8 @@ export function checkSetJson(set: unknown, report: Report): JsonOption[] {
 }
 
 /**
- * Returns the allowed JSON types. A number may also be a string. For an enum, `scalar` is undefined, and the value may
- * be a name or a number.
+ * Returns the allowed JSON types. A number is also allowed as a string. For an enum, `scalar` is undefined, and the
+ * value is a name or a number.
  */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];

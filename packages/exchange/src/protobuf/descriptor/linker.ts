@@ -38,7 +38,7 @@ export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report):
   }
 }
 
-/** A proto3 file may extend only these options messages of descriptor.proto. */
+/** A proto3 file is allowed to extend only these options messages of descriptor.proto. */
 const OPTIONS =
   /^google\.protobuf\.(?:File|Message|Field|Oneof|ExtensionRange|Enum|EnumValue|Service|Method)Options$/;
 

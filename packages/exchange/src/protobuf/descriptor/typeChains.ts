@@ -38,7 +38,10 @@ interface Node {
   /** Tarjan's low link: the lowest index among the open nodes that the search has reached from this node. */
   low: number;
   next: number;
-  /** The length of the longest chain that starts in this node's cycle, or 0 until the cycle is complete. */
+  /**
+   * The length of the longest chain that starts in this node's cycle (strongly connected component), or 0 until the
+   * cycle is complete.
+   */
   length: number;
 }
 

@@ -15,7 +15,7 @@ import {
 } from './metadata.ts';
 import { compileSchema, type MetadataSchema } from './schema.ts';
 
-/** The sets are compiled when the first test runs. */
+/** The descriptor sets of the tests. The import in `beforeAll` compiles these sets. */
 let sets: typeof import('@measurement-exchange/testkit/metadataSets');
 beforeAll(async () => {
   sets = await import('@measurement-exchange/testkit/metadataSets');

@@ -31,7 +31,7 @@ import { openEnum } from '../descriptor/options.ts';
 import { TypeChains } from '../descriptor/typeChains.ts';
 
 export interface MetadataSchema {
-  /** Every type that an Any may have: the set's own types and the well-known types. */
+  /** Every type that an Any is allowed to have: the set's own types and the well-known types. */
   registry: Registry;
   limits: WireLimits;
   isClosed: (type: DescEnum) => boolean;
@@ -154,8 +154,8 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
 }
 
 /**
- * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise
- * the runtime would search all unknown fields once per extension, which is slow.
+ * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Without such
+ * fields, the runtime would search all unknown fields once per extension, which is slow.
  */
 function addAsField(extension: DescExtension): void {
   const { extendee, number } = extension;

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeMetadata, type Metadata, readMetadata, within } from './metadata.ts';
 import { compileSchema } from './schema.ts';
 
-/** The sets are compiled when the first test runs. */
+/** The descriptor sets of the tests. The import in `beforeAll` compiles these sets. */
 let sets: typeof import('@measurement-exchange/testkit/metadataSets');
 beforeAll(async () => {
   sets = await import('@measurement-exchange/testkit/metadataSets');

@@ -120,7 +120,7 @@ function runtimeRegistry(bytes: Uint8Array) {
 }
 
 describe('what is no change', () => {
-  /** Encodes a message that has one field with these members. */
+  /** Encodes a descriptor set whose only message has one field. `members` are members of the field's descriptor. */
   const field = (members: object) =>
     encode({
       name: 'a.proto',

@@ -266,8 +266,8 @@ export async function addDescriptors(db: Database): Promise<void> {
 }
 
 /**
- * Adds event groups of TV for BRAND. Reuses the request IDs of the descriptors, because request IDs are unique only
- * within a collection.
+ * Adds event groups of TV for BRAND. Reuses the request IDs of the descriptors. This is allowed, because request IDs
+ * need to be unique only within a collection.
  */
 export async function addEventGroups(db: Database): Promise<void> {
   const blank: EventGroupContent = {

@@ -40,7 +40,7 @@ export function judgeByBuf(pairs: SchemaPair[]): Judged[] {
 
 const rename = (text: string, i: number) => text.replaceAll(/\bacme\b/g, `case${i}`);
 
-/** Returns the path with the package name that the pair uses. */
+/** Returns the path with the package name of the original pair, `acme`, in place of a name such as `case7`. */
 export const asInPair = (path: string) => path.replace(/^case\d+/, 'acme');
 
 function caseOf(text: string): number {

@@ -11,7 +11,10 @@ export interface SchemaPair {
 
 type Source = string | Record<string, string>;
 
-/** Returns the files of a schema. A schema given as text is the file that contains acme.Campaign. */
+/**
+ * Maps the name of each file of a schema to its text. A schema given as one text has a single file,
+ * `acme/campaign.proto`.
+ */
 function files(source: Source): Record<string, string> {
   return typeof source === 'string' ? { 'acme/campaign.proto': source } : source;
 }

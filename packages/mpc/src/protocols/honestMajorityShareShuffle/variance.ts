@@ -72,7 +72,7 @@ export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): 
 export function shareShuffleShareVariance(params: ShareShuffleFrequencyParams): number {
   const { reach, count, noiseVariance, width } = params;
   const reachVariance = shareShuffleReachVariance(params);
-  // If the reach may be 0, the share is unknown. A share that is uniform in [0, 1] has variance 1/12.
+  // If the reach can be 0, the share is unknown. A share that is uniform in [0, 1] has variance 1/12.
   if (reach - NORMAL_95 * Math.sqrt(reachVariance) <= 0) return 1 / 12;
   const share = count / reach;
   const common = isRemainder(params) ? noiseVariance / width ** 2 : 0;

@@ -66,7 +66,7 @@ function hostileCiphertexts(): Uint8Array[] {
     negative(one, [0, POINT_BYTES]),
     Buffer.concat([u, u]),
     Buffer.concat([e, e]),
-    // Encryptions of the point at infinity, under all keys and under the key of one duchy.
+    // Encryptions of the point at infinity, under all keys together and under each duchy's key alone.
     zeros(),
     ...ring.duchies.map(({ publicKey }) => zeros(new ElGamalPublicKey(curve, publicKey))),
     encrypted(['1'], new ElGamalPublicKey(curve, ring.duchies[0]!.publicKey)),

@@ -108,8 +108,8 @@ function outcomeOf(cell: Cell, sketches: number[]) {
   const counts = sketches.map((registers) => Math.max(0, registers + noise()));
   const mean = sum(counts) / counts.length;
   const deviation = Math.sqrt(sum(counts.map((count) => (count - mean) ** 2)) / counts.length);
-  // Both ends grow with the count, so the counts whose interval contains the truth are a range. A binary search finds
-  // its ends.
+  // Both ends of the interval grow with the count, so the counts whose interval contains the true reach form a range. A
+  // binary search finds the ends of this range.
   const sorted = counts.toSorted((a, b) => a - b);
   const [least, most] = [sorted[0]!, sorted.at(-1)! + 1];
   const from = firstThat((count) => read(count).interval[1] >= reach, least, most);

@@ -48,7 +48,7 @@ export class StageWork {
   private before = 0;
   private until: number | undefined;
 
-  /** A stage without randomness may omit `seed`. */
+  /** `seed` is not needed for a stage without randomness. */
   constructor(pool: Executor, { signal, onProgress = () => {} }: StageRun, seed?: Uint8Array) {
     this.pool = pool;
     this.stageSeed = seed;

@@ -142,7 +142,7 @@ test('noise changes counts by what was drawn for them, and by nothing else', asy
       .map((seed) => drawNoiseRegisters(0, { parameters, seed: stepSeed(seed, 'noise') }).registers);
     const reached = noiseCount(drawn, 'reach') - duchyCount * reachNoise.offset;
     expect(registers).toBe(expected.registers + reached);
-    // The seeds of all duchies' noise tuples: the aggregator's first, then those of both workers.
+    // Seeds 5 to 7 determine the noise tuples of the duchies: the aggregator's first, then those of both workers.
     const tuples = seeds
       .slice(5, 8)
       .flatMap((seed) => [...drawNoiseTuples(0, { parameters, seed: stepSeed(seed, 'noise') })]);

@@ -69,8 +69,8 @@ export async function planWith(
 const LOOKUPS_AT_ONCE = 8;
 
 /**
- * Runs `work`. Returns a function that returns the result of `work`, or throws its error. The caller can ignore the
- * error, because the next plan could succeed with more data.
+ * Runs `work`. Returns a function that returns the result of `work`, or throws its error. Planning sometimes fails
+ * because some data has not been read yet. In that case, the caller ignores the error, reads the data, and plans again.
  */
 async function attempt<T>(work: () => Promise<T>): Promise<() => T> {
   try {

@@ -23,7 +23,8 @@ export interface StoredReport {
   definition: ReportDefinition;
   state: ReportState;
   /**
-   * Maps each exchange key (see `exchangeKey`) to its measurement's name. A need's exchange key is not its own key.
+   * Maps each exchange key (see `exchangeKey`) to the name of a measurement. An exchange key is not the `key` of a
+   * need.
    */
   measurements: ReadonlyMap<string, string>;
   etag: string;

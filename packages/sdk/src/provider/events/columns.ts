@@ -20,7 +20,7 @@ export interface ColumnNames {
    */
   count?: string;
   /**
-   * The columns that filters may use, optionally with their types. Default: every other column of a supported type. In
+   * The columns that filters can use, optionally with their types. Default: every other column of a supported type. In
    * CSV files, a type that is not given is guessed.
    */
   attributes?: string[] | Record<string, AttributeType | undefined>;
@@ -111,7 +111,7 @@ export function sourceColumns<C extends Named>(
   ];
 }
 
-/** Returns the type of each attribute. The object has no prototype, because an attribute may have any name. */
+/** Returns the type of each attribute. The object has no prototype, because an attribute can have any name. */
 export function attributeTypes(
   attributes: ReadonlyMap<string, { type: AttributeType }>,
 ): Readonly<Record<string, AttributeType>> {

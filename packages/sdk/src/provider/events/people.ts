@@ -19,7 +19,10 @@ export interface PeopleFilter {
 
 export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 
-/** A filter, resolved for the people of a population. An event matches if it matches one of `parts`. */
+/**
+ * A filter after `resolveFilter` has looked up the attributes of people in a population. An event matches the filter if
+ * the event matches one of `parts`.
+ */
 export interface ResolvedFilter {
   parts: PeopleFilter[];
   /**
@@ -31,8 +34,8 @@ export interface ResolvedFilter {
 
 const ALL_VIDS: Interval = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
 /**
- * The maximum number of groups of people if a condition mixes attributes of people and events. Such a filter is
- * compiled once for each group.
+ * The maximum number of groups for a filter with a condition that mixes attributes of people and attributes of events.
+ * The people of a group have the same attribute values. Such a filter is compiled once for each group.
  */
 const MAX_MIXED_GROUPS = 64;
 

@@ -17,7 +17,7 @@ export interface Selection {
   filter: SelectionFilter | undefined;
 }
 
-/** A query that can be computed. */
+/** A query that `checkQuery` has accepted. */
 export interface CheckedQuery {
   selections: Selection[];
   people: SelectedPeople;
@@ -32,7 +32,10 @@ export interface SelectedPeople {
   vidSpace: string;
   /** For each event group of the query, the VIDs whose events its filter can select. Undefined: everybody. */
   vids: (VidRanges | undefined)[];
-  /** Whether CEL evaluates a part of a filter. If so, CEL also reads attributes of people who are not in the sample. */
+  /**
+   * Whether CEL evaluates a part of a filter. If so, CEL also reads attribute values of events whose people are not in
+   * the sample.
+   */
   isEvaluated: boolean;
 }
 
@@ -56,7 +59,7 @@ const MAX_SQL_COST = 5000;
 
 /**
  * Checks a query. Throws RefusalError if the query can never be computed, or if its filters would take too long with
- * the maximum number of combinations. Reads no events.
+ * the maximum number of combinations of attribute values. Reads no events.
  */
 export async function checkQuery(query: EventQuery, data: EventData): Promise<CheckedQuery> {
   const { source, maximumCombinations } = data;

@@ -77,7 +77,7 @@ describe('the process that evaluates filters', () => {
       const took = performance.now() - began;
       expect(hostile).toBeInstanceOf(QueryStopped);
       expect(other).toEqual([true]);
-      // If the evaluation ran in this process, it would block the heartbeat for most of the elapsed time.
+      // If the slow filter ran in this process, it would delay the interval timer for most of the elapsed time.
       expect(longest).toBeLessThan(took / 2);
       expect(await evaluate("s == 'b'", [['a']])).toEqual([false]);
     },

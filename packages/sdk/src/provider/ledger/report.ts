@@ -36,7 +36,7 @@ export interface SpendingRange {
 
 /** The amount that one consumer spent. */
 export interface ConsumerSpending {
-  /** Empty for charges from earlier versions, which did not record the consumer. */
+  /** Empty for charges from earlier versions of the agent, which did not record the consumer. */
   measurementConsumer: string;
   measurements: number;
   /** The largest amount that the consumer spent on any one person, for one event group reference and one day. */
@@ -46,15 +46,15 @@ export interface ConsumerSpending {
 /** The amount that one measurement spent. */
 export interface MeasurementSpending {
   requisition: string;
-  /** Absent for charges from earlier versions. */
+  /** Absent for charges from earlier versions of the agent, which did not record the measurement. */
   measurement?: string;
   askTime?: string;
   references: string[];
   firstDay: string;
   lastDay: string;
-  /** The number of charges. Each charge is for one event group reference and one day. */
+  /** The number of charges. Each charge is for one event group reference, one day, and one slice of people. */
   charges: number;
-  /** The cost of each charge. */
+  /** The cost of one charge. If the costs of the charges differ, the maximum of each of epsilon, delta, and rho. */
   cost: PrivacyAmount;
 }
 

@@ -59,8 +59,8 @@ export class PendingUploads {
 
   /**
    * Sends a stored upload to its duchy, which then reports the upload to the exchange. Resolves to the requisition's
-   * new state. Throws UploadRejected if the duchy rejected the upload, or another error if the requisition is still
-   * open for another reason.
+   * new state. Throws UploadRejected if the duchy rejected the upload. Throws a different error if the requisition
+   * stays open for any other reason.
    */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     const { clock, rejections } = this.context;

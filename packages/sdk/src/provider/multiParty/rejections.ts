@@ -16,8 +16,8 @@ function waitAfterMs(count: number): number {
 }
 
 /**
- * Returns the record of the rejections of an upload after another rejection. The count increases only if the wait after
- * the last counted rejection is over.
+ * Adds a new rejection of an upload to its record. The count increases only if the wait after the last counted
+ * rejection is over.
  */
 export function counted(
   earlier: Rejection | undefined,

@@ -106,8 +106,8 @@ export function fingerprintIn({
 }
 
 /**
- * Returns the terms that all keys must be bound to. Only the duchies know the computation's ID, so the caller takes
- * `computation` from one duchy's key, and then checks every key against these terms.
+ * Returns the terms that every duchy's key must be bound to. The requisition does not contain the computation's ID, so
+ * the caller takes `computation` from one duchy's key. The caller then checks every key against these terms.
  */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
@@ -155,8 +155,8 @@ export function requireNoise(
 }
 
 /**
- * Returns the privacy parameters of a measurement that duchies can compute. measurementSpecViolations has checked that
- * the parameters are present.
+ * Returns the privacy parameters of a reach measurement, with or without frequency. Refuses all other measurement
+ * types, because duchies cannot compute them. measurementSpecViolations has checked that the parameters are present.
  */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
   const { measurementType } = spec;

@@ -1,7 +1,7 @@
 /**
  * Verifies a computation on encrypted sketches before the provider makes its sketch. The provider must accept all
- * duchies. Each duchy must have made its key for this computation, under the same terms. The parameters must protect
- * the data well enough.
+ * duchies. The duchies must have made their keys for this computation, and for the same measurement spec and protocol
+ * settings that the provider received. The parameters must protect the data well enough.
  */
 import { unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
 import {

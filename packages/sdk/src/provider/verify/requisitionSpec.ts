@@ -25,7 +25,8 @@ export interface PlainRequisitionSpec {
  */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
-  // Earlier versions used these fields instead of `requisitionType.events` and `measurementPublicKey`.
+  // Earlier versions of the RequisitionSpec used these fields instead of `requisitionType.events` and
+  // `measurementPublicKey`.
   const { eventGroups, serializedMeasurementPublicKey } = message;
   const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
   const { case: selected, value } = message.requisitionType;

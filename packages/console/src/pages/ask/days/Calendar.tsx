@@ -87,7 +87,7 @@ export function Calendar({
   );
 }
 
-/** Returns the last month to show. It is after today only if the range ends after today. */
+/** Returns a day in the last month to show. The day is in the future only if the range ends in the future. */
 function lastShown({ from, until }: DayRange, months: number, today: Day): Day {
   const wanted = addMonths(from, months - 1);
   const latest = until > today ? until : today;

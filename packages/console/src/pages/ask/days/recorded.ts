@@ -26,7 +26,7 @@ function shareOf(day: Day, { startTime, endTime }: Interval, now: Date): Recorde
 const endOf = (endTime: string | undefined, now: Date) =>
   Math.min(endTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(endTime), now.getTime());
 
-/** The default range is shortened to this length, because a longer range charges the budgets of many days. */
+/** The maximum length of the default range. Each day of a range charges the budget of that day. */
 const MAX_DEFAULT_DAYS = 92;
 
 /**

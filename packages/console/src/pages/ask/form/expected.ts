@@ -24,8 +24,8 @@ export function relative(margin: number, value: number): string {
 }
 
 /**
- * Returns half the length of the preview's axis. Returns the length `current` again if it still suits the margin. If
- * the axis always changed with the margin, the curve would look almost the same at every position of the slider.
+ * Returns half the length of the preview's axis. Returns `current`, the previous half length, if that still suits the
+ * margin. If the axis always changed with the margin, the curve would look almost the same at every slider position.
  */
 export function axisFor(margin: number, current: number | undefined): number {
   if (current !== undefined && margin <= current && margin >= current / 12) return current;

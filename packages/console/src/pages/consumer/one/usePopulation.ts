@@ -2,7 +2,7 @@ import type { Measurement, Population } from '@measurement-exchange/contract';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useResource } from '../../../live/useResource.ts';
 
-/** Reads the population that the duchies count. Only the share shuffle protocol names a population. */
+/** Reads the population of the measurement. Only the config of the share shuffle protocol names a population. */
 export function usePopulation({ protocolConfig }: Measurement): UseQueryResult<Population> {
   const name = protocolConfig?.honestMajorityShareShuffle?.population;
   return useResource(

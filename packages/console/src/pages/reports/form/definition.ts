@@ -20,8 +20,8 @@ export interface ReportForm extends Pick<AskForm, 'title' | 'groups' | 'days' | 
   /** Attributes of the population by which to break down the reach. */
   groupBy: readonly string[];
   /**
-   * The wanted half-width of the total reach's interval, in percent of the reach. If undefined, the budget is split
-   * evenly.
+   * The wanted half-width of the total reach's interval, in percent of the reach. If undefined, all measurements share
+   * the budget evenly.
    */
   precision: number | undefined;
   /** The share of a usual daily budget that the report may use. */

@@ -1,4 +1,4 @@
-/** The React properties that all parts of a report's page share. */
+/** The React props that all parts of a report's page share. */
 import type { SizeOf } from '../../../reports/charts.ts';
 import type { ReportView } from '../../../reports/types.ts';
 import type { Label } from '../../../reports/words.ts';

@@ -52,7 +52,8 @@ const REPLACED = /^(?:Replicated|Shared)?(?:Replacing|Collapsing|VersionedCollap
 
 /**
  * Throws if the agent could read rows that were replaced or canceled. `final` says whether the agent reads with FINAL.
- * If a Distributed table reads a table on other servers, the function checks only that `final` is not undefined.
+ * If a Distributed table reads a table on other servers, the agent cannot see that table's engine. In this case, the
+ * function checks only that the operator has set `final` to true or false.
  */
 export async function requireFinalRows(
   server: Server,

@@ -46,7 +46,7 @@ const date: AttributeRule = {
   write: (value) => `toInt64(${value}) * ${MICROS_PER_DAY}`,
 };
 
-/** The column types that filters may use. */
+/** The column types that filters can use. */
 const ATTRIBUTES: Readonly<Record<string, AttributeRule>> = {
   String: { type: 'string' },
   Enum8: enumeration,

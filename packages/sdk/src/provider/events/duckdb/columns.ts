@@ -107,7 +107,7 @@ export function csvTypes(names: RoleNames) {
   return { fixed, unlessGuessed };
 }
 
-/** The attribute type for each column type that filters may use, and the SQL type to cast to if a cast is needed. */
+/** The attribute type for each column type that filters can use, and the SQL type to cast to if a cast is needed. */
 const ATTRIBUTES: Partial<Record<DuckDBTypeId, [type: AttributeType, castTo?: string]>> = {
   [DuckDBTypeId.VARCHAR]: ['string'],
   [DuckDBTypeId.ENUM]: ['string', 'VARCHAR'],

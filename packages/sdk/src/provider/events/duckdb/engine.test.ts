@@ -31,7 +31,7 @@ const rejection = (promise: Promise<unknown>) =>
     (error: unknown) => error as Error,
   );
 
-/** Runs `work` with its own folder for temporary files, and returns the files that are left in it. */
+/** Runs `work` with a new folder for temporary files. Returns the files that `work` leaves in this folder. */
 async function leftovers(work: () => Promise<void>): Promise<string[]> {
   const [before, folder] = [process.env.TMPDIR, files.path('scratch')];
   await mkdir(folder, { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * The embedded query engine (DuckDB). It reports progress and can be canceled. It can read only the files, folders, and
- * remote prefixes of the events, and has no other access to the network.
+ * The embedded query engine (DuckDB). It reports progress and can be canceled. It can read only the event files: the
+ * configured files, the folders of file patterns, and remote addresses with a configured prefix. It has no other access
+ * to the network.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -124,8 +125,8 @@ const isPattern = (file: string) => /[*?[\]{}]/.test(file);
 const folderOf = (pattern: string) => dirname(`${pattern.slice(0, pattern.search(/[*?[\]{}]/))}x`);
 
 /**
- * Checks the paths and makes them absolute, so that changing the working directory later has no effect. Does not expand
- * patterns.
+ * Checks that there is at least one path, and that the remote settings allow each remote address. Makes local paths
+ * absolute, so that changing the working directory later has no effect. Does not expand patterns.
  */
 export function eventFiles(files: string | string[], remote: RemoteFiles | undefined): string[] {
   const all = [files].flat();
@@ -146,7 +147,8 @@ export async function* chunksOf(connection: DuckDBConnection, sql: string, param
 }
 
 /**
- * The number of rows in a batch. It is large enough to make the cost of passing a batch to another thread negligible.
+ * The number of people that `peopleOf` yields at once. With this many people, the cost of passing them to another
+ * thread is negligible.
  */
 const PEOPLE_AT_ONCE = 1 << 16;
 

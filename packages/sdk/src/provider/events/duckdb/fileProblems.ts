@@ -1,6 +1,7 @@
 /**
  * Replaces the engine's error messages about files. The new message suggests a remedy and, if possible, names the file
- * and the CSV line. The message may quote the file, so only the provider's operator may see it.
+ * and the CSV line. The message can quote text from the file, so only the provider's operator is allowed to see the
+ * message.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,8 +9,8 @@ import { bindFiles, columnsOf, type From } from './table.ts';
 export interface EventTable {
   columns: Column[];
   /**
-   * Writes the table expression for FROM. It binds the file patterns without expanding them, so that each query reads
-   * the files that match at that time.
+   * Writes the table expression for a FROM clause. Binds the file patterns without expanding them, so that each query
+   * reads the files that match the patterns when the query runs.
    */
   from: From;
   /** CSV only: like `from`, but stores each bad line in a table instead of failing. */

@@ -48,8 +48,8 @@ export class FileReader implements EventReader {
   }
 
   /**
-   * Streams the distinct combinations of attribute values. Uses a second connection, because filling a temporary table
-   * on the first connection would end the stream.
+   * Streams the distinct combinations of attribute values. Uses a connection of its own, because filling a temporary
+   * table on the connection of this reader would end the stream.
    */
   combinations(
     query: SourceQuery,

@@ -12,7 +12,10 @@ import { quoteName, quoteText } from './sql.ts';
 export interface RemoteFiles {
   /** The beginnings of the addresses that may be read, such as `s3://lakeside-events/2026/`. */
   prefixes: string[];
-  /** DuckDB's extension httpfs for this version and platform, and the SHA-256 of the file in hexadecimal. */
+  /**
+   * The file of DuckDB's extension httpfs, built for the DuckDB version and the platform in use, and the SHA-256 of
+   * this file in hexadecimal.
+   */
   extension: { file: string; sha256: string };
   /** The address of the store, such as `https://minio.internal:9000`. Default: AWS. */
   endpoint?: string;
@@ -35,7 +38,10 @@ export const isRemote = (file: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(file);
 
 const PREFIX = /^s3:\/\/[a-z0-9][a-z0-9.-]+\/(?:[^?*[\]{}]*\/)?$/i;
 
-/** Throws an Error that names the setting if the addresses or the settings of the store are not valid. */
+/**
+ * Checks the addresses of remote event files, and the settings of the store. Throws an Error that names the invalid
+ * setting.
+ */
 export function requireAllowed(addresses: string[], remote: RemoteFiles | undefined): void {
   if (remote === undefined) {
     if (addresses.length === 0) return;
@@ -126,7 +132,8 @@ async function checkedCopy(
 }
 
 /**
- * Returns SQL statements that create a secret for each prefix, so that the engine sends the key to no other address.
+ * Returns SQL statements that create one DuckDB secret for each prefix. DuckDB then sends the key only to addresses
+ * that begin with one of these prefixes.
  */
 export function secretStatements(remote: RemoteFiles, secret: string): string[] {
   const { prefixes, endpoint, region, urlStyle = endpoint ? 'path' : 'vhost', keyId } = remote;

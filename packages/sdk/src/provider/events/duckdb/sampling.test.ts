@@ -1,6 +1,7 @@
 /**
- * Tests that JavaScript and SQL compute the same bucket for each VID, and that samples include exactly the right VIDs
- * at their bounds. The published rule computes these bounds with 32-bit floats.
+ * Tests that JavaScript and SQL compute the same bucket for each VID. Also tests that a VID at a bound of a sample is
+ * in the sample exactly if the published sampling rule includes this VID. The rule computes the bounds with 32-bit
+ * floats.
  */
 import { DuckDBInstance } from '@duckdb/node-api';
 import {
@@ -18,7 +19,7 @@ import { inRange, withBucket } from './sampling.ts';
  * any of these buckets.
  */
 const VIDS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n].filter((vid) => sampleBucket(vid) < BUCKET_MASK / 2);
-/** The distance between two adjacent 32-bit floats above 1. */
+/** The distance between two adjacent 32-bit floats from 1 to 2. */
 const STEP = 2 ** -23;
 const MANY = rounds(1_000_000);
 

@@ -12,7 +12,10 @@ afterAll(() => files?.remove());
 const HEADER = 'vid,timestamp,event_group,duration,age\n';
 const GOOD = '1,2026-07-01T00:00:00Z,spring,2.5,30\n';
 
-/** Writes files, and returns the error in them, or undefined if they are valid. */
+/**
+ * Writes event files, opens them, and verifies them. Returns the error message without the path of the folder, or
+ * undefined if the files are valid.
+ */
 async function fault(config: Omit<EventsConfig, 'files'>, ...some: [name: string, text: string | Buffer][]) {
   for (const [name, text] of some) await writeFile(files.path(name), text);
   const opening = openEvents({ files: some.map(([name]) => files.path(name)), ...config });

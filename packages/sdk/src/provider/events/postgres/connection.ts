@@ -52,7 +52,8 @@ export function connectOf({ url: text, user, password, ca }: PostgresSource): Co
 }
 
 /**
- * Requires TLS with a verified certificate unless the server is on this machine, to protect the password and the VIDs.
+ * Requires TLS with a verified certificate, to protect the password and the VIDs. A server on this machine needs no
+ * TLS, unless `ca` is set.
  */
 function tlsOf(host: string, ca: string | undefined): ClientConfig['ssl'] {
   const isHere = host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\./.test(host);

@@ -21,7 +21,10 @@ export function readerOf(session: Session, table: Table): EventReader {
       if (isSampled(query, vid)) take(value);
     });
   };
-  /** Computes figures on the server, for a query without sampling. */
+  /**
+   * Computes aggregates on the server, for a query without sampling. `figure` writes the SQL that aggregates the rows
+   * of `peopleStatement`.
+   */
   const figures = async (
     query: SourceQuery,
     what: Summed,

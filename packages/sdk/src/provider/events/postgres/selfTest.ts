@@ -1,4 +1,7 @@
-/** Checks that the server computes as the statements expect, and that the account can only read one table. */
+/**
+ * Checks that the server evaluates SQL as the agent's statements expect, and that the only privilege of the account is
+ * to read one table.
+ */
 import { EventsUnavailable } from '../errors.ts';
 import type { Session } from './session.ts';
 

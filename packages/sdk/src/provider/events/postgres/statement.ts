@@ -37,8 +37,9 @@ export async function selectedEvents({ name, columns }: Table, query: SourceQuer
 }
 
 /**
- * Writes the JOIN of the events with the matching combinations. Each combination occurs once. The join condition treats
- * two NULLs as equal. Unlike IS NOT DISTINCT FROM, the condition allows a hash join.
+ * Writes the JOIN of the events with the matching combinations. Each combination occurs once, so the join does not
+ * repeat events. The join condition treats two NULLs as equal. Unlike IS NOT DISTINCT FROM, the condition allows a hash
+ * join.
  */
 async function joinSql(
   { attributes, rows }: Matching,

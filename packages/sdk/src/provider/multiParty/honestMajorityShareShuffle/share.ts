@@ -10,11 +10,14 @@ import { isOrdered } from '../../vidIndex.ts';
 import type { StoredFile } from '../storedFile.ts';
 import { startThread } from '../thread.ts';
 
-/** A share stored in a file, and the data that the duchies need with it. */
+/**
+ * One of the two shares of a provider's counts, stored in a file. Also has the seed of the other share, and two counts.
+ */
 export interface StoredShare extends StoredFile {
   /**
-   * The secret seed that generates the other share. The other share itself is not stored. Each seed is used only once,
-   * because two shares with the same seed would reveal the difference between their data.
+   * The secret seed that generates the other share. The other share itself is not stored. Each seed is used only once.
+   * If two stored shares had the same seed, subtracting one from the other would reveal the difference between their
+   * data.
    */
   seed: Uint8Array;
   registerCount: number;
