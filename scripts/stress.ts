@@ -13,8 +13,8 @@ import { headCommit, isInPart } from './parts.ts';
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = 24;
 
-/** This file takes more than an hour, so only a run of all files includes it. */
-const LONGEST = 'packages/reports/test/coverage.test.ts';
+/** These files occupy one core for an hour and for three minutes, so only a run of all files includes them. */
+const LONGEST = ['packages/reports/test/coverage.test.ts', 'packages/reports/test/identities.test.ts'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -41,7 +41,7 @@ function stressTests(): string[] {
 }
 
 const part = values.part
-  ? stressTests().filter((file) => file !== LONGEST && isInPart(file, headCommit(), PARTS))
+  ? stressTests().filter((file) => !LONGEST.includes(file) && isInPart(file, headCommit(), PARTS))
   : [];
 const chosen =
   positionals.length > 0 || values.part ? [...new Set([...positionals, ...part])] : stressTests();
