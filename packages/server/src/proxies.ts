@@ -2,10 +2,10 @@
 import { isIP } from 'node:net';
 
 /**
- * The shortest allowed prefix of a range, in bits. The largest private network is fc00::/7, so a shorter prefix would
- * include part of the Internet.
+ * The shortest allowed prefix of a range, in bits, for IPv4 and IPv6. The largest private networks are 10.0.0.0/8 and
+ * fc00::/7, so a shorter prefix would include part of the Internet.
  */
-const SHORTEST_PREFIX = 7;
+const SHORTEST_PREFIX = { 4: 8, 6: 7 };
 
 export function proxyRangeProblems(setting: string, ranges: readonly string[] = []): string[] {
   return ranges.flatMap((range) => {
@@ -15,8 +15,8 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
 }
 
 /**
- * Returns the problem with a range, or undefined if the range is valid. A range must not be larger than a private
- * network, because a trusted proxy can claim any address for its client.
+ * Returns the problem with a range, or undefined if the range is valid. Rejects a prefix shorter than
+ * `SHORTEST_PREFIX`, because a trusted proxy can claim any address for its client.
  */
 function rangeProblem(range: string): string | undefined {
   const [address = '', prefix, ...rest] = range.split('/');
@@ -25,7 +25,7 @@ function rangeProblem(range: string): string | undefined {
   if (version === 0 || rest.length > 0 || !(prefix === undefined || bits <= (version === 4 ? 32 : 128))) {
     return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
   }
-  if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
+  if (bits < SHORTEST_PREFIX[version as 4 | 6]) return 'trusts far too many. List only the addresses of your proxies.';
   // An IPv4 address written as IPv6 starts with ::ffff. Reject it, because ::ffff:0:0/96 would include every IPv4
   // address.
   if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {

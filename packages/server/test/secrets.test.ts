@@ -44,7 +44,7 @@ test.each([
   ['10.0.0.0/8', undefined],
   ['fc00::/7', undefined],
   ['::1/128', undefined],
-  ['10.0.0.0/6', 'trusts far too many'],
+  ['10.0.0.0/7', 'trusts far too many'],
   ['0.0.0.0/0', 'trusts far too many'],
   ['::/6', 'trusts far too many'],
   ['10.0.0.0/33', 'is not an address or CIDR'],
