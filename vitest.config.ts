@@ -89,7 +89,8 @@ export const tests = {
   include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts', 'rig/**/*.test.ts'],
   globalSetup: ['packages/testkit/src/globalSetup.ts'],
   setupFiles: ['scripts/fastCheckSeed.ts'],
-  // Tests that repeat something (packages/testkit/src/rounds.ts) or start whole programs get more time under stress.
+  // Under stress, all tests get more time, because some repeat something (packages/testkit/src/rounds.ts) or start
+  // whole programs.
   testTimeout: isStress ? 1_200_000 : TIMEOUT_MS,
   hookTimeout: isStress ? 1_200_000 : TIMEOUT_MS,
   // Vitest's default of one second is too short on a busy machine.

@@ -86,7 +86,10 @@ interface Caller {
   token: string;
 }
 
-/** Opens the first page, and returns the compressed size of the documents, scripts and style sheets that it loaded. */
+/**
+ * Opens the first page of the console. Returns the compressed size of the documents, scripts and style sheets that the
+ * page loads, in kB (1,000 bytes).
+ */
 async function loadedKilobytes(page: Page, link: string): Promise<number> {
   const sizes: Promise<number>[] = [];
   page.on('requestfinished', (request) => {

@@ -1,6 +1,6 @@
 /**
- * Computes a reach-and-frequency histogram over 10,000,000 impressions in Parquet, with a CEL filter. Compares its time
- * with that of a plain SQL aggregation of the same file in DuckDB.
+ * Computes reach-and-frequency histograms over 10,000,000 impressions in Parquet, with and without a CEL filter.
+ * Compares their times with those of plain SQL aggregations of the same file in DuckDB.
  * Run: node bench/directResult.ts [--rows N] [--rounds N]
  */
 import { execFileSync } from 'node:child_process';

@@ -17,15 +17,16 @@ import { createWorld } from './lib/world.ts';
 
 const CONNECTIONS = [1, 16, 64];
 /**
- * Returns how many short rounds are measured instead of each round that the caller asks for. The speed of a virtual
- * machine can double from one second to the next. In short rounds, every target gets a similar share of fast and slow
- * seconds. With one connection, a target sends the fewest requests per round and its figures vary most, so it needs
+ * Returns how many short rounds replace one round that the caller asks for. The speed of a virtual machine can double
+ * from one second to the next. In short rounds, every target gets a similar share of fast and slow seconds. With one
+ * connection, a target handles the fewest requests per round, and its figures vary most. One connection therefore needs
  * more rounds.
  */
 const slicesOf = (connections: number) => (connections === 1 ? 8 : 3);
 /**
- * The first quarter of the time of each target in a round does not count, because the processor caches still hold the
- * data of another process.
+ * The first quarter of the requests that a target receives in a round does not count, because the processor caches
+ * still hold the data of another process. If the round has a duration, the first quarter of this duration does not
+ * count. The driver, which receives no requests over HTTP, has no such warm-up.
  */
 const LEAD = 0.25;
 const TARGETS = ['exchange', 'bare', 'driver', 'empty'] as const;

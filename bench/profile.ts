@@ -1,5 +1,5 @@
 /**
- * Shows which functions use the exchange's processor time: node --cpu-prof under load, summed by function and by file.
+ * Shows which functions use the exchange's processor time: node --cpu-prof under load, summed by function and by place.
  * node bench/profile.ts [--operation get] [--grpc] [--seconds 6] [--connections 32] [--top 25]
  */
 
@@ -86,8 +86,9 @@ try {
 }
 
 /**
- * Prints the functions and files that use the most processor time. Counts only samples of the last `milliseconds` of
- * the profile, because earlier samples belong to the start and the setup.
+ * Prints the functions and places that use the most processor time. A place is a dependency, or an entry of the `src`
+ * folder of a package. Counts only samples of the last `milliseconds` of the profile, because earlier samples belong to
+ * the start and the setup.
  */
 function summarise({ nodes, samples, timeDeltas }: Profile, milliseconds: number): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));

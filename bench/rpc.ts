@@ -24,9 +24,9 @@ const STREAMS = [1, 16, 64];
 const TARGETS = ['grpc', 'bare', 'rest'] as const;
 type TargetName = (typeof TARGETS)[number];
 /**
- * Returns how many short rounds are measured instead of each round that the caller asks for. In short rounds, all
- * targets have similar conditions (see `http.ts`). LEAD excludes the first requests to each target from the figures,
- * because the caches are cold at that time.
+ * Returns how many short rounds replace one round that the caller asks for. In short rounds, all targets have similar
+ * conditions (see `http.ts`). LEAD excludes the first quarter of the requests to each target in a round from the
+ * figures, because the caches are cold at that time.
  */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
 const LEAD = 0.25;

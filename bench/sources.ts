@@ -27,7 +27,10 @@ const [CROWD, QUICK_CROWD] = [100_000_000, 100_000];
 const MAX_HISTOGRAM_RATIO = 1.2;
 const MAX_PEOPLE_RATIO = 1.5;
 const MAX_MEMORY_MB = 300;
-/** No new round begins after this time, so that a store with 100 million events takes minutes instead of an hour. */
+/**
+ * No new round of a store begins after the store has taken this long. A store with 100 million events then takes
+ * minutes instead of an hour.
+ */
 const MAX_MS = 180_000;
 
 type Rounds = Record<'ownHistogram' | 'bareHistogram' | 'ownPeople' | 'barePeople', number[]>;

@@ -98,7 +98,8 @@ async function measureStarts({ rounds, server }: Bench) {
     for (const config of [WITHOUT_CONSOLE, WITH_CONSOLE]) {
       const attached = await startExchange({ databaseUrl: database.url, config });
       await attached.stop();
-      // Do not count the first start, because it also creates the parties of this database, and may build the console.
+      // Do not count the first round, unless it is the only one. Its starts also create the parties of this database,
+      // and may build the console.
       if (round > 1 || rounds === 1) (config.console ? times.console : times.attached).push(attached.startMs);
     }
     await timed(times.node, () => run(process.execPath, ['-e', '0']));

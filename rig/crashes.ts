@@ -11,7 +11,10 @@ export interface Crashes {
   kills: Record<Scale, number>;
   /** Milliseconds from the last recovery to the next kill. */
   momentMs: () => number;
-  /** Kills processes, and resolves when the service works again. Returns the number of killed processes. */
+  /**
+   * Kills processes, and resolves when the service works again. `n` is the number of processes killed so far. Returns
+   * the number of killed processes.
+   */
   crash: (n: number) => Promise<number>;
 }
 

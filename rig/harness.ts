@@ -7,18 +7,20 @@
  * - A harness is a `Harness`: a function from a `Context` to an `Outcome`. All its random choices come from
  *   `context.random`, so that a seed repeats the same requests and faults. Their interleaving may still differ.
  * - Most harnesses begin with `withWorld(context, options, async (world) => …)` of `world.ts`. It starts a PostgreSQL
- *   server and two or three exchange processes. All of these processes can be killed and started again. The doctor runs
- *   every second. Its findings, tokens in a log, and 5xx responses other than 503 and 504 become violations.
+ *   server and one to three exchange processes. All of these processes can be killed and started again. The doctor runs
+ *   about every second. Errors that it finds, tokens in a log, and 5xx responses other than 503 and 504 become
+ *   violations.
  * - `traffic.ts` is the traffic during faults: several clients change the same few measurements (`measurement.ts`) at
  *   the same time. Each measurement's history is checked for linearizability (`checker.ts`) against the model
  *   (`model.ts`). A harness with faults starts the traffic, injects faults, and waits for `firstSuccess`
  *   (`recovery.ts`) after each fault. Then `settle` checks the histories. `crashes.ts` is an example.
  *   `WorldOptions.databaseUrl` and `exchangeUrl` can put a proxy in front of the database or the exchanges.
  * - `computations/` adds three duchies to the world, each of several processes, agents of providers, and a consumer
- *   (`traffic.ts`) that knows the true figures. `kills.ts` kills at a stage, and `witness.ts` reads every database.
- * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an
- *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). A harness or a named
- *   test (`planted/testRun.ts`) must find the bug. If a constraint of the tables would stop the bug, the constraint is
+ *   (`computations/traffic.ts`) that knows the true figures. `kills.ts` kills at a stage, and `witness.ts` reads every
+ *   database.
+ * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in a
+ *   `mex` process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). A harness or a named test
+ *   (`planted/testRun.ts`) must find the bug. If a constraint of the tables would stop the bug, the constraint is
  *   removed from the rig's database. A harness runs the same way with and without a bug, but with a bug it may stop at
  *   the first violation.
  *
@@ -41,7 +43,7 @@ export interface Context {
   seed: number;
   random: Random;
   scale: Scale;
-  /** The bug that the exchanges are started with. The harness is expected to find it. */
+  /** The bug that the exchanges and duchies are started with. The harness is expected to find the bug. */
   planted: PlantedBug | undefined;
   progress(done: number, total: number): void;
   /** Saves data that explains a violation as `rig/out/<harness>-<seed>/<file>`. */

@@ -20,7 +20,7 @@ export function anyInput(random: Random, requisitions: number, faces = FACES): I
   if (kind === 'getMeasurement' || kind === 'listRequisitions' || kind === 'cancel') return { kind, face };
   const i = random.int(requisitions);
   if (kind === 'getRequisition') return { kind, face, i };
-  // Half of the gRPC requests of providers send no etag, as some gRPC clients do.
+  // Half of the gRPC requests that can carry an etag carry none, as some gRPC clients do.
   const etag = face === 'grpc' && random.chance(0.5) ? 'empty' : random.pick(ETAGS);
   if (kind === 'refuse') return { kind, face, i, etag };
   const nonce = random.chance(0.9) ? 'right' : 'wrong';

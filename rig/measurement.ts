@@ -203,7 +203,10 @@ export class Subject {
     return showMeasurement(state, failed, results.length);
   }
 
-  /** Checks the etag. A requisition has one etag at its creation, another after its change, and no third. */
+  /**
+   * Checks the etag, and returns its version. A requisition has one etag at its creation, another after its change, and
+   * no third.
+   */
   private readRequisition(r: Requisition, i: number, violations: Violations): EtagVersion {
     const etags = this.etags[i]!;
     const isFirst = r.etag === etags[0];

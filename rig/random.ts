@@ -1,4 +1,7 @@
-/** A pseudorandom generator that repeats with a seed. The rig uses it for its own choices and never for secrets. */
+/**
+ * A pseudorandom generator. The same seed always gives the same numbers. The rig uses the generator for its own choices
+ * and never for secrets.
+ */
 export class Random {
   private state: number;
   readonly seed: number;

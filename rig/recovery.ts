@@ -32,7 +32,7 @@ export async function firstSuccess(
   return longest;
 }
 
-/** For example `median 120 ms, longest 800 ms`. */
+/** Returns, for example, `median 120 ms, longest 800 ms`. */
 export function describeTimes(times: number[]): string {
   if (times.length === 0) return 'none';
   const sorted = times.toSorted((a, b) => a - b);

@@ -1,6 +1,6 @@
 /**
- * H1: one caller sends random sequences of operations, and each response is compared with the model. Failing sequences
- * are shrunk.
+ * H1: random sequences of operations are sent, one request at a time, and each response is compared with the model.
+ * Failing sequences are shrunk.
  */
 import fc from 'fast-check';
 import { atScale, type Context, type Harness } from './harness.ts';

@@ -151,8 +151,8 @@ export class Traffic {
   }
 
   /**
-   * Sends up to three creates in parallel with one requestId, each to another exchange. They must create one
-   * measurement.
+   * Sends one to three creates in parallel with one requestId, and spreads them over the exchanges. They must create
+   * only one measurement.
    */
   private async open(random: Random): Promise<History | undefined> {
     const { world } = this;
@@ -208,7 +208,7 @@ export class Traffic {
   }
 
   /**
-   * Reuses a requestId with other content. The exchange must reject it, and the error must name the existing
+   * Reuses a requestId with other content. The exchange must reject the request, and the error must name the existing
    * measurement.
    */
   private async reuse(made: Draft, random: Random, names: Set<string>): Promise<void> {
@@ -223,7 +223,7 @@ export class Traffic {
     world.violations.add(`Another content under requestId ${made.requestId} got ${reply.text}`);
   }
 
-  /** Asks random exchanges until one responds. It is a violation if this takes too long. */
+  /** Asks random exchanges until the outcome is known (see `isKnown`). It is a violation if this takes too long. */
   private async insist(
     random: Random,
     ask: (at: number) => Promise<Reply>,

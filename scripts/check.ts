@@ -1,7 +1,8 @@
 /**
- * `npm run check` checks these rules in addition to types and Biome: imports, code that a browser can run, a pure
- * domain, random numbers, migrations that never change, links between documents, numbers of decisions, wording, and a
- * line about every folder.
+ * `npm run check` runs the checks of this file, in addition to the type check and Biome. The checks find forbidden
+ * imports, Node code that browsers load, side effects in the domain, predictable random numbers, changed or breaking
+ * migrations, and broken links. They also find mistakes in the decision pages, awkward wording, and folders without a
+ * line in docs/architecture.md.
  */
 import { join } from 'node:path';
 import { decisionProblems } from './check/decisions.ts';
@@ -30,8 +31,9 @@ const MPC = 'packages/mpc/src';
 const REPORTS = 'packages/reports/src';
 
 /**
- * The folders of packages/mpc, and the files that export them if they exist. Each is allowed to import only itself and
- * the entries before it.
+ * The lower layers of packages/mpc: folders, and the files that export some of them. In this package, each entry is
+ * allowed to import only itself and the entries before it. The layers `protocols` and `charges` are above these
+ * entries.
  */
 const MPC_LAYERS = [
   ...['privacy', 'curve', 'shares', 'shares.ts'],
@@ -84,7 +86,10 @@ const STORE_RULES: Rule[] = EVENT_STORES.map((place) => [
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
-/** The allowed imports of each file or folder. The longest matching path decides; `contract` stands for the package. */
+/**
+ * The allowed imports of each file or folder. The longest matching path decides. A name such as `contract` stands for a
+ * package.
+ */
 const RULES: Rule[] = [
   [CONTRACT, [CONTRACT]],
   ...layers(

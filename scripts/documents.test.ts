@@ -1,4 +1,4 @@
-/** Compares the complete lists in documents with the code. */
+/** Checks that lists in documents match the code. For example, docs/api.md must name every operation. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { ownImports, sources } from './check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-/** Returns the words that no document contains. */
+/** Returns the words that none of these documents contains. */
 const missingFrom = (documents: string | string[], words: Iterable<string>) => {
   const known = new Set(
     [documents]

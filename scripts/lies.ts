@@ -19,7 +19,7 @@ interface Lie {
 const PLACE = /(<!-- lies: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g;
 /** A reason, code or state that a test expects. */
 const CODE = /\b[A-Z]{3,}(?:_[A-Z]+)+\b/g;
-/** Names of stages and roles, which look like codes but are not. */
+/** Names of stages, roles and constants, which look like codes but are not. */
 const NO_CODE =
   /_(PHASE|PHASES|INPUT|INPUTS|WORKER|START|ONE|TWO|THREE|FULFILLMENT|REACH|FREQUENCY)\b|_(BYTES|URLS|RANGES|PURPOSE|INFINITY|SHUFFLE)$|^(DISCRETE|REACH|SHARE)_/;
 

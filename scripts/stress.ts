@@ -13,7 +13,9 @@ import { headCommit, isInPart } from './parts.ts';
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = 24;
 
-/** These files occupy one core for an hour and for three minutes, so only a run of all files includes them. */
+/**
+ * The first file occupies one core for an hour, the second for three minutes. Only a run of all files includes them.
+ */
 const LONGEST = ['packages/reports/test/coverage.test.ts', 'packages/reports/test/identities.test.ts'];
 
 const { values, positionals } = parseArgs({

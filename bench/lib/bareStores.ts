@@ -9,11 +9,11 @@ export const MAX_FREQUENCY = 10;
 
 export interface BareStore {
   /**
-   * Reads the number of people per number of events, where larger numbers of events count as MAX_FREQUENCY. Returns the
-   * total number of people.
+   * Reads how many people have each number of events. A number of events above MAX_FREQUENCY counts as MAX_FREQUENCY.
+   * Returns the total number of people.
    */
   histogram(): Promise<number>;
-  /** Reads every person's VID and number of events, and returns the number of people. */
+  /** Reads every person's VID and number of events (at most MAX_FREQUENCY), and returns the number of people. */
   people(): Promise<number>;
   close(): Promise<void>;
 }

@@ -6,7 +6,9 @@ import { printTable } from './report.ts';
 
 const PLANNED_PEOPLE = [100_000_000, 300_000_000];
 
-/** Fits straight lines through the medians, and prints the costs that they predict for larger populations. */
+/**
+ * Fits a straight line to each measured quantity, and prints the costs that the lines predict for larger populations.
+ */
 export function fitModel(sizes: Size[], providers: ProviderFigures[]) {
   const overSizes = (value: (one: Computed) => number) =>
     sizes.map(({ people, computed }) => ({ people, value: figureOf(computed, value).median }));

@@ -6,7 +6,7 @@ import type { BenchDatabase } from './postgres.ts';
 import { atMost, printTable, progress, type Section } from './report.ts';
 
 const PAGE = 50;
-/** Each transaction writes this many rows. */
+/** Each transaction writes at most this many rows. */
 const PORTION = 100_000;
 /**
  * The number of parties besides the measured party. The measured party has half of all rows, and the other parties

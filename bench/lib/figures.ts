@@ -26,7 +26,7 @@ export function percentile(sorted: ArrayLike<number>, p: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * p) / 100) - 1)] ?? Number.NaN;
 }
 
-/** Formats a number with three significant digits. */
+/** Formats a number with three significant digits, or as an integer if its absolute value is at least 100. */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');

@@ -1,6 +1,6 @@
 /**
- * Measures whole computations of Liquid Legions: an exchange, three duchies and three providers, each in its own
- * process.
+ * Measures whole computations of Liquid Legions by an exchange and three duchies, each in its own process. The agents
+ * of the three providers run in this process.
  */
 import type { Timeline } from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';

@@ -74,7 +74,7 @@ export function reachOnlyOperations(size: LegionsSize): Record<string, (bytes: B
 
 /**
  * Returns one function per stage, which computes how often each operation occurs in the stage. `active` is the number
- * of active registers in all sketches together.
+ * of active registers (registers that at least one person hits) in all sketches together.
  */
 export function frequencyOperations(
   size: LegionsSize,

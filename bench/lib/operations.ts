@@ -101,8 +101,8 @@ export async function measuredOperations(
 }
 
 /**
- * Returns the first provider's requisitions, each with its etag, its measurement and the measurement's other
- * requisitions.
+ * Creates `count` copies of the open measurement. Returns for each copy the requisition of the first provider, its
+ * etag, the measurement and the other requisitions.
  */
 async function freshRequisitions(world: World, database: BenchDatabase, count: number): Promise<string[][]> {
   const prefix = randomUUID();

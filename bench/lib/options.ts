@@ -9,10 +9,10 @@ export interface Bench {
   /** Runs shorter rounds, to check that everything works instead of measuring it. */
   quick: boolean;
   /**
-   * Selects what to measure: prefixes of operations in the sections `http` and `rpc`, or parts of the sections `mpc`,
-   * `feed` and `sources`. Undefined selects everything.
+   * Selects what to measure: prefixes of operation names in the sections `http` and `rpc`, or names of parts in the
+   * sections `mpc`, `feed` and `sources`. Undefined selects everything.
    */
   operations: string[] | undefined;
-  /** The number of events that the section `sources` counts. Undefined means its default. */
+  /** The number of events that the section `sources` counts. Undefined means the default number of this section. */
   events: number | undefined;
 }

@@ -16,7 +16,9 @@ export interface BenchDatabase {
 }
 
 export interface BenchServer {
-  /** Creates an empty database. It is migrated by default; pass false if an exchange will migrate it. */
+  /**
+   * Creates a database, and by default runs the migrations in it. Pass false if an exchange will migrate the database.
+   */
   createDatabase: (options?: { migrated: boolean }) => Promise<BenchDatabase>;
   /** Opens a database that another process created. */
   openDatabase: (name: string) => BenchDatabase;

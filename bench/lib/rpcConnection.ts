@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { Received } from './connection.ts';
 
-/** The gRPC envelope: a flag, and the message length in four bytes. */
+/** The size of the gRPC envelope: one byte with a flag, and the message length in four bytes. */
 const ENVELOPE_BYTES = 5;
 /** The request header that tells the bare handler the number of the item. The exchange ignores it. */
 export const ITEM = 'x-item';
@@ -38,7 +38,7 @@ export class RpcConnection {
     return new RpcConnection(session);
   }
 
-  /** Returns status 200 for gRPC status OK, and otherwise 600 plus the gRPC status. */
+  /** Sends one RPC. The status of the result is 200 for the gRPC status OK, and otherwise 600 plus the gRPC status. */
   send({ path, headers, message }: Rpc): Promise<RpcReceived> {
     return new Promise((resolve, reject) => {
       const stream = this.session.request({

@@ -107,8 +107,8 @@ function latency(commits: Commits): Latency {
 }
 
 /**
- * Returns the key in `Commits` of an event with this JSON text. The caller parses each distinct text only once, because
- * `arrivals` groups the arrival times by text.
+ * Returns the key in `Commits` of an event with this JSON text. `latency` calls this function once per distinct text,
+ * because `arrivals` groups the arrival times by text.
  */
 function nameOf(data: string): string {
   const { name, version } = JSON.parse(data);

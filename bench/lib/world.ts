@@ -218,6 +218,6 @@ export async function copyMeasurement(
         WHERE t.measurement = '${source.id}' AND (r.id IS NULL OR true ${some})`,
     ),
   ];
-  // The source rows passed all constraints and triggers, so their copies skip these checks.
+  // The source rows passed all triggers and foreign key checks, so the copies skip them.
   await database.query(`SET LOCAL session_replication_role = replica; ${texts.join(' ')}`);
 }

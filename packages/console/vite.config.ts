@@ -28,7 +28,10 @@ export default defineConfig({
   },
 });
 
-/** Writes a compressed copy of each file, and the list of all files with their SHA-256. */
+/**
+ * Writes a Brotli copy and a gzip copy of each file with at least MIN_COMPRESSED bytes. Then writes the list with the
+ * SHA-256 of every file, including the copies.
+ */
 function compressAndList(): Plugin {
   return {
     name: 'compress-and-list',

@@ -1,6 +1,6 @@
 /**
- * H16: puts a mark into every secret, sends many kinds of requests, and then searches for the marks in all places where
- * they must not be.
+ * H16: makes every secret recognizable by a unique text (its mark), and sends many kinds of requests. Then searches for
+ * the marks in all places where they must not be.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ function lookForCanaries(context: Context): Promise<Outcome> {
   const outputs: string[] = [];
   const options: WorldOptions = {
     replicas: atScale(context, { slice: 1, short: 2, long: 2 }),
-    // Log at the highest level, so that every possible log line is searched.
+    // Log at the most detailed level, so that every possible log line is searched.
     config: { ...WORLD_CONFIG, logLevel: 'trace' },
     databaseUrl: (direct) => withPassword(direct, password),
     onOutput: (text) => outputs.push(text),
@@ -46,7 +46,10 @@ function lookForCanaries(context: Context): Promise<Outcome> {
   });
 }
 
-/** Adds a password to the URL of the database. The server does not ask for it, but the exchange could leak the URL. */
+/**
+ * Adds a password to the URL of the database. The server does not ask for the password, but the exchange could leak the
+ * URL.
+ */
 function withPassword(direct: string, password: string): string {
   const url = new URL(direct);
   url.password = password;
@@ -59,7 +62,8 @@ async function bear(context: Context, world: World, secrets: Secrets): Promise<C
   await learnKeys(world, secrets);
   const story = await tellStory(world, secrets, random);
   const listener = (sent: Sent, response: Reply) => story.listen(sent, response);
-  // Run the other harnesses at the smallest scale (a slice), because more of their traffic would not reveal more leaks.
+  // Run the other harnesses at no more than their smallest scale (a slice), because more of their traffic would not
+  // reveal more leaks.
   const slice: Context = { ...context, scale: 'slice' };
   const parts = [
     await tryTokens(slice, world, { canary: secrets.make('a claim of a token', random), listener }),
@@ -116,7 +120,7 @@ async function learnKeys(world: World, secrets: Secrets): Promise<void> {
 
 /**
  * Returns the bytes of a PEM file. In PKCS#8, the private key of P-256 is in the middle of these bytes. The bytes
- * before it are the same in all files.
+ * before the key are the same in all files, so callers use only the bytes of the key as a mark.
  */
 function pemBytes(pem: string): Buffer {
   return Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
@@ -203,7 +207,7 @@ function principalOf(token: string): string {
   }
 }
 
-/** Files whose purpose is to hold secrets, so they are not searched. */
+/** Files and folders whose purpose is to hold secrets. They are not searched. */
 const KEEPERS = ['dev.json', 'dev-root.json', 'dev-issuer.json', 'pg'];
 
 async function search(world: World, secrets: Secrets, outputs: string[]): Promise<void> {

@@ -29,7 +29,7 @@ export const h13: Harness = {
 };
 
 const CONNECTIONS = 16;
-/** The maximum number of requests for shrinking one finding. */
+/** The maximum number of smaller plans to try for one finding. */
 const SHRINKS = 60;
 const SHRUNK_FINDINGS = 5;
 
@@ -122,7 +122,7 @@ class Fuzzer {
     const one = async () => {
       while (!enough()) {
         const number = this.cases++;
-        // Each case has its own random stream, so a seed and a case number reproduce it.
+        // Each case has its own random stream, so a seed and a case number reproduce its random choices.
         const value = this.arbitrary.generate(draws(this.context.random.fork(`case ${number}`)), undefined);
         const played = await this.play(value.value);
         if (played.problems.length > 0) await this.report(number, value, played);
@@ -181,7 +181,10 @@ class Fuzzer {
     });
   }
 
-  /** Tries smaller plans as long as they fail in the same way. */
+  /**
+   * Tries smaller plans, at most SHRINKS in total. A plan that fails in the same way becomes the next plan to make
+   * smaller. Returns the outcome of the last plan that failed in the same way.
+   */
   private async shrink(value: Value<Plan>, first: Played, kind: string): Promise<Played> {
     let smallest = first;
     let candidates = this.arbitrary.shrink(value.value_, value.context);

@@ -133,7 +133,7 @@ export async function inParallel<T>(
   );
 }
 
-/** Returns a percentile (`p` from 0 to 1) in milliseconds, rounded to one decimal. */
+/** Returns a percentile of the values (`p` from 0 to 1), rounded to one decimal. */
 export function percentile(values: number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? 0;

@@ -130,7 +130,7 @@ class Matrix {
       const variant = { ...sent, ...this.otherBody(cell), headers: elsewhere() };
       this.judge(cell, variant, wanted, await this.send(variant));
     } else if (wanted === '200') {
-      // Also send a name in the body that differs from the path. The exchange must reject it.
+      // Also send a name in the body that differs from the path. The exchange must reject this request.
       const field = route.body.form === 'message' ? route.body.also : route.body.create ? 'parent' : 'name';
       const variant = { ...sent, body: { ...(knock.body ?? {}), [field]: 'dataProviders/elsewhere' } };
       this.judge(cell, variant, '400 INVALID_FIELD_VALUE', await this.send(variant));

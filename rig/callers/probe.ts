@@ -1,6 +1,6 @@
 /**
- * The healthy client of H14. It runs in a separate thread, so that the hostile clients in the main thread do not delay
- * it.
+ * The healthy client of H14 (see slow.ts), which measures its own response times. It runs in a separate thread, so that
+ * the hostile clients in the main thread do not delay it.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -147,7 +147,10 @@ function slowBody(world: World): string {
   return bytesOf('POST', target, { token, headers }).toString('latin1');
 }
 
-/** Opens this many connections. Each sends the first part of a request, and a little more every half second. */
+/**
+ * Opens `count` connections. Each sends `first`, and then sends `drip` again and again, every half second or more
+ * often.
+ */
 async function hold(
   world: World,
   { seconds }: Sizes,
@@ -195,7 +198,10 @@ async function open(world: World, count: number, first: string | Buffer, deaf = 
 const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
-/** Sends giant requests. The exchange must not read them to their end, and must close their connections within 30 s. */
+/**
+ * Sends giant requests. The exchange must end each request within 30 s. It must not read requests that repeat a piece
+ * to their end.
+ */
 async function giants(world: World, { seconds }: Sizes): Promise<number> {
   const { url } = world.exchanges[0]!;
   const { name, token } = nuisanceOf(world);

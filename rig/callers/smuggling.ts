@@ -57,8 +57,8 @@ export const SMUGGLED: [title: string, bytes: string][] = [
 const PATIENCE_MS = 5_000;
 
 /**
- * Returns a violation if the hidden request got a response or the connection stayed open. `token` is added to the first
- * request.
+ * Sends `bytes`, with `token` added to the first request. The exchange must send one response, which has the status
+ * 400, and close the connection. Returns the violation if the exchange does anything else.
  */
 export function smuggle(url: string, bytes: string, token: string): Promise<string | undefined> {
   const { hostname, port } = new URL(url);

@@ -27,7 +27,7 @@ const CONNECTIONS = 8;
 
 /**
  * `good` is the status of the response to a valid token. The exchange checks the token before it reads the body. The
- * empty body of the POST therefore gets 400 with a valid token, and 401 with an invalid token.
+ * POST, whose body lacks required fields, therefore gets 400 with a valid token, and 401 with an invalid token.
  */
 const ENDPOINTS = [
   { method: 'GET', path: 'whoami', good: 200 },
@@ -91,8 +91,8 @@ export async function tryTokens(
 }
 
 /**
- * Node's HTTP client rejects headers with control characters or non-Latin-1 text, so such requests are sent on a raw
- * socket.
+ * Sends a request. Uses a raw socket if the token contains control characters or non-ASCII text, because Node's HTTP
+ * client rejects some of these characters.
  */
 async function ask(line: Line, url: string, sent: Sent): Promise<Reply> {
   const { authorization, ...others } = sent.headers as Record<string, string>;
@@ -165,7 +165,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 /**
  * Generates mutated tokens one by one, so that 30,000 tokens are not in memory at the same time. The valid token is
- * renewed at intervals before it expires.
+ * renewed after each 10,000 mutations, so that it does not expire.
  */
 function* mutated(issuer: Issuer, count: number, random: Random, canary?: string) {
   let token = good(issuer, canary);

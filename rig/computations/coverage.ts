@@ -3,8 +3,8 @@ import type { Random } from '../random.ts';
 import { nameOf, type Place } from './places.ts';
 
 /**
- * The kinds of processes to kill. `face` is a duchy's process with the HTTP server, and `duchy` is this process
- * together with all mills.
+ * The kinds of processes to kill. `face` is a duchy's process with the HTTP server, `mill` is one of the duchy's other
+ * processes, and `duchy` is all processes of a duchy.
  */
 export const DUCHY_KINDS = ['face', 'mill', 'duchy'] as const;
 export const OTHER_KINDS = ['exchange', 'postmaster', 'backend'] as const;

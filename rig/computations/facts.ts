@@ -9,7 +9,7 @@ export interface StoredFact {
   kind: 'IN' | 'OUT' | 'upload' | 'secret';
   /** The stage of a message, the column of a secret, or the requisition of an upload. */
   what: string;
-  /** The other duchy: the sender or the receiver of a message. */
+  /** The sender or the receiver of a message: another duchy, or `exchange`. Empty for uploads and secrets. */
   peer: string;
   /** A digest of the signed bytes and their data. */
   content: string;
@@ -26,7 +26,7 @@ export interface ComputationFact {
   outcome: string | null;
   /** True if the remaining time of the lease exceeds the maximum duration of a lease. */
   isTooLong: boolean;
-  /** Milliseconds since the lease ended without a new owner. */
+  /** Milliseconds since the lease ended without a new owner. At most 0 if no lease has ended. */
   abandonedMs: number;
 }
 

@@ -39,7 +39,7 @@ export class Kills {
     this.coverage = new Coverage(world.family.places);
   }
 
-  /** Kills the processes of this kind, and resolves when all of them run again. */
+  /** Kills the process or processes that `kind` stands for, and resolves when all of them run again. */
   async kill(kind: Kind, { isAimed }: { isAimed: boolean }): Promise<void> {
     const { random, coverage } = this;
     await sleep(random.int(MOMENT_MS));
@@ -130,7 +130,7 @@ export class Kills {
     return undefined;
   }
 
-  /** Returns the stage of the target, or undefined while its database does not respond. */
+  /** Returns the stage of the target, or undefined while the duchy's database does not respond. */
   private async stageOf({ id, duchy }: Target): Promise<string | undefined> {
     if (this.world.postgres.isDown) return undefined;
     const rows = await duchy.query('SELECT stage FROM computations WHERE id = $1', [id]).catch(() => []);
@@ -138,7 +138,7 @@ export class Kills {
   }
 }
 
-/** Returns the process that holds the lease. The lease owner ends with the process ID and the number of the mill. */
+/** Returns the process that holds the lease. The text `owner` ends with the process ID and the number of the mill. */
 function millOf({ mills }: Duchy, target: Target | undefined): DuchyProcess | undefined {
   const pid = /(\d+) mill \d+$/.exec(target?.owner ?? '')?.[1];
   return mills.find((mill) => String(mill.pid) === pid);

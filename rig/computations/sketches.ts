@@ -4,7 +4,7 @@ import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegio
 import { DESTROYED, estimatePeople } from '@measurement-exchange/mpc/sketches';
 import { type Audience, MAXIMUM_FREQUENCY, type Truth } from './audience.ts';
 
-/** Used if the configuration has no sampling indicators. It has no effect on reach. */
+/** The number of sampling indicators if the configuration sets none. The number has no effect on reach. */
 const INDICATORS = 10_000_000;
 
 export function sketchTruthOf(config: LiquidLegionsConfig, audiences: Audience[]): Truth {

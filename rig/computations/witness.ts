@@ -112,7 +112,7 @@ export class Witness {
     const quietMs = Math.min(sinceMs(this.crashes.time), sinceMs(this.stallTime));
     for (const [duchy, { stored, computations }] of look.facts) {
       for (const fact of stored) this.requireUnchanged(duchy, fact);
-      // The time for which at least one mill has been running.
+      // How long the longest-running mill of this duchy has been ready.
       const millMs = Math.max(...duchy.mills.map(({ readySince }) => sinceMs(readySince)));
       const couldTakeForMs = Math.min(quietMs, millMs);
       for (const { id, isTooLong, abandonedMs } of computations) {

@@ -1,4 +1,7 @@
-/** Webhook endpoints, built with the Standard Webhooks library. Some requests are slow, and some fail once. */
+/**
+ * Webhook endpoints, built with the Standard Webhooks library. Some responses are slow, and some deliveries fail at the
+ * first attempt.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +27,7 @@ export class Endpoints {
   private readonly random: Random;
   private readonly server: Server;
   private readonly secrets = new Map<string, string>();
-  /** Accepted deliveries by party, in the order of their first arrival. */
+  /** The accepted changes by party, in the order in which they were first accepted. */
   private readonly taken = new Map<string, Change[]>();
   /** Whether each message was accepted, by message ID. */
   private readonly messages = new Map<string, boolean>();
@@ -86,7 +89,7 @@ export class Endpoints {
 
   /**
    * Waits until all changes have arrived or no more arrive, and reports changes that are missing or out of order.
-   * Returns the number of deliveries.
+   * Returns the number of accepted changes, without repeated deliveries.
    */
   async compare(truths: Map<string, Truth>): Promise<number> {
     const parties = [...this.taken].map(([party, taken]) => ({

@@ -48,7 +48,7 @@ async function watch(context: Context, world: World, pair: Pair): Promise<Counte
   const deadline = Date.now() + atScale(context, SECONDS) * 1000;
   const parties = [...world.consumers, ...world.providers].map(({ name }) => name);
   const watchers = Array.from({ length: plan.watchers }, (_, n) => {
-    // Give each party a pair of watchers: one that reads pages and one that reads a stream.
+    // Give the watchers to the parties in pairs: one watcher that reads pages, and one that reads a stream.
     const party = parties[Math.floor(n / 2) % parties.length]!;
     return new Watcher(world, random.fork(`watcher ${n}`), party, n);
   });

@@ -16,7 +16,7 @@ export class Watcher {
   readonly party: string;
   private readonly way: (typeof WAYS)[number];
   private readonly random: Random;
-  /** The position after the last change that was seen. Undefined before the first change. */
+  /** The position after the last page or event that was read. Undefined before the first one. */
   private token: string | undefined;
   private reading = new AbortController();
   private stopping = false;
@@ -55,7 +55,7 @@ export class Watcher {
       try {
         await (this.way === 'pages' ? this.page() : this.stream());
       } catch {
-        // The connection was cut by `interrupt` or by a fault.
+        // The connection was cut by `interrupt` or by a fault, or the exchange responded with an error.
         await sleep(this.random.int(PAUSE_MS));
       }
     }

@@ -60,7 +60,10 @@ export class Connection {
     this.changing = new AbortController();
   }
 
-  /** Whether the received bytes must be discarded. */
+  /**
+   * Whether the received bytes must be discarded. If one end is gone, also counts the bytes. Cuts the connection if the
+   * other end closes it, or sends bytes after the fault.
+   */
   swallows(piece: Piece | 'end'): boolean {
     if (this.half === undefined) return this.isCut;
     if (piece === 'end' || this.half.over) this.cut();

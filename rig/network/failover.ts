@@ -32,7 +32,7 @@ export const h9: Harness = {
     ),
 };
 
-/** A world whose PostgreSQL has a synchronous standby. */
+/** Runs `work` in a world whose PostgreSQL has a synchronous standby. */
 export async function withPair(
   context: Context,
   options: WorldOptions,

@@ -14,8 +14,9 @@ export type Fault =
   | { kind: 'down' }
   /**
    * One end is gone and the other end is not notified. Bytes from the other end are discarded while the fault lasts.
-   * The connection is reset when the fault ends if bytes were discarded, or when more bytes arrive later. A restarted
-   * host resets connections in the same way. New connections work.
+   * When the fault ends, the connection is reset if bytes were discarded or if the client is gone. If not, the
+   * connection is reset when more bytes arrive. A restarted host resets connections in the same way. New connections
+   * work.
    */
   | { kind: 'halfOpen'; gone: 'client' | 'server' }
   /** PostgreSQL only. The COMMIT does not reach the server. */

@@ -42,7 +42,10 @@ export class ChaosProxy {
     return { host: '127.0.0.1', port: this.port };
   }
 
-  /** Starts the fault on `share` of the connections, including connections that begin during the fault. */
+  /**
+   * Starts the fault on the fraction `share` of the connections. Connections that begin during the fault have the fault
+   * with the same probability, unless it is `halfOpen`.
+   */
   async impose(fault: Fault, share = 1): Promise<void> {
     this.fault = fault;
     this.share = share;

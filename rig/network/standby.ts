@@ -64,7 +64,10 @@ export class Pair {
     await this.synchronize();
   }
 
-  /** Kills the primary with kill -9, promotes the standby, and makes the proxy connect the exchanges to it. */
+  /**
+   * Kills the primary with kill -9, promotes the standby, and makes the proxy connect the exchanges to the promoted
+   * server.
+   */
   async failOver(): Promise<void> {
     this.primary.kill('group');
     await this.standby.query('SELECT pg_promote(true, 60)');

@@ -1,4 +1,4 @@
-/** Faults of the server: it ends all connections, or has no connections left. */
+/** Faults of the PostgreSQL server: it ends all connections of the exchanges, or has no connections left. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { World } from '../world.ts';
@@ -14,7 +14,10 @@ export async function endConnections(world: World, seconds: number): Promise<voi
   }
 }
 
-/** Takes every connection that the server has, after ending those of the exchanges. */
+/**
+ * Takes every connection that the server has. For `seconds` seconds, repeatedly ends the connections of the exchanges
+ * and takes them, too.
+ */
 export async function takeConnections(world: World, seconds: number): Promise<void> {
   await world.postgres.outOfReach(async () => {
     const taken: pg.Client[] = [];

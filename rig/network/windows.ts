@@ -21,7 +21,8 @@ const MILD: ((random: Random) => Fault)[] = [
   (random) => ({ kind: 'reset', ms: random.int(300) }),
   () => ({ kind: 'down' }),
   () => ({ kind: 'blackHole' }),
-  // On the callers' link, only the caller can disappear. The exchange does not notice that its caller is gone.
+  // The client end disappears without notice: the caller, or the exchange on the link to PostgreSQL. Only on the link
+  // to PostgreSQL can the server end disappear, too (see KINDS).
   () => ({ kind: 'halfOpen', gone: 'client' }),
 ];
 
@@ -48,8 +49,8 @@ export function lengthOf({ fault }: Window, ordinaryMs: number): number {
 }
 
 /**
- * Draws `count` windows. Each round has every kind of fault on every link once, in random order. The first window of
- * all drops COMMIT responses.
+ * Draws `count` windows in rounds. A round has each fault of each link (see KINDS) once, in random order. The first
+ * window of all drops COMMIT responses.
  */
 export function drawWindows(random: Random, count: number): Window[] {
   const windows: Window[] = [];
@@ -64,7 +65,7 @@ export function drawWindows(random: Random, count: number): Window[] {
   return windows.slice(0, count);
 }
 
-/** For example `half of the connections of the database link: halfOpen, server gone`. */
+/** Returns, for example, `halfOpen gone server on 0.5 of the database link`. */
 export function describe({ link, fault, share }: Window): string {
   const figures = Object.entries(fault).filter(
     ([key, value]) => key !== 'kind' && typeof value !== 'function',

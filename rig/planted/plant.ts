@@ -7,7 +7,7 @@ const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
 export interface PlantedBug {
   name: string;
-  /** Empty if the bug is only in the database's settings. */
+  /** Empty if the bug is only in the database: in its settings or its tables (see `relax`). */
   edits: Edit[];
   /** The cheapest way to find the bug: the ID of a harness, or a test. */
   foundBy: string | NamedTest;

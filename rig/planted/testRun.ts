@@ -91,7 +91,10 @@ function giveUp(child: ChildProcess): void {
 /** Errors of planted code that cannot run. Any test would find them, so they are a mistake in the planted bug. */
 const BROKEN = /ReferenceError|SyntaxError|is not a function/;
 
-/** Throws if the run says nothing about the bug, because it was not planted or no test was executed. */
+/**
+ * Returns the number of executed tests and the failed test. Throws if the run says nothing about the bug: the bug was
+ * not planted, no test was executed, or the planted code cannot run.
+ */
 export function judge(bug: PlantedBug, { planted, tests, errors }: Report): TestRun {
   const missing = filesOf(bug).filter((file) => !planted.includes(file));
   const messages = errors.join('\n');

@@ -1,6 +1,6 @@
 /**
- * The commands that the single caller may run next. Each command sends a request, compares the response, and updates
- * the model.
+ * The commands from which a sequence is drawn. Each command sends requests, compares the responses with the model, and
+ * updates the model.
  */
 import fc from 'fast-check';
 import { Violations } from '../harness.ts';

@@ -57,7 +57,10 @@ export function freshId(): string {
   return `sequence-${process.pid}-${++ids}`;
 }
 
-/** Reads a new measurement's requisitions at the next exchange, and adds them to the model. */
+/**
+ * Reads a new measurement's requisitions at the exchange `next`, and returns the measurement in the form of the model.
+ * If `next` is too large, counting continues at the first exchange.
+ */
 export async function know(
   real: Real,
   next: number,

@@ -1,4 +1,4 @@
-/** H4: the doctor checks the database every second while the harness runs. */
+/** H4: the doctor checks the database about every second while the harness runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import type { Violations } from '../harness.ts';

@@ -67,7 +67,7 @@ export class ExchangeProcess {
     return this.process.output;
   }
 
-  /** Resolves when the process has ended. */
+  /** Kills the process, and resolves when the process has ended. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     return this.process.kill(signal);
   }

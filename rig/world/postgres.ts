@@ -16,7 +16,9 @@ const RESTART_MS = 30_000;
 export class Postgres {
   private dataDir: string;
   private server: EmbeddedPostgres;
-  /** Increases with every kill, so that concurrent work can detect that it was disturbed. */
+  /**
+   * Increases with every kill and every call of `outOfReach`, so that concurrent work can detect that it was disturbed.
+   */
   crashes = 0;
   private running = true;
   private recovering = false;
@@ -32,7 +34,7 @@ export class Postgres {
     return new Postgres(dataDir, await startPostgres({ dataDir }));
   }
 
-  /** True from a kill until the server serves again. */
+  /** True from a kill until the server serves again, and during `outOfReach`. */
   get isDown(): boolean {
     return this.recovering;
   }

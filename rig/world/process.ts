@@ -98,7 +98,7 @@ export class MexProcess {
     return this.log;
   }
 
-  /** Resolves when the process has ended. */
+  /** Kills the process, and resolves when the process has ended. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const { child } = this;
     this.readySince = undefined;

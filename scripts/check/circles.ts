@@ -1,6 +1,6 @@
 /** Finds circular imports. */
 
-/** Returns one circle, such as `a.ts → b.ts → a.ts`, for every group of files that import each other. */
+/** Returns at least one circle, such as `a.ts → b.ts → a.ts`, for every group of files that import each other. */
 export function circles(imports: Map<string, string[]>): string[] {
   const found: string[] = [];
   const path: string[] = [];

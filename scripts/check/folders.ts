@@ -4,8 +4,8 @@
  */
 
 /**
- * The folders that a newcomer sees first: those of packages, the rig, the benchmarks and the scripts. In packages, the
- * folders directly below src and test are included, too.
+ * The folders that a newcomer sees first: `proto`, `src` and `test` of each package, the rig, the benchmarks and the
+ * scripts. The folders directly below these folders are included, too, except below `proto`.
  */
 const DESCRIBED =
   /^(?:packages\/\w+\/(?:proto\/|(?:src|test)\/(?:\w+\/)?)|(?:bench|rig|scripts)\/(?:\w+\/)?)/;

@@ -6,7 +6,7 @@ import { fileOf, files, isIn, loadedSpecifiersOf, ownImports, sources } from './
 /** A file or folder, and the files, folders or packages of this repository that it may import. */
 export type Rule = [place: string, allowed: string[]];
 
-/** The rule with the longest matching path decides. */
+/** Finds imports that the rules do not allow. The rule with the longest matching path decides. */
 export function importProblems(rules: Rule[]): string[] {
   return sources().flatMap((file) => {
     const rule = rules.filter(([place]) => isIn(place, file)).sort((a, b) => b[0].length - a[0].length)[0];
@@ -17,7 +17,10 @@ export function importProblems(rules: Rule[]): string[] {
   });
 }
 
-/** Each folder or file of a package may import itself, the parts listed before it, and these packages. */
+/**
+ * Returns rules for the parts of a package, which are folders or files. Each part may import itself, the parts listed
+ * before it, and these packages.
+ */
 export function layers(place: string, packages: string[], parts: string[]): Rule[] {
   return parts.map((part, i) => [
     `${place}/${part}`,

@@ -122,7 +122,8 @@ it('brings up three duchies as processes of their own, and says where they are',
 
 const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();
 
-// This test must run first. It checks that the exchange has reported no findings yet, and later tests may cause some.
+// This test must run before the tests below. It checks that the exchange has reported no findings yet, and the later
+// tests may cause some.
 it('onboarding, typed as printed, lets a new consumer and a new provider measure together', async () => {
   const shown = await shell.typed('docs/operating.md', '## Onboarding', '## Rotating keys');
   expect(shown).toHaveLength(6);
@@ -137,7 +138,7 @@ it('onboarding, typed as printed, lets a new consumer and a new provider measure
   );
   expect(created).toMatch(/^measurementConsumers\/initech\/measurements\/[a-z0-9]+\n$/);
   expect(fulfilled).toBe('FULFILLED\nSUCCEEDED\n');
-  // The metric counts invalid signatures, chains and keys. None occurred.
+  // The metric counts findings, such as invalid signatures, chains and keys. The exchange has reported none.
   expect(await metrics()).not.toMatch(/^mex_findings_total\{/m);
 });
 
@@ -384,7 +385,8 @@ it('has no open measurement and no event group of a demo that was interrupted', 
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
 
-// This test follows the quickstart for consumers, in which duchies count the people of two publishers.
+// This test runs only in `npm run stress`. Outside of `npm run stress`, the test of the quickstart for consumers covers
+// the counting: the same duchies count the people of several publishers once.
 it.runIf(isStress)(
   'starts a duchy again that was killed, and half of the people two publishers reached are counted once',
   async () => {

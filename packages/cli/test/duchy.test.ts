@@ -194,7 +194,7 @@ it('runs several processes on one database, with the key that it was first used 
   const config = await settings('shared.json', changes);
   const only = (...role: string[]) => ['duchy', 'run', '--config', config, '--only', ...role];
   const face = spawnMex(only('face'));
-  // Start the duchy's worker process with an IPC channel, as an exchange starts its demo duchies.
+  // Start the duchy's mill (the process that runs stages) with an IPC channel, as an exchange starts its demo duchies.
   const mill = fork(MEX, only('mill', '--operations-port', '0'), {
     env: SURROUNDINGS,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

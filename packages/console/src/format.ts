@@ -50,8 +50,8 @@ interface Writing {
 }
 
 /**
- * Formats the error of a value, such as `± 129`. The error is the distance to the farther end of the interval. If one
- * end is much farther away than the other, formats both ends, such as `0–407`.
+ * Formats the error of a value, such as `± 129`. The error is the distance to the farther end of the interval. If this
+ * distance is more than 1.5 times the distance to the nearer end, formats both ends instead, such as `0–407`.
  */
 export function around(value: number, interval: Interval, unit: Writing): string {
   const [low, high] = interval;

@@ -124,7 +124,7 @@ export const capped = () => {
   });
 };
 
-/** Computes a report in which one publisher claims more people than all publishers have together. */
+/** Computes a report in which one publisher claims to have reached more people than all publishers together reached. */
 export const inflated = () =>
   computed({
     change: (planned, of) =>

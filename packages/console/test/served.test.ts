@@ -140,7 +140,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     const { page, errors } = await c.openAtExchange('Acme Beverages');
     await page.clock.install();
     await page.clock.fastForward('13:00:00');
-    // Make the page visible again, because it then reads from the exchange with the expired token.
+    // Tell the page that it is visible again. The page then reads from the exchange with the expired token.
     await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
     const dialog = page.getByRole('dialog', { name: 'Your sign-in has expired' });
     await dialog.waitFor();

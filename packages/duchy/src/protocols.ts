@@ -27,9 +27,12 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
   return PROTOCOLS[protocol].upload;
 }
 
-/** The maximum size in bytes of everything in a message except its data. */
+/**
+ * An allowance in bytes for what `messageSize` does not count: the header of the encryption, and the message's small
+ * fields.
+ */
 const ENVELOPE_BYTES = 64 * 1024;
-/** An upper bound on the ratio of encrypted size to plain size. */
+/** An upper bound on the ratio of encrypted size to plain size, apart from the header of the encryption. */
 const ENCRYPTION = 1.02;
 
 export function largestMessage(computation: StoredComputation, message: string, sender: string): number {

@@ -42,7 +42,10 @@ export interface Accepting {
   says: { revocationState: 'REVOKED' | undefined; vidRanges: { start: number; end: number }[] };
 }
 
-/** Returns why a duchy rejects a computation: the message that all parties see, and the detail in the duchy's log. */
+/**
+ * Returns why a duchy rejects a computation: the message that all parties see, and the detail in the duchy's log.
+ * Returns `accepted` if the duchy accepts the computation.
+ */
 export async function whyNot(duchy: Duchy, view: Computation): Promise<string> {
   const error = await accept(duchy, view).then(
     () => 'accepted',

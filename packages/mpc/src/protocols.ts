@@ -28,8 +28,8 @@ export const MPC_PROTOCOLS = PROTOCOLS.filter((name) => name !== 'direct');
 export type MpcParameters<P extends MpcProtocol> = ReturnType<(typeof PROTOCOL_MATH)[P]['parametersOf']>;
 
 /**
- * The names of the functions that a protocol's stages run. A duchy's mills (its computing processes) call these
- * functions.
+ * The names of the functions that a protocol's stages run. A duchy's mills call these functions. A mill is the part of
+ * a duchy's program that computes stages.
  */
 export type MpcStage<P extends MpcProtocol> = NonNullable<(typeof PROTOCOL_MATH)[P]['stages'][number]['run']>;
 

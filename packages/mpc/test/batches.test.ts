@@ -51,7 +51,10 @@ function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
   expect(points.filter((point) => known.has(point))).toEqual([]);
 }
 
-/** Runs the stage with two seeds. Checks that the outputs share no point and are sorted. Returns the first output. */
+/**
+ * Runs the stage with two seeds. Checks that no point repeats in the outputs or comes from the input, and that the
+ * first output is sorted. Returns the first output.
+ */
 async function sentTwice(
   stage: (seed: Uint8Array) => Promise<Uint8Array>,
   given: Uint8Array,

@@ -1,4 +1,4 @@
-/** Exact distributions of noise. The middle entry is the probability of 0. */
+/** Exact distributions of noise, as arrays of probabilities. The middle entry is the probability of 0. */
 import type { MpcNoise } from '../src/index.ts';
 
 const ratioOf = (noise: MpcNoise) => Math.exp(-1 / (noise as Extract<MpcNoise, { scale: number }>).scale);

@@ -51,7 +51,7 @@ function filterOf(group: Group): string | undefined {
   return conditions.length === 0 ? undefined : [...conditions, 'device == "tv"'].join(' && ');
 }
 
-/** Charges a requisition as an agent does. */
+/** Returns the charges that the agent of a data provider would make for a requisition. */
 async function agentCharges(verified: VerifiedRequisition): Promise<Charge[]> {
   const query = { eventGroups: verified.selection.events!, vidSampling: { start: 0, width: 1 } };
   return chargesFor(verified, {}, await events.check(query));

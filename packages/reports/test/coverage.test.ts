@@ -17,7 +17,7 @@ const POPULATION = 100_000;
 /** In stress runs, a figure whose coverage in the first runs is below `DOUBTFUL` is judged by further runs. */
 const [RUNS, FURTHER_RUNS] = [Math.ceil(rounds(1500, 10)), Math.ceil(rounds(6000))];
 const [LEAST, DOUBTFUL] = [0.94, 0.95];
-/** Five segments with sketches take 15 minutes on an idle core. */
+/** Five segments with sketches take 15 minutes on an idle core. The timeout is four times as long. */
 const TIMEOUT_MS = 3_600_000;
 
 interface Case {
@@ -54,7 +54,10 @@ interface Shown {
   truth: number;
 }
 
-/** Every figure of the report: all overlaps, all unions, and all frequencies. */
+/**
+ * Returns every figure of the report with its true value. The figures are all overlaps, all unions, and all
+ * frequencies.
+ */
 function shownIn(report: Report, world: readonly number[]): Shown[] {
   const { plan, figures } = report;
   const { period } = plan.needs[0]!.need;
@@ -132,7 +135,7 @@ describe('95 % intervals cover, and the correction never adds error', () => {
     'liquidLegionsV2',
   ] as const;
   const cases = protocols.flatMap((protocol): Case[] => {
-    // Test fewer cases with sketches, because sketches take longest to simulate.
+    // Outside stress runs, test fewer cases with sketches, because sketches take longest to simulate.
     const isShort = !isStress && protocol.endsWith('LegionsV2');
     return [
       ...(isStress ? [2, 3, 4, 5] : [2]).map((segments) => ({ protocol, segments, width: 1 })),

@@ -1,4 +1,7 @@
-/** Draws a random world: the sampled people, the registers they hit, and answers with the noise that parties add. */
+/**
+ * Simulates measurements of a world (a test population, see worlds.ts). Draws the sampled people, the registers that
+ * they hit, and the noise that the parties add to the answers.
+ */
 import { legionsNoiseShapes, type MpcNoiseMechanism } from '@measurement-exchange/contract';
 import { drawMpcNoise, drawNoise, type MpcNoise, mpcNoise } from '@measurement-exchange/mpc';
 import { estimate } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/estimate';
@@ -49,12 +52,15 @@ export interface Run {
 }
 
 /**
- * Caches estimates by noise, width and number of registers. An estimate takes milliseconds, and many worlds need the
- * same estimates.
+ * Caches estimates by noise, width and number of registers. An estimate takes milliseconds, and many runs need the same
+ * estimates.
  */
 const ESTIMATES = new Map<string, number>();
 
-/** Draws worlds, and answers the needs of a plan. Values that are the same for every draw are computed once. */
+/**
+ * Draws random runs of one world, and answers the needs of a plan. Values that are the same for every run are computed
+ * once.
+ */
 export class Crowd {
   private readonly world: readonly number[];
   private readonly options: { population: number; width: number; mechanism: MpcNoiseMechanism };

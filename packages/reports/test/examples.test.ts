@@ -29,10 +29,10 @@ function reportOf(plan: Plan, people: readonly number[]): Report {
 type Blocks = { period: Plan['figures'][0]['period']; group: Record<string, string> }[];
 
 /**
- * Returns the numbers that a report shows: measured numbers, and numbers that are derived at no cost. A number counts
- * only once, even if it has several names. For example, the cumulative reach of the last week is the total reach, and
- * the exclusive reach of a segment is an overlap. Percentages do not count, because each one is a counted number
- * divided by the population.
+ * Returns an ID for each number that a report shows. The numbers are the measured numbers, and the numbers that are
+ * derived at no cost. A number counts only once, even if it has several names. For example, the cumulative reach of the
+ * last week is the total reach, and the exclusive reach of a segment is an overlap. Percentages do not count, because
+ * each one is a counted number divided by the population.
  */
 function figuresIn(report: Report): Set<string> {
   const { plan, figures } = report;

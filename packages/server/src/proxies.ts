@@ -25,7 +25,8 @@ function rangeProblem(range: string): string | undefined {
   if (version === 0 || rest.length > 0 || !(prefix === undefined || bits <= (version === 4 ? 32 : 128))) {
     return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
   }
-  if (bits < SHORTEST_PREFIX[version as 4 | 6]) return 'trusts far too many. List only the addresses of your proxies.';
+  if (bits < SHORTEST_PREFIX[version as 4 | 6])
+    return 'trusts far too many. List only the addresses of your proxies.';
   // An IPv4 address written as IPv6 starts with ::ffff. Reject it, because ::ffff:0:0/96 would include every IPv4
   // address.
   if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {

@@ -1,6 +1,6 @@
 /**
- * The telemetry of this process. `telemetry` is undefined until `startTelemetry` is called. Only `startTelemetry` loads
- * OpenTelemetry. Call `startTelemetry` only if `isTelemetryOn` returns true.
+ * The telemetry of this process. `telemetry` is undefined before `startTelemetry` resolves and after the telemetry has
+ * stopped. Only `startTelemetry` loads OpenTelemetry. Call `startTelemetry` only if `isTelemetryOn` returns true.
  */
 import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 

@@ -50,7 +50,7 @@ async function start(tls?: { certFile: string; keyFile: string }): Promise<Liste
   return server;
 }
 
-/** Sends these bytes on a new connection and returns everything that the server sends back. */
+/** Starts the server, sends `bytes` on a new connection, and returns everything that the server sends back. */
 async function answerTo(bytes: string): Promise<string> {
   const { hostname, port } = new URL((await start()).url);
   const socket = connect(Number(port), hostname);

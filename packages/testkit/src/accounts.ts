@@ -7,8 +7,8 @@ import { type Account, MEX } from './process.ts';
 export const NOBODY = 65534;
 
 /**
- * Returns an account that is not root. In production, the exchange refuses to run as root. Returns undefined if root
- * cannot switch to an account that can read this folder.
+ * Returns an account that is not root, because the exchange refuses to run as root in production. Returns undefined if
+ * no such account can run the code of this checkout.
  */
 export function ordinaryAccount(): Account | undefined {
   if (process.geteuid!() !== 0) return { prefix: [], identity: {} };

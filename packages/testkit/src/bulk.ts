@@ -5,20 +5,20 @@ import { messageTypesOf } from '@measurement-exchange/exchange/internal/protobuf
 import pg from 'pg';
 import type { Database } from './exchange.ts';
 
-/** A party of the measurement. `certificate` is the full resource name. */
+/** A measurement consumer or a data provider. `name` and `certificate` are full resource names. */
 export interface BulkParty {
   name: string;
   certificate: string;
 }
 
 /**
- * The createTime of the first resource. Ten resources share each createTime, and the next ten are created one
+ * The createTime of the resources numbered 0 to 9. Each following group of ten resources has a createTime that is one
  * microsecond later.
  */
 export const BULK_START = '2026-01-01T00:00:00.000000Z';
 const CREATED = `('${BULK_START}'::timestamptz + i / 10 * interval '1 microsecond')`;
 
-/** The transitions that lead to each state of measurements and requisitions. */
+/** For each state that `loadMeasurements` writes, the causes of the transitions that lead to the state, in order. */
 const PATHS = {
   measurement: {
     AWAITING_REQUISITION_FULFILLMENT: ['created'],
@@ -37,7 +37,10 @@ const PATHS = {
 const quote = pg.escapeLiteral;
 const certificateId = (party: BulkParty) => quote(party.certificate.split('/').at(-1)!);
 
-/** Returns the transitions in PATHS as SQL rows of (state, version, from, to, cause). */
+/**
+ * Returns an SQL VALUES list with one row of (state, version, from, to, cause) for each transition in PATHS. `state` is
+ * the key in PATHS, which is the state after the last transition of the path.
+ */
 function steps(): string {
   const rows = (['measurement', 'requisition'] as const).flatMap((resource) =>
     Object.entries<readonly Trigger[]>(PATHS[resource]).flatMap(([state, path]) => {
@@ -54,9 +57,10 @@ function steps(): string {
 }
 
 /**
- * Writes measurements numbered from `first` (default 0). Six of every ten await their requisitions, two succeeded, one
- * failed and one was cancelled. Every hundredth measurement has a requisition for each provider. The others have a
- * requisition only for the first provider. Each requisition's nonce is the number of its measurement.
+ * Writes measurements numbered from `first` (default 0). The state depends on the number. Measurements 0 to 65 await
+ * their requisitions, the next 22 succeeded, the next 11 failed, and the next 11 were cancelled. The states repeat
+ * after each 110 numbers. Measurements whose number is divisible by 100 have a requisition for each provider. The
+ * others have a requisition only for the first provider. Each requisition's nonce is the number of its measurement.
  */
 export async function loadMeasurements(
   database: Database,
@@ -115,9 +119,9 @@ export async function loadMeasurements(
 }
 
 /**
- * Changes a pending measurement as if duchies had to compute it: all requisitions are fulfilled one microsecond after
- * the measurement was created, and nothing is computed yet. The first requisition's nonce must be 1, the second one's
- * 2, and so on.
+ * Changes a measurement that awaits its requisitions as if duchies had to compute it. All requisitions are fulfilled
+ * one microsecond after the measurement was created, and nothing is computed yet. The requisitions must have been
+ * created with the nonces 1, 2 and so on in their order, because this function writes these nonces.
  */
 export async function makeComputing(database: Database, id: string): Promise<void> {
   const updated = `update_time = create_time + interval '1 microsecond'`;
@@ -137,8 +141,9 @@ export async function makeComputing(database: Database, id: string): Promise<voi
 }
 
 /**
- * Returns SQL that adds the transitions of some measurements, except their creation, to the log of changes. `those` is
- * the end of an SQL condition that selects the measurements by ID, such as `= 'm1'`.
+ * Returns SQL that adds the transitions of some measurements and of their requisitions to the log of changes. The SQL
+ * omits the transitions that created these resources. `those` is the end of an SQL condition that selects the
+ * measurements by ID, such as `= 'm1'`.
  */
 export function logChanges(those: string): string {
   return `

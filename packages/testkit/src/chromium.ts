@@ -18,7 +18,7 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.
 
 /**
  * These flags replace the flags of the npm package, which would switch off the origin checks that tests need. The
- * sandbox is off, because it needs user namespaces, which containers do not have. It also does not work for root.
+ * sandbox is off, because it needs user namespaces, which many containers do not allow. It also does not work for root.
  * Running without the sandbox is safe, because the browser opens only the console's own pages.
  */
 const OPTIONS = {
@@ -89,7 +89,7 @@ async function unpacked(): Promise<string> {
   return final;
 }
 
-/** Unpacks into another folder and then renames it, so that no process finds a partial folder. */
+/** Unpacks the browser into another folder and then renames the folder, so that no process finds a partial folder. */
 async function unpack(final: string): Promise<void> {
   const directory = await mkdtemp(`${final}-`);
   // The package unpacks into TMPDIR, so run it in a separate process, in which TMPDIR is the new folder.

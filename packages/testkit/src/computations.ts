@@ -49,14 +49,15 @@ export async function prepareComputations(exchange: TestExchange): Promise<Duchi
   return equipDuchies(exchange);
 }
 
-/** The starting point for tests of computations. Its fields are filled when the exchange runs. */
+/** The starting point for tests of computations. The parties and duchies are added when the exchange runs. */
 export interface ComputationWorld extends ReturnType<typeof castOf> {
   exchange: TestExchange;
   duchies: Duchies;
   /** Creates a measurement with this many providers. The first provider's nonce is 1, the second's is 2, and so on. */
   create(providers?: number): Promise<Json>;
   /**
-   * Creates a measurement whose parameters are set and whose requisitions are fulfilled, so that the duchies compute.
+   * Creates a measurement, sets its parameters and fulfills its requisitions. The computation is then in the state
+   * COMPUTING.
    */
   createComputing(): Promise<Json>;
   /** Returns the state of the measurement, followed by the distinct states of its computation at the three duchies. */
@@ -132,7 +133,7 @@ export async function act(
   return post(exchange, duchy as DevParty, `${computationOf(duchy, measurement)}:${verb}`, { etag, ...body });
 }
 
-/** Returns parameters for a duchy. They contain a new public key, which the duchy signed. */
+/** Returns parameters for a duchy. Instead of a real public key, they contain random bytes, which the duchy signed. */
 export function parametersOf(duchy: Duchy) {
   const message = toBinary(
     specs.EncryptionPublicKeySchema,
@@ -166,7 +167,10 @@ export async function setAllParameters(
   await ok(act(exchange, aggregator, measurement, 'setParameters', { certificate: aggregator.certificate }));
 }
 
-/** Reports requisition `i` (from 0) as fulfilled with the nonce i + 1. The requisition's duchy sends the request. */
+/**
+ * Reports requisition `i` (from 0) as fulfilled with the nonce i + 1. The requisition's `fulfillingDuchy` sends the
+ * report.
+ */
 export async function reportFulfilled(
   exchange: TestExchange,
   duchies: Duchies,

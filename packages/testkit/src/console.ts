@@ -1,4 +1,4 @@
-/** Opens the console in a real browser on a real exchange, served either by `mex console` or by the exchange. */
+/** Opens the console of a real exchange in a real browser. Either `mex console` or the exchange serves the console. */
 
 import { findIdentities } from '@measurement-exchange/cli/internal/console/identities';
 import { loadConsole } from '@measurement-exchange/cli/internal/console/load';
@@ -16,7 +16,7 @@ export interface ConsoleOptions {
   exchange?: Partial<Config>;
   /**
    * If true, the exchange runs as with `npm start`: with three duchies, and three publishers that answer requisitions.
-   * This takes longer to start.
+   * This takes longer to start. The option `exchange` is then ignored.
    */
   alive?: boolean;
 }
@@ -151,7 +151,7 @@ export function watchErrors(page: Page): string[] {
 
 /**
  * Opens the console before the tests of this file, and closes it after them. The returned object is filled when the
- * console is open.
+ * console is open. It stays empty if this machine has no browser.
  */
 export function useConsole(options: ConsoleOptions = {}): TestConsole {
   const console = {} as TestConsole;

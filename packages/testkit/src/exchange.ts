@@ -1,4 +1,4 @@
-/** An exchange in this process with its own database, and callers that use real HTTP. */
+/** Starts an exchange in this process with its own database. Tests call the exchange over real HTTP. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

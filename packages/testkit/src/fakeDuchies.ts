@@ -94,7 +94,10 @@ async function start(exchange: TestExchange, name: string): Promise<DuchyOnExcha
   return Object.assign(fake, { name, client, certificate, identity, keys, elGamalKeys });
 }
 
-/** Sets the duchy's parameters. After that, the duchy reports each upload for this computation to the exchange. */
+/**
+ * Sets the duchy's parameters. After that, the duchy reports each upload that it receives to the exchange, as data for
+ * this computation.
+ */
 async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {
   const { client, certificate, identity, keys, elGamalKeys } = duchy;
   const view = await client.getComputation({ name: computation });

@@ -29,7 +29,7 @@ export type Behavior = (request: IncomingMessage, response: ServerResponse) => v
 export interface FakeDuchy {
   endpoint: string;
   uploads: ReceivedUpload[];
-  /** Each entry handles one of the next requests. When the list is empty, the duchy accepts uploads. */
+  /** Each entry handles one request, in order. When the list is empty, the duchy accepts uploads. */
   next: Behavior[];
   /** Called when an upload is stored, before the response is sent. */
   onStored: (upload: ReceivedUpload) => void | Promise<void>;
@@ -86,9 +86,10 @@ export async function receive(request: IncomingMessage): Promise<ReceivedUpload>
 }
 
 /**
- * Decrypts an upload with the keys of both workers. Returns the signed message, and the frequencies, which are the sum
- * of both shares. `provider` is the provider's certificate in PEM or DER, `worker` is the private keyset of the worker
- * that receives the upload, and `peer` is the private keyset of the other worker.
+ * Verifies the signatures of an upload, and decrypts the upload with the keys of both workers. Returns the signed
+ * message, the decrypted parts, and the frequencies, which are the sum of both shares modulo `modulus`. `provider` is
+ * the provider's certificate in PEM or DER, `worker` is the private keyset of the worker that receives the upload, and
+ * `peer` is the private keyset of the other worker.
  */
 export async function openUpload(
   { fulfillment, data }: ReceivedUpload,
@@ -128,8 +129,9 @@ async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Expands a seed without using the product's code: takes the needed number of bits from each byte of AES-256-CTR, and
- * skips values that are not below `modulus`.
+ * Expands a seed to `count` values below `modulus`, without using the product's code. Each byte of the AES-256-CTR
+ * keystream gives one value: its lowest bits, as many as `modulus` − 1 has. Values that are not below `modulus` are
+ * skipped.
  */
 function expand(seed: Uint8Array, count: number, modulus: number): number[] {
   const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));

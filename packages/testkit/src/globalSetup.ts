@@ -1,6 +1,6 @@
 /**
- * Starts one PostgreSQL server for all Vitest projects of a run, with a migrated template that every test file clones
- * in milliseconds.
+ * Provides one PostgreSQL server for all Vitest projects of a run. The server is the one at DATABASE_URL, or else an
+ * embedded server. Test files clone a migrated template database on this server in milliseconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A server on which tests may create databases. */
+    /** The URL of a server on which tests may create databases. */
     serverUrl: string;
     template: string;
   }

@@ -20,7 +20,10 @@ export function setOf(...file: FileInit[]): Uint8Array {
 
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** Adds a length-delimited field that the message's schema does not define, such as a custom option. */
+/**
+ * Adds a length-delimited field with the number `no` and any content. The message's schema need not define the field,
+ * which can be a custom option.
+ */
 export function withUnknown<M extends Message>(message: M, no: number, content: Uint8Array): M {
   const data = new BinaryWriter().bytes(content).finish();
   message.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
@@ -71,8 +74,8 @@ export function expandingTargets(bytes: number): Uint8Array {
 }
 
 /**
- * Returns a set with messages M0, M1, …, each with a field of the next message's type. If `isCycle`, the last message
- * has a field of the first message's type.
+ * Returns a set with `length` messages M0, M1, …. Each message except the last has a field of the next message's type.
+ * If `isCycle`, the last message has a field of the first message's type.
  */
 export function chain(length: number, { name = 'chain', isCycle = false } = {}): Uint8Array {
   const messageType = Array.from({ length }, (_, i): MessageInit => {
@@ -87,8 +90,8 @@ export function chain(length: number, { name = 'chain', isCycle = false } = {}):
 }
 
 /**
- * Returns a set with a message M that has a packed list of an enum. The enum's only value has a name of `nameLength`
- * characters.
+ * Returns a set with a message M that has a packed repeated field of an enum type. The enum's only value has a name of
+ * `nameLength` characters.
  */
 export function enumList(nameLength: number, name = 'list'): Uint8Array {
   return setOf({

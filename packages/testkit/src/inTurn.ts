@@ -3,7 +3,10 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import type { TestExchange } from './exchange.ts';
 
-/** Starts the requests in `attempts` one by one. All requests wait for the lock before the first request gets it. */
+/**
+ * Locks the measurement, and starts the requests in `attempts` in order. Each request starts when the previous one
+ * waits for the lock. When all requests wait, releases the lock, and returns the results of the requests.
+ */
 export async function inTurn(
   exchange: TestExchange,
   measurement: { name: string },

@@ -1,4 +1,4 @@
-/** Descriptor sets that buf compiled from metadataProtos/, for tests of readable metadata. */
+/** Descriptor sets that buf compiled from metadataProtos/, for tests that decode the metadata of event groups. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -13,8 +13,8 @@ export interface RawReply extends Reply {
 
 export interface RawOptions {
   /**
-   * Bytes to send after the request: `flood` repeats a piece as fast as possible until `bytes` are written, `drip`
-   * sends a piece at intervals.
+   * Bytes to send after the request. `flood` repeats a piece as fast as possible until at least `bytes` bytes are sent,
+   * including the request. `drip` sends a piece every `everyMs` milliseconds.
    */
   flood?: { piece: Buffer; bytes: number };
   drip?: { piece: string; everyMs: number };
@@ -45,8 +45,8 @@ export function bytesOf(
 }
 
 /**
- * Sends a request, and returns the first reply. Status 0 means that no reply arrived before the connection was closed
- * or `patienceMs` passed.
+ * Sends a request, and returns the first reply other than 100 Continue. Status 0 means that no complete reply arrived
+ * before the connection was closed or `patienceMs` passed.
  */
 export function send(url: string, request: string | Buffer, options: RawOptions = {}): Promise<RawReply> {
   const { hostname, port } = new URL(url);

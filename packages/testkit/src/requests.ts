@@ -81,7 +81,7 @@ export function measurementRequest(consumer: DevParty, providers: DevParty[], no
   };
 }
 
-/** A valid fulfillDirect request for a requisition that was just read. */
+/** A fulfillDirect request, which is valid if `requisition` has the current etag. */
 export function fulfillment(provider: DevParty, requisition: { etag: string }, nonce: bigint) {
   return {
     encryptedResult: {

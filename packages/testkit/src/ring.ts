@@ -35,13 +35,15 @@ export const RING_WITH_FREQUENCIES = { ...RING, samplingIndicatorSize: 10_000_00
 
 export interface RingWorld extends ComputationWorld {
   /**
-   * Creates a measurement whose parameters are set and whose requisitions are fulfilled. The duchies have not confirmed
-   * the computation yet.
+   * Creates a measurement, sets its parameters and fulfills its requisitions. The duchies have not confirmed the
+   * computation yet.
    */
   createFulfilled(): Promise<{ name: string }>;
 }
 
-/** Works like useComputations. `createComputing` also confirms the computation. */
+/**
+ * Works like useComputations, but with the Liquid Legions protocols. `createComputing` also confirms the computation.
+ */
 export function useRing(overrides: Partial<Config> = {}): RingWorld {
   const protocols = { reachOnlyLiquidLegionsV2: RING, liquidLegionsV2: RING_WITH_FREQUENCIES };
   const exchange = useExchange({ protocols, ...overrides }, addDuchies);
@@ -69,7 +71,10 @@ export function useRing(overrides: Partial<Config> = {}): RingWorld {
   return world;
 }
 
-/** Returns parameters for a duchy. They contain two new public keys, which the duchy signed. */
+/**
+ * Returns parameters for a duchy. They contain a new ElGamal public key, and random bytes instead of a real encryption
+ * key. The duchy signed both.
+ */
 export function ringParametersOf(duchy: Duchy, protocol: LiquidLegionsProtocol = 'reachOnlyLiquidLegionsV2') {
   const { certificate, honestMajorityShareShuffle } = parametersOf(duchy);
   const ecdh = createECDH('prime256v1');

@@ -15,9 +15,10 @@ export interface Sharing {
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * Changes pending measurements as if they had been created for these duchies and had reached the state `until`. The
- * first worker receives the data of every provider. A population must exist. In each measurement, the first requisition
- * must have the nonce 1, the second the nonce 2, and so on.
+ * Changes pending measurements as if they had been created for these duchies and their computations had reached the
+ * state `until`. The first worker receives the data of every provider. A population must exist. The requisitions of
+ * each measurement must have been created with the nonces 1, 2 and so on in their order, because this function writes
+ * these nonces.
  */
 export async function shareMeasurement(
   database: Database,
@@ -50,7 +51,8 @@ export async function shareMeasurement(
   const log = (select: string) =>
     `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
      ${select};`;
-  // Send all statements in one query. PostgreSQL accepts several statements in a query only if it has no parameters.
+  // Send all statements in one query, so that one connection runs the whole transaction. PostgreSQL accepts several
+  // statements in a query only if the query has no parameters.
   await database.query(`
     BEGIN;
     UPDATE measurements SET protocol = '${protocol}',

@@ -25,7 +25,7 @@ export async function addDuchies(database: Database): Promise<void> {
   );
 }
 
-/** Works like useExchange, and adds the duchies. */
+/** Works like useExchange, but enables the share shuffle protocol and adds its duchies. */
 export function useShareShuffle(overrides: Partial<Config> = {}): TestExchange {
   return useExchange({ ...CONFIG, ...overrides }, addDuchies);
 }

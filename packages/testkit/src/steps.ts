@@ -26,7 +26,10 @@ export async function ok(reply: Reply | Promise<Reply>): Promise<Reply['json']> 
   return json;
 }
 
-/** Formats an error in one line: `409 ABORTED REQUISITION_ETAG_MISMATCH`, then the fields that the error names. */
+/**
+ * Checks the form of an error, and returns the error in one line: `409 ABORTED REQUISITION_ETAG_MISMATCH`, then the
+ * fields that the error names.
+ */
 export function errorOf(reply: Reply): string {
   expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(Object.keys(reply.json)).toEqual(['error']);

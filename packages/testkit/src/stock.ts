@@ -72,7 +72,7 @@ const RETRYING = {
   },
 };
 
-/** The protobufjs options that grpc-js uses. */
+/** The protobufjs options that programs with grpc-js usually set. */
 const READ = { longs: String, enums: String, defaults: true, arrays: true, oneofs: true };
 
 /**

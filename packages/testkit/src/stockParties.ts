@@ -20,8 +20,8 @@ import {
 
 export interface StockQuestion {
   /**
-   * Fields of the MeasurementSpec. `request` adds the key, the nonce hashes, and `vidSamplingInterval`, which selects
-   * all VIDs by default.
+   * Fields of the MeasurementSpec that define the type of the measurement. `request` adds the key, the nonce hashes,
+   * and `vidSamplingInterval`, which selects all VIDs by default.
    */
   measurementType: Message;
   vidSamplingInterval?: { start: number; width: number };

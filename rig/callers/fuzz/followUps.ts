@@ -9,7 +9,7 @@ import type { State } from './state.ts';
 
 type Send = (next: Built) => Promise<{ response: Reply; problems: string[] }>;
 
-/** Yields the problems that it finds. */
+/** Sends the requests that follow up on a successful request, and yields the problems found. */
 export async function* followUps(
   sent: Built,
   response: Reply,
@@ -45,8 +45,8 @@ export async function* followUps(
 }
 
 /**
- * Fetches the next page for one list in four. If every list were read to its end, these requests would be most of the
- * work.
+ * The next page is fetched for one list in four. If every list were read to its end, these requests would be most of
+ * the work.
  */
 const FOLLOWED = 4;
 

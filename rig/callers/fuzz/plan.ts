@@ -26,8 +26,8 @@ export interface Plan {
    */
   speaker: { right: boolean; pick: number };
   /**
-   * How to choose the resource in the path. If `known` is true, `pick` selects an existing resource. If not, the name
-   * is of an absent resource.
+   * How to choose the resource in the path. If `known` is true, `pick` selects a resource that the fuzzer knows. If it
+   * is false, or if the fuzzer knows no such resource, the name is of an absent resource.
    */
   target: { known: boolean; pick: number };
   query: Record<string, unknown>;
@@ -56,7 +56,7 @@ export interface Built extends Draft {
   plan: Plan;
   speaker: Speaker;
   filled: Filled | undefined;
-  /** True if the fuzzer expects the exchange to accept the request. */
+  /** True if the request comes from a template without twists, and its caller has the right to the operation. */
   inOrder: boolean;
 }
 
@@ -185,19 +185,19 @@ export function build(plan: Plan, state: State, material: Material): Built {
     target: targetOf(route, name),
     query: guarded,
     token: speaker.token,
-    // The exchange limits unknown callers by address, so each of them gets a new address.
+    // The exchange limits unknown callers by address, so each request of such a caller has a new address.
     headers: speaker.kind === undefined ? elsewhere() : {},
     mustReject: false,
     ignored: operation.ignored,
     inOrder: filled !== undefined && plan.speaker.right && plan.twists.length === 0,
     ...(body === undefined ? {} : { body }),
   };
-  // Skip the twists that could remove `validateOnly` from a guarded request.
+  // Skip the twists that could remove or override `validateOnly`, which must stay in a guarded request.
   const applied = isGuarded
     ? plan.twists.filter(({ kind }) => kind !== 'oddParameter' && kind !== 'oddPath')
     : plan.twists;
   for (const twist of applied) applyTwist(built, twist, state);
-  // The second twist may undo the first, so the request may be valid again.
+  // A later twist may undo an earlier one, so the request may be valid again.
   if (applied.length > 1) built.mustReject = false;
   if (built.query.length > 0) {
     const pairs = built.query.map(

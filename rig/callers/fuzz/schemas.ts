@@ -23,7 +23,7 @@ export interface Vocabulary {
   bytes: (min: number) => Arbitrary<Uint8Array>;
 }
 
-/** One in 3 generated values contains an optional field, and one in 12 contains an output-only field. */
+/** Each optional field is present in one of 3 generated values, and each output-only field in one of 12. */
 const PRESENT = { optional: 3, readOnly: 12 };
 
 export class Conforming {

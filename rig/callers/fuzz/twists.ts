@@ -17,7 +17,7 @@ export interface Draft extends Sent {
 
 export interface Twist {
   kind: keyof typeof TWISTS;
-  /** An index into the places in the request that the twist can change. */
+  /** Selects one of the places in the request that the twist can change, and one of the possible changes. */
   at: number;
 }
 
@@ -65,7 +65,10 @@ function change(draft: Draft, at: number, to: (value: unknown) => unknown): void
   object[key] = to(object[key]);
 }
 
-/** Replaces one member with raw JSON text that JSON.stringify cannot produce. */
+/**
+ * Replaces the value of one member with the text `raw`, which need not be valid JSON. Returns false if the body has no
+ * member to replace.
+ */
 function rawJson(draft: Draft, at: number, raw: string): boolean {
   if (typeof draft.body !== 'object' || draft.body === null) return false;
   const mark = `@${at}@`;
@@ -231,8 +234,8 @@ function twistTable() {
       draft.mustReject = true;
     },
     /**
-     * Replaces one certificate name with that of another party of the same kind. The exchange must reject the request,
-     * because a caller is allowed to name only its own resources, or those of the party in the path.
+     * Replaces one certificate name with a certificate name of another party of the same kind. The exchange must reject
+     * the request, because a caller is allowed to name only its own resources, or those of the party in the path.
      */
     foreignCertificate(draft: Draft, at: number, { guarded }: State) {
       const places = closedObjects(draft).flatMap((object) =>

@@ -47,7 +47,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: deferringTest('for as long as its settings say'),
   },
   {
-    // With this bug, the timeline of a consumer grows by one entry for every hour of waiting.
+    // With this bug, the timeline that the consumer sees grows by one entry for each hour of waiting.
     name: 'deferred-every-hour',
     edits: [
       inProvider(

@@ -40,8 +40,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     foundBy: developmentTest('has answered measurements to look at'),
   },
   {
-    // With this bug, a root stays trusted until the next start, although its party replaced it or an operator removed
-    // it.
+    // With this bug, a root stays trusted until the process is restarted, although its party replaced it or an operator
+    // removed it.
     name: 'removed-root-stays-trusted',
     edits: [inCli('connection/roots.ts', 'if (found !== version) {', 'if (version === undefined) {')],
     foundBy: test('cli/src/connection/roots.test.ts', 'trusts a root as soon as its file is in the folder'),

@@ -96,7 +96,8 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: agentUploads('has a private endpoint in the settings'),
   },
   {
-    // With this bug, the exchange and the consumer can show one duchy another specification than the other parties see.
+    // With this bug, the exchange and the consumer can show one duchy a different specification than the other parties
+    // see.
     name: 'terms-of-keys-not-compared',
     edits: [
       inConsent('binding.ts', 'if (!equalBytes(found.termsSha256, expected.termsSha256)) {', 'if (false) {'),
@@ -234,7 +235,8 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: PROOF_TEST,
   },
   {
-    // With this bug, the other worker could read the share and, with its own seed, the frequency vector.
+    // With this bug, the worker that gets the seed could also read the share, and compute the frequency vector from
+    // both.
     name: 'share-encrypted-for-the-other-worker',
     edits: [
       inProvider(

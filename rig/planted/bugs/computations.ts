@@ -90,7 +90,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     foundBy: found('deadlines', 'fails a computation whose data does not come'),
   },
   {
-    // With this bug, the job fails a computation even if the awaited step was done while the job waited for the lock.
+    // With this bug, the job fails a computation even if the overdue step was done while the job waited for the lock.
     name: 'deadline-judges-what-it-found',
     edits: [
       inExchange(

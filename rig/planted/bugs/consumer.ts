@@ -1,4 +1,4 @@
-/** Planted bugs in the consumer and the client of the SDK. Tests with an exchange that lies find them. */
+/** Planted bugs in the consumer and the client of the SDK. Tests with an exchange that lies find some of them. */
 import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inMpc, test } from './edits.ts';
 

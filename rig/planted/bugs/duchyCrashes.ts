@@ -10,7 +10,8 @@ const leases = (title: string) => test('duchy/test/database/leases.test.ts', tit
 
 export const DUCHY_CRASH_BUGS: PlantedBug[] = [
   {
-    // With this bug, a receiver that was down gets bytes that differ from the stored message, with other noise.
+    // With this bug, a repeated stage draws other noise, and its message differs from the message that was stored or
+    // sent before.
     name: 'noise-resampled-on-retry',
     edits: [
       inDuchy(

@@ -122,8 +122,8 @@ export const FEED_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'client/follow.ts',
-        '// The watch may not have reported earlier changes, so poll for them.\n    this.pollIn(0);',
-        '',
+        'this.pollIn(0); } onLost(reason: unknown): void {',
+        '}\n  onLost(reason: unknown): void {',
       ),
     ],
     foundBy: test(

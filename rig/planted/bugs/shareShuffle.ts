@@ -1,6 +1,6 @@
 /**
  * Planted bugs in the arithmetic of Honest Majority Share Shuffle. Tests that know the true figures of small worlds
- * find them.
+ * find some of them.
  */
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, inMpc, test } from './edits.ts';

@@ -66,8 +66,8 @@ export function createDemoTrustStore(
 const LOOK_MS = 1_000;
 
 /**
- * Creates a trust store that rereads the files and folders in `given` when they change. Removed or damaged roots are no
- * longer trusted.
+ * Creates a trust store that rereads the files and folders that `given` returns, when they change. Removed or damaged
+ * roots are no longer trusted.
  */
 export function createRereadTrustStore(
   given: () => Promise<readonly string[]>,

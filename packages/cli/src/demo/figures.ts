@@ -16,7 +16,10 @@ export interface Figure {
    * allowed, because counts are rounded.
    */
   within5Sigma: boolean;
-  /** The sum of the providers' own figures. Set only for figures of all providers together. */
+  /**
+   * The figure that the providers' own figures would give if no two providers had reached the same person. Set only for
+   * figures of all providers together.
+   */
   claimed?: number;
 }
 

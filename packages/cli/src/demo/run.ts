@@ -35,9 +35,12 @@ interface DemoOptions {
 }
 
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
-/** How often agents poll for changes that the exchange does not announce. */
+/** How often agents poll while no connection announces changes to them, for example while they reconnect. */
 const POLL_MS = 500;
-/** How often the demo asks for the duchies' progress. The exchange announces results immediately. */
+/**
+ * The initial interval at which the demo asks for the duchies' progress. The interval grows while nothing changes. The
+ * exchange announces results immediately.
+ */
 const PROGRESS_MS = 1_000;
 
 const ignore = () => {};

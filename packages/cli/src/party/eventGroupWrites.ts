@@ -37,7 +37,7 @@ interface Described extends CallOptions {
   validateOnly?: boolean;
 }
 
-/** Adds options for an event group's fields. In an update, fields without an option stay unchanged. */
+/** Adds options for an event group's fields. In an update without --file, fields without an option stay unchanged. */
 function describing(command: Command): Command {
   return command
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')

@@ -9,8 +9,8 @@ import type { ProviderConfig } from './config.ts';
 type Described = NonNullable<ProviderConfig['attributes']>;
 
 /**
- * Returns the attributes whose names are valid in filters. Throws if the settings describe an attribute that the events
- * do not have.
+ * Returns the attributes whose names are valid in filters, at most MAX_ATTRIBUTES. Throws if the settings describe an
+ * attribute that the events do not have.
  */
 export function attributesOf(
   found: Readonly<Record<string, AttributeType>>,

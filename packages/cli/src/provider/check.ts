@@ -22,7 +22,8 @@ interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDa
   firstDay?: string;
   lastDay?: string;
   /**
-   * The consumers that are allowed to ask about the reference. Absent in development, where all consumers are allowed.
+   * The consumers that are allowed to ask about the reference. Absent if the settings have no `references`. In
+   * development, all consumers are then allowed.
    */
   measurementConsumers?: readonly string[];
   /** `DEVELOPMENT` if a demo provider serves the reference only because it occurs in the events. */

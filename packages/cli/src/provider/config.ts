@@ -39,7 +39,7 @@ const reference = {
 /** The contents of provider.json. Paths are relative to the folder that contains provider.json. */
 const ProviderConfig = s.object(
   s.partial({
-    /** The exchange's address. Defaults to MEX_URL. */
+    /** The exchange's address. Defaults to MEX_URL, and then to the address in the chosen profile. */
     url: text(),
     /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
     tokenFile: text(),

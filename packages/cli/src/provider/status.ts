@@ -12,7 +12,10 @@ import { shortTime } from '../terminal/times.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
 const RESPONSES = 5;
-/** A status older than this means that no agent is running. A running agent stores its status every 30 s. */
+/**
+ * If the last poll is older than this, no agent is running. By default, a running agent polls and stores its status at
+ * least every 30 s.
+ */
 const STALE_MS = 90_000;
 
 export function statusCommand(): Command {

@@ -25,8 +25,8 @@ interface KeptProgram {
 }
 
 /**
- * Environment variables of the programs. With a single arena, glibc reuses memory across threads, which saves 60 MB in
- * a worker that counts 10,000,000 people.
+ * Environment variables of the programs. With a single arena, glibc reuses memory across threads. This saves 60 MB in
+ * the process of a worker (a role of a duchy) that counts 10,000,000 people.
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 

@@ -5,7 +5,10 @@ export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the command that started `mex`: `mex`, `npx mex`, `npm run -s mex --`, or the program's path. */
+/**
+ * Returns the command that started `mex`: `mex`, `npx mex`, `npm run -s mex --`, or the program's path (after `node` if
+ * the path is that of a script).
+ */
 export function programName(argv: readonly string[] = process.argv, env = process.env): string {
   const path = argv[1] ?? '';
   const file = basename(path);

@@ -50,8 +50,8 @@ export interface X509 {
 }
 
 /**
- * The maximum length of a certificate. Real certificates are much shorter. A thousand certificates of this length still
- * fit in one response.
+ * The maximum length of a certificate in bytes. Real certificates are much shorter. About 400 certificates of this
+ * length fit in one page of a certificate list (at most 8 MiB).
  */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 
@@ -147,7 +147,7 @@ export function certificateParts(der: Uint8Array) {
   if (!inner || !issuer || !subject || !spki || !equalBytes(inner.bytes, algorithm.bytes)) {
     throw new Error('The signature algorithm is not the one that was signed.');
   }
-  // A BIT STRING starts with the number of unused bits in its last byte, which must be 0 here.
+  // The first byte of a BIT STRING is the number of unused bits in the last byte. This number must be 0 here.
   if (signature.tag !== 3 || signature.content[0] !== 0) throw new Error('The signature is not whole bytes.');
   return {
     tbs: tbs.bytes,

@@ -36,8 +36,8 @@ export function unpackBoundPublicKey(bytes: Uint8Array) {
 }
 
 /**
- * Returns the Tink keyset in a measurementPublicKey. A value without a type URL may be the keyset itself instead of an
- * EncryptionPublicKey.
+ * Returns the Tink keyset in a measurementPublicKey. If the value has no type URL and cannot be parsed as an
+ * EncryptionPublicKey, the function returns the value unchanged, as the keyset itself.
  */
 export function resultKeysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
   try {

@@ -13,8 +13,8 @@ const TAG_BYTES = 16;
 export const SEALED_PIECE_BYTES = 1 << 20;
 const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
 /**
- * The length of the header before the pieces. The header contains the key, encrypted for the recipient and padded with
- * zeros.
+ * The length of the header before the pieces. The header contains the length of the encrypted key, the key encrypted
+ * for the recipient, and zeros as padding.
  */
 export const HEADER_BYTES = 256;
 
@@ -63,8 +63,8 @@ export function* sealedPieces(
 }
 
 /**
- * Returns a piece's plaintext. Returns undefined if the piece was changed, or was sealed with another key, context, or
- * position.
+ * Returns a piece's plaintext. Returns undefined if the piece was changed, or was sealed with another key, context,
+ * piece number, or last-piece flag.
  */
 export function openPiece(
   { key, context }: Pick<SealingKey, 'key' | 'context'>,

@@ -25,8 +25,9 @@ export interface TrustedRoot {
 
 export interface TrustStore {
   /**
-   * Returns the parsed certificate. Throws unless a root that is trusted for the party issued it, and the certificate
-   * and the root are valid at `now`.
+   * Returns the parsed certificate. Throws unless a root that is trusted for the party issued it, the certificate and
+   * the root are valid at `now`, and the certificate is for signing. Also throws if the certificate names another
+   * party, or names no party although its root is trusted for other parties too.
    */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
@@ -40,8 +41,8 @@ export interface Root {
 }
 
 /**
- * Creates a trust store with these roots. Throws unless each root names itself as its issuer and is allowed to issue
- * certificates.
+ * Creates a trust store with these roots. Throws if a root breaks a rule for roots. For example, each root must name
+ * itself as its issuer and must be allowed to issue certificates.
  */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>

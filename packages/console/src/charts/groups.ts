@@ -13,7 +13,10 @@ import { whisker } from './whisker.ts';
 export interface Group {
   label: string;
   sub?: string;
-  /** One figure for each series, in the order of the series names. */
+  /**
+   * One figure for each series, in the order of the series names. Undefined for a series without a figure in this
+   * group.
+   */
   figures: readonly (Figure | undefined)[];
 }
 

@@ -48,7 +48,7 @@ export function laneChart(title: string, lanes: readonly Lane[]): Chart {
   };
 }
 
-/** Draws a state as a bar. If `to` equals `from`, as for the last state of a resource, draws a dot. */
+/** Draws a state as a bar. If the state has no duration, as for the last state of a resource, draws a dot. */
 function spanMark({ at }: Scale, { state, from, to }: Lane['spans'][number]): Node {
   const style = `st ${state.toLowerCase()}`;
   const tip = node('title', {}, `${state}, ${SECONDS.text(from)} to ${SECONDS.text(to)}`);

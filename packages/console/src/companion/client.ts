@@ -4,7 +4,7 @@ import type { CompanionErrorBody, CompanionMethod, CompanionMethods, ExchangeDet
 export class CompanionError extends Error {
   override name = 'CompanionError';
   readonly reason: string;
-  /** `FilterDetails` or `ExchangeDetails`, depending on the reason. */
+  /** `FilterDetails`, `ExchangeDetails`, another object, or undefined, depending on the reason. */
   readonly details: unknown;
 
   constructor(reason: string, message: string, details?: unknown) {
@@ -49,7 +49,8 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
 const WITH_INTERVALS = ['result', 'report'];
 
 /**
- * Converts null back to Infinity. An unknown variance or interval end is Infinity in an `Estimate`, and null in JSON.
+ * Converts null back to Infinity. An unknown variance, standard deviation, or interval end is Infinity in an
+ * `Estimate`, and null in JSON.
  */
 function withInfinity(key: string, value: unknown): unknown {
   if (key === 'variance' || key === 'standardDeviation') return value ?? Number.POSITIVE_INFINITY;

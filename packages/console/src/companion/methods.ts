@@ -74,7 +74,10 @@ export interface CompanionErrorBody {
   /** A code such as `FILTER_REJECTED`, or the reason of the exchange's error. */
   reason: string;
   message: string;
-  /** See `FilterDetails` and `ExchangeDetails`. */
+  /**
+   * `FilterDetails` for the reason `FILTER_REJECTED`, and `ExchangeDetails` for an error of the exchange. Other reasons
+   * have other details, such as the name of the measurement, or none.
+   */
   details?: unknown;
 }
 
@@ -111,7 +114,10 @@ export interface About {
   principal: string;
   /** The folder of the keys, or undefined for a demo party. */
   identity?: string;
-  /** The party's signing certificate at the exchange. `isOwn` is false if the party's private key does not match it. */
+  /**
+   * The party's signing certificate at the exchange. `isOwn` is false if the certificate does not contain the public
+   * key that belongs to the party's private key.
+   */
   certificate?: CertificateFacts & { name: string; isOwn: boolean };
   /**
    * The trusted roots. A root without a party is allowed to issue certificates for every party that has no root of its

@@ -2,9 +2,9 @@
 
 interface StageWords {
   stage: string;
-  /** The text for a duchy in this stage, such as `is shuffling`. */
+  /** Says what a duchy does in this stage, such as `shuffling`. Sentences put `is` or `while` before this text. */
   doing: string;
-  /** The text for a duchy after this stage, such as `shuffled`. */
+  /** Says what a duchy did in this stage, such as `shuffled`. */
   done: string;
 }
 

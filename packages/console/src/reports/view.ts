@@ -160,7 +160,10 @@ function membersOf(union: number): number[] {
 
 type Corrected = NonNullable<ReturnType<Report['correction']['needs']['get']>>;
 
-/** Returns a need's measured and corrected number. For a frequency distribution, both numbers are the reach. */
+/**
+ * Returns a need's measured number, corrected number, and pull (see `NeedView`). For a frequency distribution, the
+ * first two numbers are the reach.
+ */
 function numbersOf({ value, rows, component }: Corrected): Pick<NeedView, 'measured' | 'corrected' | 'pull'> {
   const sum = (of: (row: number) => number) => rows.reduce((all, row) => all + of(row), 0);
   const measured = sum((row) => component.rows[row]!.value);

@@ -118,7 +118,10 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
   return readerFor(schema, direction);
 }
 
-/** Functions that compile a reader, keyed by the schema's format, or by its type if it has no format. */
+/**
+ * Functions that compile a reader. The key is the schema's format if that is a key here. Otherwise, the key is `enum`
+ * for a schema with enum values, and the type for any other schema.
+ */
 const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Reader> = {
   json: (_, direction) =>
     direction === 'response' ? (value) => toPlainJson(value as JsonValue) : (value) => value,

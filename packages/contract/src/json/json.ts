@@ -141,8 +141,8 @@ class Parser {
 
   private string(): string {
     const start = this.at + 1;
-    // Find the closing quote before looking for escapes. A ciphertext is megabytes of base64 without escapes, so the
-    // first quote ends the string.
+    // Find the first quote before looking for escapes. Most strings, such as megabytes of base64 in a ciphertext, have
+    // no escapes, so the first quote ends the string.
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);
@@ -226,8 +226,8 @@ export function toPlainJson(value: JsonValue): unknown {
 declare global {
   interface JSON {
     /**
-     * Returns an object that JSON.stringify writes as exactly this text. Only this function can write a 64-bit integer
-     * as a number.
+     * Returns an object that JSON.stringify writes as exactly this text. Without such an object, JSON.stringify cannot
+     * write a 64-bit integer as an exact number.
      */
     rawJSON(text: string): unknown;
   }

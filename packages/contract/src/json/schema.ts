@@ -126,7 +126,10 @@ export const mapOf = <T extends TSchema>(key: PatternName, value: T, minProperti
 export const recordOf = <T extends TSchema>(value: T) =>
   unsafe<Record<string, Static<T>>>({ type: 'object', format: 'map', additionalProperties: value });
 
-/** Any JSON value, exactly as the parser in json.ts returned it. */
+/**
+ * Any JSON value. In a request, readers keep the value exactly as the parser in json.ts returned it. In a response,
+ * readers convert the value with `toPlainJson`.
+ */
 export const anyJson = (description: string) => unsafe<unknown>({ format: 'json', description });
 
 export const DEFAULT_PAGE_SIZE = 50;

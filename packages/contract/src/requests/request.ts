@@ -18,7 +18,9 @@ export interface RequestOf<O extends Operation> {
   body: BodyOf<RouteOf<O>>;
   requestId: string | undefined;
   validateOnly: boolean;
-  /** Paths of fields that an update leaves unchanged, because the caller's protobuf message does not have them. */
+  /**
+   * Paths of fields that an update leaves unchanged, because the protobuf message of the request cannot express them.
+   */
   keeps?: readonly string[] | undefined;
 }
 

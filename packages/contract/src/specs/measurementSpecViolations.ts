@@ -6,8 +6,8 @@ import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
 import { TYPE_URLS } from './typeUrls.ts';
 
 /**
- * The tolerance for comparing `start + width` with 1. Both are 32-bit floats, so 0.4 and 0.6 add up to 1.00000003. A
- * millionth is more than this rounding error, but less than any difference that a person would write.
+ * The tolerance for comparing `start + width` with 1. `start` and `width` are 32-bit floats, so 0.4 and 0.6 add up to
+ * 1.00000003. A millionth is more than this rounding error, but less than any difference that a person would write.
  */
 const FLOAT_SLACK = 1e-6;
 

@@ -14,8 +14,8 @@ import {
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
 /**
- * A decoded message: its strings, booleans, 32-bit integers, enums, and messages, keyed by field name. Fields of other
- * types are checked, but their values are not stored.
+ * A decoded message: its `string`, `bool`, `int32`, enum, and message fields, keyed by the fields' JSON names. Fields
+ * of other types are checked, but their values are not stored.
  */
 export type WireMessage = { [field: string]: unknown };
 

@@ -26,7 +26,10 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** The last second that was converted, with its text. Most timestamps are in the same second as the previous one. */
+/**
+ * A cache with one entry: the last converted second, and the text of that second up to the decimal point. Most calls
+ * find their second here, because most timestamps are in the same second as the previous one.
+ */
 let written = { second: Number.NaN, text: '' };
 
 /** Converts milliseconds since 1970 to a Timestamp. The fraction of a millisecond becomes microseconds. */
@@ -49,15 +52,17 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes standard or URL-safe base64, padded or not. Returns undefined for other text. Node skips characters outside
- * the alphabet, so we check the number of bytes, the padding, and the unused bits of the last character ourselves.
+ * Decodes standard or URL-safe base64, padded or not. Returns undefined for other text. Node's decoder is more lenient:
+ * it skips characters outside the alphabet, and ignores wrong padding and the unused bits of the last character.
+ * Therefore, this function checks the number of bytes, the padding, and the unused bits itself.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   const urlSafe = text.includes('-') || text.includes('_');
   if (urlSafe && (text.includes('+') || text.includes('/'))) return undefined;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const letters = text.length - padding;
-  // Reject a single character after the last group of four, because it encodes less than a byte.
+  // Reject a single character after the last group of four, because it encodes less than a byte. Also reject padding
+  // that does not complete a group of four.
   if (letters % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return undefined;
   const bytes = decodeBase64(text, urlSafe ? 'base64url' : 'base64');
   if (bytes?.length !== Math.floor((letters * 3) / 4)) return undefined;
@@ -92,8 +97,8 @@ export function fromHex(text: string): Uint8Array | undefined {
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Returns the two byte strings of a nonce: its 8 big-endian bytes (canonical) and its decimal text. The SHA-256 of
- * either byte string is accepted as the nonceHash.
+ * Returns the two byte strings that can represent a nonce: its 8 big-endian bytes (canonical) and its decimal text. The
+ * SHA-256 of either byte string is accepted as the nonceHash.
  */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');

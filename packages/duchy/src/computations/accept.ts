@@ -71,7 +71,10 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
   return own;
 }
 
-/** Checks that every requisition has a different provider, and that each provider uploads to a worker. */
+/**
+ * Checks that the computation has requisitions, and that their names are valid. Checks that each requisition has its
+ * own ID and its own provider, and that each provider uploads to a worker.
+ */
 function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
   const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
@@ -132,7 +135,7 @@ async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcPr
 
 /**
  * Returns the population's size. Throws if its VID (virtual person ID) ranges do not match the fingerprint in the
- * config. Providers check the same fingerprint.
+ * protocol config. Providers check the same fingerprint, so all parties use the same ranges.
  */
 async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: population.name });

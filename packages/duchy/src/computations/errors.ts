@@ -45,8 +45,8 @@ export class PermanentError extends CodedError<FailureCode> {
 }
 
 /**
- * Thrown if the stage must wait, because another party is down or late, or because this process is connected to the
- * wrong database. The stage is retried for as long as the exchange allows.
+ * Thrown if a stage must wait: because another party is down or late, because a certificate is not valid yet, or
+ * because this process is connected to the wrong database. The stage is retried for as long as the exchange allows.
  */
 export class NotReady extends CodedError<ProgressCode> {
   override readonly name = 'NotReady';

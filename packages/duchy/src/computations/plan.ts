@@ -1,6 +1,6 @@
 /**
  * Derives a computation's plan: the spec that the consumer signed, and the protocol parameters. The parameters follow
- * from the spec and the protocol config.
+ * from the spec, the protocol config, the number of providers, and the number of registers.
  */
 import {
   type Computation,

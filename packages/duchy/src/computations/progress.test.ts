@@ -66,7 +66,7 @@ describe.each<[what: string, protocol: MpcProtocol, roles: Record<string, DuchyR
 
   /**
    * Simulates all duchies. In each round, every duchy takes at most one step in its stage table. Returns the duchies,
-   * and the stages that sent a message, in order.
+   * and the stages that sent a message, in the order in which they sent it.
    */
   function play(): { players: Player[]; worked: { duchy: string; stage: string }[] } {
     const players = Object.keys(roles).map((name) => new Player(name, protocol, roles, config));

@@ -60,7 +60,7 @@ describe('the settings', () => {
     expect(problems).toEqual([]);
     const modeOf = (file: string) => (file.endsWith('/roots') ? 0o040700 : 0o100600);
     expect(productionProblems(config, modeOf)).toEqual([]);
-    // The example contains only the settings that have no default in production.
+    // The example contains exactly the settings that `mex duchy init` writes if it is given a database URL.
     expect(Object.keys(JSON.parse(example!)).sort()).toEqual([
       'databaseUrl',
       'endpoint',

@@ -25,7 +25,10 @@ import {
 } from '@measurement-exchange/contract/schema';
 import { SignIn } from '@measurement-exchange/server/signIn';
 
-/** Thrown if settings are invalid. Each line of the message says how to correct one setting. */
+/**
+ * Thrown if the settings are invalid, or if a file or database that they name is unusable. Each line of the message
+ * describes one problem.
+ */
 export class DuchyConfigError extends Error {
   constructor(problems: string[]) {
     super(problems.join('\n'));
@@ -120,7 +123,7 @@ export type PeerSettings = Static<typeof peer>;
 
 /**
  * Reads the settings from a file. Returns the valid settings, the defaults of all others, and a list of problems with
- * the invalid settings.
+ * the invalid settings. Throws if the file cannot be read or is not JSON.
  */
 export function readDuchyConfig(path: string): Examined {
   let bytes: Buffer;
@@ -136,9 +139,15 @@ export function readDuchyConfig(path: string): Examined {
 
 export interface Examined {
   config: DuchyConfig;
-  /** Each problem starts with the path of a setting, such as `listen.port`. */
+  /**
+   * Each problem starts with the path of a setting, such as `listen.port`. A problem with the file as a whole starts
+   * with "The file".
+   */
   problems: string[];
-  /** The names of the invalid settings. `config` has the default values for these settings. */
+  /**
+   * The names of the top-level settings that are invalid: if `listen.port` is invalid, this set contains `listen`. For
+   * these settings, `config` has the default values.
+   */
   invalid: Set<string>;
 }
 

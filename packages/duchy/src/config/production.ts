@@ -44,8 +44,8 @@ function exchangeProblems({ url, tokenFile, signIn, identity }: DuchyConfig): st
 function trustProblems({ roots: given }: DuchyConfig, modeOf: FileMode): string[] {
   const roots = given.filter((root) => !isFolder(modeOf(root)));
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
-  // Skip this check if a folder is configured. The folder may be empty now, because files that are added later are read
-  // without a restart.
+  // If a folder is configured, skip the check for missing roots. The folder may be empty now, because files that are
+  // added later are read without a restart.
   const missing =
     roots.length < given.length
       ? []

@@ -35,7 +35,7 @@ export interface StoredComputation {
   attempt: number;
   /**
    * The earliest time at which a mill (a loop that runs stages) may run the stage. Null while the stage waits for a
-   * message, or for the computation to reach a certain state at the exchange.
+   * message, or for the computation to reach a certain state at the exchange. Also null after the last stage.
    */
   runAfter: Date | null;
   lastError: string | null;
@@ -173,7 +173,7 @@ export async function updateView(db: Queryable, id: string, view: Computation): 
   return (await db.query(UPDATE_VIEW, [id, toJson(Computation, view)])).length === 1;
 }
 
-/** The secrets that are stored when a computation is created. */
+/** The members of ComputationSecrets that are stored when a computation is created, with their columns. */
 const SECRETS = [
   { member: 'randomSeed', column: 'random_seed' },
   { member: 'noiseSeed', column: 'noise_seed' },

@@ -121,7 +121,10 @@ export class DatabaseUnused extends Error {
   override readonly name = 'DatabaseUnused';
 }
 
-/** Checks the database over a separate connection. Throws if the database does not belong to this duchy. */
+/**
+ * Checks the database over a separate connection. Throws if the database belongs to another duchy, was encrypted with
+ * another secrets key, or has not been used yet.
+ */
 export async function examineDuchy(
   connection: pg.ClientConfig,
   { duchy, secretsKey }: { duchy: string; secretsKey: Uint8Array },

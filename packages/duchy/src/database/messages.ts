@@ -1,5 +1,6 @@
 /**
- * Messages between duchies. An outgoing message is stored before it is sent, so that every retry sends the same bytes.
+ * Messages between duchies, and the result that the aggregator sends to the exchange. An outgoing message is stored
+ * before it is sent, so that every retry sends the same bytes.
  */
 import { completeBlob } from './blobs.ts';
 import { camelCase, type Queryable, sql } from './db.ts';

@@ -1,4 +1,4 @@
-/** Converts any thrown value to an API error. */
+/** Converts any thrown value to an API error, and discards the rest of a rejected request. */
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk/client';
@@ -26,8 +26,8 @@ const MAX_DRAINED_BYTES = 4 * 1024 * 1024;
 const MAX_DRAIN_MS = 2_000;
 
 /**
- * Reads and discards up to 4 MiB of the rest of the body, because most senders read the response only after they have
- * sent the whole body.
+ * Reads and discards the rest of the body, up to 4 MiB and for at most 2 seconds. This is necessary because most
+ * senders read the response only after they have sent the whole body.
  */
 export function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();

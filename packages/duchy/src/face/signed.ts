@@ -15,8 +15,8 @@ export interface Sender {
 }
 
 /**
- * The maximum number of rejected certificates per minute, for each party and computation. Checking a certificate may
- * require a call to the exchange.
+ * The maximum number of rejected certificates per minute, for each party and computation. The limit is low, because
+ * checking a certificate may require a call to the exchange.
  */
 const MOST_REJECTED = 10;
 

@@ -45,7 +45,10 @@ const REPORT_AFTER_MS = 10_000;
 export class Herald {
   private readonly duchy: Duchy;
   private readonly options: Required<HeraldOptions>;
-  /** The time of the latest change found by a poll, according to the exchange's clock. */
+  /**
+   * The time of the latest change found by a poll, according to the exchange's clock. The initial value is an hour ago,
+   * so that it is early enough even if the two clocks differ.
+   */
   private latestUpdate = Date.now() - CLOCK_SLACK_MS;
   private reconcileAt = 0;
   /** Each computation's etag in the last poll, by name. The next poll skips computations whose etag has not changed. */

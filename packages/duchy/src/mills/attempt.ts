@@ -83,8 +83,8 @@ export class Attempt {
         (await storeOutput(duchy, computation, sends, (await this.compute())!));
       const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
       await this.finish(next, message).catch((error) => {
-        // Ignore a lost lease if sending the result ended the computation. In that case, the herald has already
-        // recorded the end.
+        // Ignore a lost lease if sending the result ended the computation. In that case, the herald may already have
+        // recorded the end, which removes the lease.
         if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
       });
       if (fresh !== undefined) await follow(duchy, fresh);
@@ -194,8 +194,8 @@ export class Attempt {
 }
 
 function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'failed' {
-  // Wait if the stage itself did not fail: a peer or the exchange is down or late, or the exchange rejects this duchy's
-  // token.
+  // Wait if the cause is outside the stage. For example, a peer or the exchange is down or late, or the exchange
+  // rejects this duchy's token.
   if (error instanceof NotReady || isOutage(error)) return 'waiting';
   return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
@@ -206,8 +206,8 @@ function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | '
 }
 
 /**
- * Returns the delay before a waiting stage is tried again: the delay that the peer requested or the usual delay,
- * whichever is shorter.
+ * Returns the delay, before jitter, until a waiting stage is tried again: the delay that the peer requested or the
+ * usual delay, whichever is shorter.
  */
 function waitMs(error: unknown, retryMs: number): number {
   const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;

@@ -13,7 +13,10 @@ export interface MillOptions {
    * process makes a stage due, so the interval matters only for retries and for stages that other processes make due.
    */
   pollMs?: number;
-  /** The delay before the first retry of a failed stage. Defaults to 5 s. */
+  /**
+   * The minimum delay before the first retry of a failed stage. Defaults to 5 s. Jitter increases each delay by up to
+   * 100%.
+   */
   retryMs?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The minimum time between progress reports. The exchange keeps only the last 200 reports of each duchy per
- * computation.
+ * The minimum time between progress reports. Reports are rare, because the exchange keeps only the last 200 reports of
+ * each duchy per computation.
  */
 const REPORT_MS = 5_000;
 

@@ -38,7 +38,7 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
      */
     blind: round(ONE, (given, input) => given.stages.blind(input, given.keys, given.seed, given)),
 
-    /** The aggregator groups registers with the same index into one tuple. */
+    /** The aggregator combines registers with the same index into one tuple, and adds noise tuples. */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
     /**
@@ -50,8 +50,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     ),
 
     /**
-     * The aggregator counts the registers, and stores that number for the last stage. It outputs encrypted comparisons
-     * of each register's frequency with the possible frequencies.
+     * The aggregator calculates the number of registers without the noise, and stores this number for the last stage.
+     * The output is encrypted comparisons of each register's frequency with every frequency below the maximum.
      */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;

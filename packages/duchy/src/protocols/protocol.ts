@@ -11,7 +11,8 @@ export interface DuchyProtocol<Stage extends string> {
   upload: UploadRules;
   /**
    * Returns the minimum and maximum size of a message from another duchy, before encryption. On arrival, the duchy
-   * rejects messages above the maximum. Some protocols check the minimum later, in the stage.
+   * rejects a message that is larger than the maximum allows after encryption. Some protocols check the minimum later,
+   * in the stage.
    */
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }

@@ -36,7 +36,10 @@ afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
 });
 
-/** Finds sealed bytes at any position and decrypts them, without the checks of an honest reader. */
+/**
+ * Finds sealed bytes at any position and decrypts them, without the checks of an honest reader. Sealed bytes start with
+ * the length of the encrypted key, which is `\0U` as two bytes.
+ */
 async function openAnywhere(bytes: Buffer, keyset: Uint8Array): Promise<Buffer | undefined> {
   for (let at = bytes.indexOf('\0U'); at >= 0; at = bytes.indexOf('\0U', at + 1)) {
     const length = bytes.readUInt16BE(at);

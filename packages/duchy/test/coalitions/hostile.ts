@@ -60,8 +60,8 @@ export interface Hostile {
 }
 
 /**
- * The ways to damage a request, by name. The outcome includes the name, so that a test can send the same requests to
- * two test worlds and compare the outcomes.
+ * The ways to damage a request, by name. The name is part of the request's description. A test sends the same requests
+ * to two test worlds, and compares the descriptions together with the responses.
  */
 const SPOILS: Record<string, (sent: Hostile, draw: Draw) => void> = {
   field: spoilField,

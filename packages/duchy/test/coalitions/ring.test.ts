@@ -56,7 +56,10 @@ const SPEC = {
   ...{ dataProviderCount: 2, duchyCount: 3, maximumFrequency: MAXIMUM, ...NOISE },
 };
 
-/** Computes a measurement with frequencies and returns every message that a duchy receives. */
+/**
+ * Computes a measurement with frequencies. Returns the messages that the tests examine, the number of registers, the
+ * parameters, and the seeds.
+ */
 async function computeFrequencies(
   spec: typeof SPEC | (typeof SPEC & { noiseMechanism: 'NONE' }),
   events: Events[],
@@ -83,8 +86,8 @@ async function computeFrequencies(
 }
 
 /**
- * For each number from 1 to `providers`, counts the indexes that occur in exactly this number of registers. Lists the
- * sizes of larger groups of registers with one index separately.
+ * For each number from 1 to `providers`, counts the indexes that occur in exactly this number of registers. If an index
+ * occurs in more registers than that, lists the number of its registers in `larger`.
  */
 function groupsIn(
   message: Uint8Array,
@@ -116,7 +119,7 @@ const PEOPLE: Events[] = [
   ]),
 ];
 
-/** Returns the providers' sketches in plaintext, one entry per register. */
+/** Returns the providers' sketches in plaintext, with one entry for each register that is not empty. */
 function plain(spec: typeof SPEC, events: Events[]): PlainRegister[][] {
   return events.map((one) => {
     const { keys, frequencies } = frequencySketch(spec, one);
@@ -255,7 +258,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     expect(others.length).toBeGreaterThan(20);
     expect(new Set(others).size).toBe(others.length);
     // Compare the two flags of each tuple. Without blinding, their difference is the same point in every tuple. If one
-    // blinding factor were used for all flags, the difference would still be one point.
+    // blinding factor were used for all flags, the difference would also be the same in every tuple.
     const places = destroyed.flatMap((point, i) =>
       point !== NOTHING && histogram[i] !== NOTHING ? [i] : [],
     );

@@ -1,7 +1,8 @@
 /**
- * Computes exactly what each coalition for which docs/privacy.md makes a promise can learn from a ring of duchies. The
- * formulas are independent of the product's code. They compute the divergence between two neighboring inputs from the
- * distribution of the noise that the coalition does not know. The divergence must not exceed the privacy charge.
+ * Computes exactly what coalitions of parties can learn from a ring of duchies. Covers the coalitions for which
+ * docs/privacy.md makes a promise. The formulas are independent of the product's code. They compute the divergence
+ * between two neighboring inputs from the distribution of the noise that the coalition does not know. The divergence
+ * must not exceed the privacy charge.
  */
 
 import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
@@ -60,7 +61,7 @@ const OTHERS = [register('1'), register('2', 'b', 2)];
 
 /**
  * Two neighboring inputs: the first provider's registers with and without `added`. `full` and `reachOnly` are the noise
- * shifts that make both inputs look alike in each protocol.
+ * shifts that make both inputs look alike: in Liquid Legions v2, and in its reach-only version.
  */
 interface Neighbors {
   what: string;
@@ -214,7 +215,8 @@ function costsOf(shift: Shift, unknown: number, sees: 'everything' | 'figures'):
 /**
  * Compares the distribution of the sum of the unknown noise with the same distribution shifted by 1. Computes both
  * exactly, from the weights of a discrete Gaussian. The product's code draws again if noise exceeds the offset. The
- * probability of a second draw is added to `lost` for both neighboring inputs.
+ * probability of a second draw counts toward `lost`: once for one of the neighboring inputs, and e^epsilon times for
+ * the other.
  */
 function costOf(count: Count, unknown: number): Cost {
   const { epsilon, delta } = PRIVACY[count];

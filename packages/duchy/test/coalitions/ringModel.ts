@@ -13,7 +13,10 @@ import type { FrequencyParameters } from '@measurement-exchange/mpc/protocols/li
 /** A register that a provider uploads. An honest sketch has each index once. */
 export interface PlainRegister {
   index: string;
-  /** The key of the register. The special keys are `destroyed` and `histogram`. */
+  /**
+   * The key of the register. The key `destroyed` means that the register has several people, and `histogram` marks
+   * noise.
+   */
   key: string;
   count: number;
 }
@@ -128,7 +131,7 @@ export function viewOf(
   return view;
 }
 
-/** The number of registers in use that the aggregator reports to the consumer. */
+/** Returns the aggregator's estimate of the number of registers in use. The aggregator calculates the reach from it. */
 export function registersOf(parameters: NoiseParameters, { groups, histogram }: View): number {
   const used = groups.reduce((sum, count) => sum + count, 0) - histogram;
   return used - parameters.duchyCount * parameters.reachNoise.offset;

@@ -59,8 +59,8 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
           /TERMS_MISMATCH at elGamalPublicKey of duchies|COMPUTATION_STATE_ILLEGAL|fulfillment\.(termsSha256|requisitionFingerprint)/,
         );
       }
-      // The deceived duchy either fails the measurement or rejects every upload. In the second case, the measurement
-      // stays open.
+      // Either a duchy fails the measurement, or all uploads are rejected and the measurement stays open. The
+      // measurement may stay open only if the deceived duchy is ALPHA.
       for (let turns = 0; turns < 4; turns++) await world.turn();
       const { state, results, failure } = await world.acme.client.getMeasurement({ name: measurement.name! });
       expect(results ?? []).toEqual([]);

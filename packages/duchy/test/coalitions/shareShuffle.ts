@@ -1,4 +1,7 @@
-/** Runs the share shuffle protocol with the product's code. Tests can replace any participant with an adversary. */
+/**
+ * Runs the share shuffle protocol with the product's code. A test can replace the first worker with an adversary, and
+ * can give providers any data.
+ */
 
 import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
 import {
@@ -41,7 +44,7 @@ export interface Played {
   ownNoise: Uint8Array;
 }
 
-/** Everything that the first worker holds, and the message that an honest worker would send. */
+/** The data that a lying first worker uses, and the message that an honest worker would send. */
 export interface WorkerView {
   parameters: ShareShuffleParameters;
   commonSeed: Uint8Array;
@@ -106,9 +109,9 @@ export function peopleAt(
 
 /**
  * A worker that removes the noise of both workers. It knows the shuffle, so it knows the positions of all noise
- * registers. It sets its own noise registers to the values that the aggregator subtracts on average. It changes the
- * other worker's noise registers so that they no longer affect the result. In a reach measurement, it moves those
- * registers away from 0. In a frequency measurement, it moves them to values that are not counted.
+ * registers. It sets its own noise registers to the average noise of both workers, which the aggregator subtracts. It
+ * changes the other worker's noise registers so that they no longer affect the result. In a reach measurement, it moves
+ * those registers away from 0. In a frequency measurement, it moves them to values that are not counted.
  */
 export function withoutNoise(view: WorkerView): Uint8Array {
   const { parameters, ownNoise } = view;
@@ -124,8 +127,8 @@ export function withoutNoise(view: WorkerView): Uint8Array {
 }
 
 /**
- * Returns noise registers that contain each counted value exactly as often as the aggregator expects from the noise.
- * The remaining registers have the marker value.
+ * Returns noise registers that contain each counted value exactly as often as the aggregator expects from the noise of
+ * both workers. The remaining registers have the marker value.
  */
 function expectedRegisters({
   modulus,
@@ -153,7 +156,7 @@ function likelyValue({ modulus, reachNoise, frequencyNoise }: ShareShuffleParame
   return Math.min(modulus - 1, 1 + Math.floor((at - reachNoise.offset) / frequencyNoise.offset));
 }
 
-/** Adds these values to the registers of the message. `added` is in the order before the shuffle. */
+/** Returns the honest message with `added` added to its registers. `added` is in the order before the shuffle. */
 export function withAdded({ parameters, commonSeed, honest }: WorkerView, added: Uint8Array): Uint8Array {
   const { measurementType, modulus, registerCount, noiseRegisterCount } = parameters;
   const keystream = new Keystream(commonSeed);

@@ -69,8 +69,9 @@ export function advantageOf(one: readonly number[], other: readonly number[]): n
 }
 
 /**
- * Returns the largest advantage that is compatible with this charge: the total variation distance of any two
- * distributions that satisfy (ε, δ) or have a Kullback–Leibler divergence of at most rho (Pinsker).
+ * Returns the largest advantage that is compatible with this charge. This advantage is the maximum total variation
+ * distance between two distributions that satisfy (ε, δ), or that have a Kullback–Leibler divergence of at most rho
+ * (Pinsker).
  */
 export function promisedAdvantage(charge: Charge): number {
   const { delta = 0 } = charge;

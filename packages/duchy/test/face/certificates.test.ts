@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** Makes an upload for a new computation, and returns it with the certificate of its provider. */
+/** Makes an upload for a new computation, and returns it with the name of its provider's certificate. */
 async function freshUpload() {
   const upload = await makeUpload(world, await world.computation());
   return { upload, certificate: upload.fulfillment.certificate };

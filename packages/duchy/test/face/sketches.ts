@@ -127,7 +127,7 @@ const REGISTER_BYTES = {
   liquidLegionsV2: FREQUENCY_REGISTER_BYTES,
 };
 
-/** Makes a valid upload, which a test then damages in one place. */
+/** Makes a valid upload, which a test can then damage. */
 export async function makeSketch(
   world: FaceWorld,
   computation: LegionsComputation,

@@ -1,5 +1,6 @@
 /**
  * Tests sketches with one defect: the duchy rejects each upload when it arrives, names the defect, and keeps nothing.
+ * Also tests invalid keys of duchies, and messages with one defect.
  */
 import { createSigner } from '@measurement-exchange/consent';
 import type { Computation, duchyMessages, SignedMessage } from '@measurement-exchange/contract';
@@ -54,7 +55,7 @@ const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
     ]),
   );
 
-/** No point of the curve has x = 1. */
+/** A compressed point with x = 1. No point of the curve has this x. */
 const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
   i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
 );

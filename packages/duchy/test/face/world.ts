@@ -111,7 +111,7 @@ export interface FaceWorld {
   logs: string[];
   /** Creates a computation that waits in this stage. */
   computation(stage?: string, fulfillingDuchy?: string): Promise<TestComputation>;
-  /** Counts the stored rows of a computation in all tables. */
+  /** Counts a computation's uploads, messages, and blobs in the database. */
   kept(id: string): Promise<{ uploads: number; messages: number; blobs: number }>;
   stopFace(): Promise<void>;
   stop(): Promise<void>;
@@ -222,7 +222,7 @@ export async function termsOf({ id, spec, view }: TestComputation): Promise<Uint
   });
 }
 
-/** A valid upload, which a test then damages in one place. */
+/** A valid upload, which a test can then damage. */
 export interface TestUpload {
   /** The requisition in the URL path. */
   requisition: string;
@@ -241,7 +241,7 @@ export interface TestUpload {
 export interface TestShare extends TestUpload {
   /** The plaintext of `data`. */
   share: Uint8Array;
-  /** Replaces the share and its digest, but leaves the announced length unchanged. */
+  /** Replaces the share, its encrypted data, and the digest, but leaves the announced length unchanged. */
   seal(share: Uint8Array): Promise<void>;
 }
 
@@ -354,7 +354,7 @@ export function answerOf(status: number, text: string): Answer {
   };
 }
 
-/** A valid message from another duchy, which a test then damages in one place. */
+/** A valid message from another duchy, which a test can then damage. */
 export interface TestMessage {
   /** The computation in the URL path. */
   computation: string;

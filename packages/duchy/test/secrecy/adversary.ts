@@ -35,14 +35,20 @@ export async function understand({ held, keysets }: View): Promise<Buffer[]> {
   return [...known.values()];
 }
 
-/** Decrypts bytes for this keyset. The bytes may have been encrypted as a whole or in pieces. */
+/**
+ * Tries to decrypt the bytes with this keyset, both as one ciphertext and as a series of pieces. Returns the plaintexts
+ * of the successful attempts.
+ */
 async function plaintextsOf(bytes: Buffer, keyset: Uint8Array): Promise<Uint8Array[]> {
   const whole = decrypt(keyset, bytes).then((plaintext) => [plaintext]);
   const outcomes = await Promise.allSettled([whole, unsealed(bytes, keyset).then((those) => [those])]);
   return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
 }
 
-/** An independent implementation of unsealing that skips the checks of the recipient and of completeness. */
+/**
+ * Decrypts bytes that were encrypted in pieces. Unlike the product's code, skips the checks of the recipient and of
+ * completeness.
+ */
 async function unsealed(bytes: Buffer, keyset: Uint8Array): Promise<Buffer> {
   const key = await decrypt(keyset, bytes.subarray(2, 2 + bytes.readUInt16BE()));
   const opened: Buffer[] = [];
@@ -113,7 +119,8 @@ function fieldsOf(bytes: Buffer): Buffer[] {
 }
 
 /**
- * Returns the names of the secrets that can be read from a view, or computed as sums of shares that the view contains.
+ * Returns the names of the secrets that can be read from a view, or computed as linear combinations of the vectors in
+ * the view.
  */
 export async function findSecrets(
   view: View,
@@ -133,7 +140,10 @@ export async function findSecrets(
   return independent.every(({ vector }) => span.add(vector)) ? [] : ['a combination'];
 }
 
-/** Returns all vectors with one value per register: shares, expanded seeds, and lists whose shuffle was reversed. */
+/**
+ * Returns all vectors with one value per register: shares, expanded seeds, lists before and after their shuffle is
+ * reversed, and sums of two such lists.
+ */
 export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
   const { registerCount, modulus } = parameters;
   const seeds = known.filter(({ length }) => length === SEED_BYTES);

@@ -32,7 +32,10 @@ export class Span {
     return this.reduce(vector).at < 0;
   }
 
-  /** Subtracts the rows from a vector. Returns the remainder and the position of its first nonzero value. */
+  /**
+   * Subtracts multiples of the rows from a vector. Returns the remainder and the position of its first nonzero value,
+   * or −1 as the position if the remainder is zero.
+   */
   private reduce(vector: Uint8Array): { rest: Uint8Array; at: number } {
     const { modulus } = this;
     const rest = Uint8Array.from(vector);

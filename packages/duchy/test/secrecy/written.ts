@@ -1,6 +1,9 @@
-/** Searches for people's numbers in plaintext, in every encoding that a program might use. */
+/** Searches bytes for a secret in plaintext, in every encoding that a program might use. */
 
-/** A secret that no party may learn: one number for each person in the population. */
+/**
+ * A secret that no party is allowed to learn: one number for each person in the population, such as how often a
+ * provider reached the person.
+ */
 export interface Secret {
   name: string;
   /** The numbers, in the order of the registers. */
@@ -9,7 +12,10 @@ export interface Secret {
   vids: number[];
 }
 
-/** The lengths of the pieces that the search looks for. Longer pieces are not needed to recognize a secret. */
+/**
+ * The lengths of the pieces that the search looks for: numbers of consecutive registers, and VIDs of people who were
+ * reached. Longer pieces are not needed to recognize a secret.
+ */
 const REGISTERS = 64;
 const VIDS = 16;
 

@@ -11,7 +11,10 @@ export const AUDIENCES: People[] = [
   new Map([...people(301, 350, 3), ...people(700, 710)]),
 ];
 
-/** Returns how often all providers together reached each person of the population. */
+/**
+ * Returns how often all providers together reached each sampled person of the population. Each provider counts at most
+ * `cap` times per person. People whom no provider reached are omitted.
+ */
 export function truth(cap: number, isSampled: (vid: number) => boolean = () => true): Map<number, number> {
   const total = new Map<number, number>();
   for (const audience of AUDIENCES) {

@@ -60,7 +60,10 @@ async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<
   )) as unknown as Sent[];
 }
 
-/** For each due stage, lets mills die at their first call, then at their second, and so on, until one mill survives. */
+/**
+ * For each due stage, lets mills die at their first call, then at their second, and so on, until one mill survives.
+ * Returns the number of deaths.
+ */
 async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Promise<number> {
   let deaths = 0;
   let outputs: Sent[] = [];
@@ -340,8 +343,8 @@ test('the metrics of a duchy tell all of this, and its documents explain each of
   ];
   const missing = expected.filter(([name, labels]) => !(sampleOf(metrics, name, labels) > 0));
   expect(missing).toEqual([]);
-  // Check that durations are recorded in seconds. All stages ran one after another, so their sum is less than the time
-  // since this file began.
+  // Check that durations are recorded in seconds. All stages ran one after another, so the sum of their durations is
+  // less than the time since this process started.
   const elapsed = performance.now() / 1000;
   for (const name of ['mex_duchy_stage_seconds', 'mex_duchy_request_seconds']) {
     expect(sampleOf(metrics, `${name}_sum`)).toBeGreaterThan(0);

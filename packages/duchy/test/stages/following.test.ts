@@ -29,7 +29,7 @@ afterAll(async () => {
   expect(await world.stop()).toEqual([]);
 });
 
-/** Starts a herald and returns its log messages. */
+/** Starts a herald, and returns an array that collects its log messages. */
 function run({ duchy }: TestDuchy, pollMs: number): string[] {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) });
@@ -48,7 +48,7 @@ function breakChanges(respond: () => Promise<Response>): void {
   );
 }
 
-/** Starts all heralds and mills, and returns what they log at level warn or error. */
+/** Starts all heralds and mills, and returns an array that collects their log lines at level warn or error. */
 function runAll(): object[] {
   const lines: object[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });

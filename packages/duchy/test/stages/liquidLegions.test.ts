@@ -97,7 +97,10 @@ async function answerTo(at: TestDuchy, computation: StoredComputation, { message
   return rejection(runStage({ ...workOf(at, computation), duchy: { ...duchy, db } }));
 }
 
-/** Returns the error that all parties see, with the cause that only this duchy knows. */
+/**
+ * Returns the error: the message that all parties see, and the detail or cause that only this duchy knows. Returns
+ * 'accepted' if there is no error.
+ */
 async function rejection(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -128,7 +131,7 @@ async function answerToView(
   return answer;
 }
 
-/** Returns every stored output. */
+/** Returns every stored message to another duchy, as text. */
 async function outputs({ query }: TestDuchy): Promise<string[]> {
   const rows = await query(
     `SELECT m.stage || ' ' || encode(m.signed_message, 'hex') || encode(b.sha256, 'hex') AS output

@@ -17,7 +17,7 @@ export interface PeerLie {
   says: RegExp;
 }
 
-/** No point of the curve has x = 1. */
+/** A compressed point with x = 1. No point of the curve has this x. */
 export const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
   i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
 );

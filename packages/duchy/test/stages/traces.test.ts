@@ -87,7 +87,7 @@ test('one trace shows a measurement at the exchange, the agent and three duchies
     const { traceId } = collector.spans.find(({ name }) => name === 'the consumer') ?? {};
     const spans = collector.spans.filter((span) => span.traceId === traceId);
     const ids = new Set(spans.map(({ spanId }) => spanId));
-    // Only the first span of the trace has a parent outside the trace.
+    // Only the first span has no parent within the trace.
     expect(spans.filter(({ parentId }) => !ids.has(parentId)).map(({ name }) => name)).toEqual([
       'the consumer',
     ]);

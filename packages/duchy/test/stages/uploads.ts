@@ -51,7 +51,7 @@ export interface Upload {
 export interface ShareUpload extends Upload {
   /** The plaintext share, which is encrypted in `data`. */
   share: Uint8Array;
-  /** Replaces the share. */
+  /** Replaces the share, its encrypted data, and the announced digest and length. */
   seal(share: Uint8Array): Promise<void>;
 }
 

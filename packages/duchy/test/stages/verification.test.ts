@@ -67,7 +67,8 @@ async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
       const work = { duchy: liar.duchy, computation, signal, onProgress: () => {} };
       return { liar, computation, honest: (await runStage(work))! };
     }
-    // Let every duchy run one stage. The liar's mill runs only if the current stage is one that mills run.
+    // Let every duchy run one stage. Skip the liar's mill if the liar waits for input: the input could arrive now, and
+    // the mill would then run the wanted stage.
     for (const { herald, mill } of world.duchies) {
       if (mill !== liar.mill) await herald.once();
       if (mill !== liar.mill || rowOf(computation)?.run) await mill.once();
@@ -81,7 +82,10 @@ function tell({ liar, computation }: Liar, lie: Uint8Array): Promise<unknown> {
   return storeOutput(liar.duchy, computation, rowOf(computation)!.sends!, lie);
 }
 
-/** The columns that RESTORE resets before each lie. The exchange does not learn about these lies. */
+/**
+ * The columns that RESTORE resets before each lie. The exchange's state is not reset, because the exchange does not
+ * learn about these lies.
+ */
 const STATE = ['stage', 'attempt', 'run_after', 'lease_token', 'lease_until', 'lease_owner', 'last_error'];
 const SAVE = `CREATE TABLE saved_computations AS TABLE computations; CREATE TABLE saved_messages AS TABLE messages`;
 const RESTORE = `SET session_replication_role = replica;

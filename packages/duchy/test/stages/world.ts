@@ -56,9 +56,9 @@ export interface TestDuchy {
   mill: Mill;
   /** Runs a query directly in the duchy's database. */
   query: DuchyDatabase['query'];
-  /** Blocks the duchy's calls of this operation to the exchange. `undefined` unblocks them. */
+  /** Makes the duchy's calls of this operation to the exchange fail. `undefined` ends this. */
   failOn(operation: string | undefined): void;
-  /** Takes the duchy down. Requests to the duchy get no response until `up` is called. */
+  /** Stops the duchy's HTTP server. Requests to the duchy fail until `up` is called. */
   down(): Promise<void>;
   up(): Promise<void>;
   stop(): Promise<void>;

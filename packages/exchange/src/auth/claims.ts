@@ -79,7 +79,7 @@ export function expiryOf(claims: Json, issuer: IssuerConfig): number {
   return Math.min(claims.exp as number, (claims.iat as number) + maxAgeOf(issuer));
 }
 
-/** JSON.parse reads 1e999 as Infinity, which is not a time. */
+/** Returns whether the value is a finite number. JSON.parse reads 1e999 as Infinity, which is not a time. */
 function isTime(value: unknown): value is number {
   return Number.isFinite(value);
 }

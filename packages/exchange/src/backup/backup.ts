@@ -1,4 +1,7 @@
-/** `mex backup` copies the embedded database and its key files into a directory, while the exchange is running. */
+/**
+ * `mex backup` copies the embedded database and the key files of development mode into a directory. The exchange may be
+ * running meanwhile.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

@@ -16,7 +16,10 @@ import {
   writeCopy,
 } from './files.ts';
 
-/** Directories that are empty in the copy, because a server fills them when it starts. */
+/**
+ * Directories whose files are not copied, because a server creates these files again when it starts. In the copy,
+ * `pg_wal` has only the WAL that recovery needs.
+ */
 const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],
   'pg_subtrans',
@@ -135,7 +138,7 @@ async function copyControlFile(cluster: string, into: string): Promise<CopiedFil
 
 /**
  * Lists the names of WAL segments from `first` to `last`. A name has three parts of 8 hexadecimal digits: the timeline,
- * and the two halves of the segment number.
+ * the number of a block of 4 GiB, and the number of the segment within this block.
  */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perHalf = 2 ** 32 / segmentBytes;

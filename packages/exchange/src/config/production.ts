@@ -51,7 +51,7 @@ export function requireProductionConfig(config: Config, process: NodeJS.Process)
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Finds problems with the process and its database URL. Duchies run these checks too. */
+/** Finds problems with a duchy's process and database URL. `configProblems` makes the same checks for the exchange. */
 export function hostProblems(databaseUrl: string | undefined, process: NodeJS.Process): string[] {
   const facts = factsOf(process);
   const problems = processProblems(facts);

@@ -62,7 +62,7 @@ export function withProtocolDefaults({
   };
 }
 
-/** The path of a protocol's settings for error messages, such as `protocols.liquidLegionsV2`. */
+/** Returns the path of a protocol's settings for error messages, such as `protocols.liquidLegionsV2`. */
 export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
 
 export function protocolProblems(protocols: Protocols): string[] {

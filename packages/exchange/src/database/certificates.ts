@@ -43,8 +43,8 @@ export const findCertificate = read.first(
 );
 
 /**
- * Generates an ORDER BY list that puts a party's best certificate first. Certificates that are neither revoked nor on
- * hold come first, then those that are valid now, then the last to expire. `now` is a SQL parameter, such as `$2`.
+ * Generates an ORDER BY list that puts a party's best certificate first. The criteria are, in this order: the
+ * certificate is neither revoked nor on hold, it is valid now, it expires last. `now` is a SQL parameter, such as `$2`.
  */
 export function preference(now: string): string {
   return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,
@@ -185,8 +185,8 @@ export const revokedOfComputation = read.all(
 );
 
 /**
- * Counts the certificates that expire within `days`. Returns one count per collection of parties, such as
- * `dataProviders`.
+ * Counts the certificates that expire within `days` and are neither revoked nor on hold. Returns one count per
+ * collection of parties, such as `dataProviders`.
  */
 export const countExpiring = read.byKey(
   ({ collection }: { collection: string; n: number }) => collection,

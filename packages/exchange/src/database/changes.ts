@@ -125,9 +125,9 @@ export const positionBeforeNewest = read.first(
 );
 
 /**
- * Finds the first row whose transaction ID is at least `$2` and below `$3`. Returns this row only if it is more than 20
- * s older than `$4`. The 20 s are needed, because rows are sorted by transaction ID, so their times can be seconds out
- * of order.
+ * Finds the first row whose transaction ID is at least `$2` and below `$3`. Returns this row only if its time is more
+ * than 20 seconds before `$4`. The 20 seconds are needed because rows are sorted by transaction ID, so their times can
+ * be out of order by seconds.
  */
 const OLDER = sql(
   'changes_older',

@@ -62,7 +62,7 @@ export function replaceTypes(tx: Transaction, descriptor: string, types: string[
 
 /**
  * Adds the types of descriptors that an older version of the exchange stored without types. SQL cannot parse descriptor
- * sets, so a migration cannot do this.
+ * sets, so a migration in SQL cannot do this.
  */
 export async function fillDescriptorTypes(client: pg.ClientBase): Promise<void> {
   for (let after = ''; ; ) {

@@ -108,7 +108,10 @@ function other(side: Side): Side {
   return side === 'provider' ? 'consumer' : 'provider';
 }
 
-/** Parameters: `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` maximum bytes, then the filters' values. */
+/**
+ * Returns the statement for a query, and the values of its parameters: `$1` party, `$2` states, `$3, $4` cursor, `$5`
+ * limit, `$6` maximum bytes, then the filters' values.
+ */
 export function listStatement(q: EventGroupListQuery): {
   statement: Statement<PageRow<EventGroupRecord>>;
   values: unknown[];

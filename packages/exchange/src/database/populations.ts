@@ -84,8 +84,9 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Locks all populations until the transaction ends, which is acceptable because populations rarely change. `takers` in
- * the result lists the given model lines that belong to other populations.
+ * Locks all populations until the transaction ends, which is acceptable because populations rarely change. Returns the
+ * population with this ID, the default population, and in `takers` the given model lines that belong to other
+ * populations.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([

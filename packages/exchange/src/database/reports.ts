@@ -229,8 +229,8 @@ const UNSETTLED = sql('report_unsettled', unsettled('true'), settling);
 const UNSETTLED_OF = sql('report_unsettled_of', unsettled('r.consumer = ANY($2::text[])'), settling);
 
 /**
- * Finds reports that wait for a measurement that has ended. If `consumers` is undefined, searches all consumers'
- * reports.
+ * Finds reports that wait for a measurement that has ended or been removed. If `consumers` is undefined, searches all
+ * consumers' reports.
  */
 export function unsettledReports(db: Queryable, limit: number, consumers: string[] | undefined) {
   return consumers === undefined ? db.query(UNSETTLED, [limit]) : db.query(UNSETTLED_OF, [limit, consumers]);

@@ -17,7 +17,7 @@ function withParticipants(
   return { ...row, participants: readParticipants(row) };
 }
 
-/** The approximate size of a requisition in a response, in bytes. It includes about 3000 bytes for each duchy's key. */
+/** The approximate size of a requisition in a response, in bytes. It includes estimates for the duchies' keys. */
 const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
   coalesce(3000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 5000) END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)

@@ -60,9 +60,9 @@ export interface StateRow {
 }
 
 /**
- * Parameters: `$1` party, `$2` start of recent changes, `$3` a day ago, `$4` an hour ago, `$5` limit of each count. The
- * limit is a parameter, because PostgreSQL may first collect all rows in a bitmap if the limit is a constant. With a
- * parameter, PostgreSQL reads the index only up to the limit.
+ * Returns a statement that counts a party's rows by state. Parameters: `$1` party, `$2` start of recent changes, `$3` a
+ * day ago, `$4` an hour ago, `$5` limit of each count. The limit is a parameter, because PostgreSQL may first collect
+ * all rows in a bitmap if the limit is a constant. With a parameter, PostgreSQL reads the index only up to the limit.
  */
 function countStatement(viewer: Viewer) {
   const { table, owner, states, open, opened } = WORK[viewer];
@@ -84,7 +84,7 @@ function countStatement(viewer: Viewer) {
   );
 }
 
-/** Reads the `$3` oldest open rows, and the `$4` latest rows that failed since `$2`. */
+/** Returns a statement that reads the `$3` oldest open rows, and the `$4` latest rows that failed since `$2`. */
 function notableStatement(viewer: Viewer) {
   const { table, owner, open, opened, failed, rows } = WORK[viewer];
   return sql(

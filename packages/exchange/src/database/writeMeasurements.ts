@@ -20,8 +20,8 @@ export interface Author {
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
 /**
- * The columns of the transition log that describe the author. Only the first transition of a change stores the
- * findings.
+ * The columns of the transition log that describe the author. A statement can write several transitions. Only the first
+ * of these transitions stores the findings.
  */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {
@@ -44,7 +44,8 @@ const FIRST_STEP = only(transitions, 'subject', 'to', 'cause');
 const INSERT = insertStatement();
 
 /**
- * Parameters: `$1..$3` author, `$4` request ID, `$5` request hash, then the values or arrays of each list of columns.
+ * Returns the statement that inserts a measurement. Parameters: `$1..$3` author, `$4` request ID, `$5` request hash,
+ * then the values or arrays of each list of columns.
  */
 function insertStatement() {
   const m = 6;
@@ -106,8 +107,8 @@ const STEP = except(transitions, 'actor', 'requestId', 'findings');
 const UPDATE = updateStatement();
 
 /**
- * Parameters: `$1..$3` author, `$4, $5` IDs of measurements and requisitions, `$6, $7` their expected versions, then
- * one array per written column.
+ * Returns the statement that updates measurements. Parameters: `$1..$3` author, `$4, $5` IDs of measurements and
+ * requisitions, `$6, $7` their expected versions, then one array per written column.
  */
 function updateStatement() {
   const m = 8;
@@ -147,9 +148,9 @@ function updateStatement() {
 
 /**
  * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
- * statement fails if a row does not have the expected version. A record may lack the long fields of its stored result
- * or fulfillment. The statement never overwrites these fields, because a row with a result or a fulfillment never
- * changes again.
+ * statement fails if a row does not have the expected version. Callers may load a measurement without the long fields
+ * of its stored results and fulfillments. Such fields are not lost, because a row with a result or a fulfillment never
+ * changes, and the statement writes only changed rows.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -18,8 +18,9 @@ export interface ChangeRecord {
 }
 
 /**
- * Returns the changes that parties see. The consumer sees each step of the measurement and its requisitions. A provider
- * sees each step of its own requisition. A duchy sees all steps together as one change to its computation.
+ * Returns the changes that each party sees. A step is one state transition of one resource. The consumer sees each step
+ * of the measurement and its requisitions. A provider sees each step of its own requisition. A duchy sees all steps
+ * together as one change to its computation.
  */
 export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;

@@ -108,8 +108,7 @@ function outcome(run: () => Change | undefined): string {
 
 const SHUT = 'COMPUTATION_STATE_ILLEGAL';
 /**
- * Each trigger sends one request. A trigger that repeats an earlier request changes nothing, so its outcome has 0
- * steps.
+ * Each trigger makes one request. A request that repeats an earlier request either fails or causes 0 state transitions.
  */
 const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   parameters: (a) => set(a, SECOND),

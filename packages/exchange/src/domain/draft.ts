@@ -20,7 +20,9 @@ import {
   type Protocols,
 } from './protocolOptions.ts';
 
-/** A checked request, the records to create from it, and the names of the rows that `decideMeasurement` needs. */
+/**
+ * A checked request, the records to create from it, and the resources whose database rows `decideMeasurement` needs.
+ */
 export interface Draft {
   input: MeasurementInput;
   decoded: DecodedSpec;
@@ -35,8 +37,8 @@ export interface Draft {
 }
 
 /**
- * Checks a request and drafts its measurement. `wrongNonces` are the data providers whose disclosed nonce does not
- * match the nonce hash.
+ * Checks a request and drafts its measurement. `wrongNonces` contains the data providers for which the request includes
+ * a nonce that does not match its hash.
  */
 export function draftMeasurement(
   consumer: string,

@@ -90,8 +90,9 @@ const W = 'WITHDRAWN';
 const CLOSED = 'MEASUREMENT_STATE_ILLEGAL';
 const SHUT = 'REQUISITION_STATE_ILLEGAL';
 
-// The table has every trigger and every reachable pair of requisition states. The triggers `fulfill` and `refuse` act
-// on the first requisition.
+// The table has every trigger, every state of a measurement, and every state of a requisition. It also has every pair
+// of requisition states that can occur before the measurement ends. The triggers `fulfill` and `refuse` act on the
+// first requisition.
 const table: [MeasurementState, RequisitionState[], Record<keyof typeof triggers, string>][] = [
   [
     A,

@@ -172,7 +172,7 @@ export function requireKeyOfCertificate({ publicKey, publicKeyCertificate }: Par
   throw invalid([{ field: 'publicKey', description: 'must be given with publicKeyCertificate' }]);
 }
 
-/** Returns the capabilities that are true. Each protocol has its own field, such as `liquidLegionsV2Supported`. */
+/** Returns the capabilities that are true. Each capability has its own field, such as `liquidLegionsV2Supported`. */
 function protocolsOf(capabilities: Capabilities): Capability[] {
   return CAPABILITIES.filter((name) => (capabilities as Record<string, boolean>)[`${name}Supported`]);
 }

@@ -1,4 +1,7 @@
-/** The rules of reports. No rule depends on the content of a report, because only its consumer can read the content. */
+/**
+ * The rules of reports. No rule depends on the meaning of a definition or an answer, because the exchange may have only
+ * the encrypted form.
+ */
 import { hash } from 'node:crypto';
 import {
   type EncryptedMessage,
@@ -28,11 +31,13 @@ export interface ReportRecord {
   definitionHash: Uint8Array | undefined;
   sealedAnswer: EncryptedMessage | undefined;
   measurementCount: number;
-  /** The report's state at the time when it was last derived from the measurements. */
+  /** The state that the exchange most recently derived from the report's measurements. */
   state: ReportState | 'DELETED';
   /** The ID of a pending measurement of the report. When this measurement ends, the state must be derived again. */
   waitingFor: string | undefined;
-  /** Increases by one with each update. `version` increases by one with each update or change of the state. */
+  /**
+   * Increases by one when the consumer updates the report. `version` also increases by one when only the state changes.
+   */
   revision: number;
   version: number;
   createTime: Timestamp;

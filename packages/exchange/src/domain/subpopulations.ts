@@ -6,8 +6,9 @@ import { ascending, rangeViolations } from './vidRanges.ts';
 const MAX_RANGES = 1000;
 
 /**
- * Reports ranges that overlap or that are outside the population's ranges, and repeated attribute names. The ranges in
- * `population` must be in ascending order.
+ * Reports too many ranges, ranges that end before they start, overlapping ranges, and ranges outside the population's
+ * ranges. Also reports repeated attribute names in a subpopulation. The ranges in `population` must be in ascending
+ * order.
  */
 export function subpopulationViolations(
   subpopulations: readonly Subpopulation[],
@@ -49,7 +50,10 @@ export function storedSubpopulations(subpopulations: readonly Subpopulation[]): 
   return subpopulations.map(({ attributes, vidRanges }) => ({ attributes, vidRanges: ascending(vidRanges) }));
 }
 
-/** Returns whether both lists have the same subpopulations in the same order. */
+/**
+ * Returns whether both lists have the same subpopulations in the same order. The order of the attributes and ranges
+ * within a subpopulation does not matter.
+ */
 export function sameSubpopulations(a: readonly Subpopulation[], b: readonly Subpopulation[]): boolean {
   return textOf(a) === textOf(b);
 }

@@ -16,7 +16,10 @@ import {
   type WebhookEvent,
 } from './webhook.ts';
 
-/** Webhook URLs that the exchange must reject: hosts that it must never call, and tricks to reach such hosts. */
+/**
+ * Webhook URLs that the exchange must reject, because they name or disguise a forbidden host, or have a forbidden form
+ * or port.
+ */
 const FORBIDDEN = [
   // Loopback addresses in all spellings that a URL allows.
   'https://127.0.0.1/',
@@ -117,7 +120,7 @@ const FORBIDDEN = [
   'https://example.com/\r\nhost: 127.0.0.1',
   ' https://example.com/',
   'https://',
-  // Ports of services other than https.
+  // Ports below 1024, which are reserved for well-known services, except the https port 443.
   'https://example.com:22/',
   'https://example.com:25/',
   'https://example.com:80/',

@@ -179,8 +179,8 @@ export function requireTestable(waiting: number): void {
 export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
 
 /**
- * Returns a delivery's ID. All attempts have the same ID, even after `:redeliver`, so that receivers can recognize
- * duplicates.
+ * Returns a delivery's ID. All attempts to send a delivery have the same ID, even after `:redeliver`, so that receivers
+ * can recognize duplicates.
  */
 export function messageId(webhook: string, { name, version, time }: WebhookEvent): string {
   return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;

@@ -131,7 +131,8 @@ export class Follower {
   }
 
   /**
-   * Resolves when a change may follow the position, when `endWait` or `close` is called, or when the exchange stops.
+   * Resolves when the log may have a change after the position, when `endWait` or `close` is called, or when the
+   * exchange stops.
    */
   wait(after: Position): Promise<void> {
     if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();

@@ -5,7 +5,7 @@
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
 const READ = 1_000;
-/** The number of changes kept in memory. Followers that need older changes query the database. */
+/** The maximum number of changes kept in memory. Followers that need older changes query the database. */
 const KEPT = 256;
 const RETRY_MS = 1_000;
 

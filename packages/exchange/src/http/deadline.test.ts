@@ -45,7 +45,7 @@ afterEach(async () => {
   await db.close();
 });
 
-/** Sends a read to an exchange whose database never responds, and measures how long the response takes. */
+/** Sends a read request to an exchange whose database never responds, and measures how long the response takes. */
 async function askWith(
   deadlineMs: number,
   lookup: PrincipalLookup,

@@ -80,7 +80,8 @@ it('comments every 15 s, and ends after 4 to 5 minutes, not all at the same time
   expect(ages).toHaveLength(8);
   expect(new Set(ages).size).toBeGreaterThan(1);
   for (const ms of ages) expect(ms).toSatisfy((age: number) => age >= 240_000 && age <= 300_000);
-  // Expect two timers per stream: one sends comments, and the other checks whether the reader is still authorized.
+  // Expect two timers for each of the 8 streams: one sends comments, and the other checks whether the reader is still
+  // authorized.
   expect(intervals.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 15_000)).toHaveLength(16);
   vi.restoreAllMocks();
 });

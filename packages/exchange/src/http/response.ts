@@ -32,7 +32,8 @@ export function bodyOf(parts: Iterable<string>): ResponseBody {
 
 function join(parts: string[], length: number): string | Buffer {
   if (length <= MAX_TEXT_LENGTH) return parts.join('');
-  // The buffer has the maximum size, because counting the bytes first would take as long as writing them.
+  // The buffer has room for the longest possible text, because counting the bytes first would take as long as writing
+  // them.
   let at = 0;
   for (const part of parts) at += scratch.write(part, at);
   return Buffer.from(scratch.subarray(0, at));

@@ -22,7 +22,7 @@ const LIMITS = {
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
   // The idle timeout must be longer than MAX_WAIT_SECONDS, because a request for changes may wait that long.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // The maximum URL length leaves room for 50 names. Requests with more names send the names in the body.
+  // The maximum URL length leaves room for 50 names, which is the maximum of a batchGet request.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,
@@ -53,8 +53,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     onClientError: (requestId, error) =>
       pipeline.observe({ requestId, error }, { kind: 'none', wire: { status: error.httpStatus } }),
   });
-  // Register every method that Node supports. Each request then reaches our route table, which responds 405 with the
-  // allowed methods.
+  // Register every method that Node supports. Requests with a method that is not allowed then reach our route table,
+  // which responds 405 with the allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   // Treat a request with an unknown Expect header like any other request. By default, Node would send a response
   // without a body.
@@ -73,8 +73,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /**
- * Starts a pipelined request only after the previous response was sent. By default, Node starts all requests of a
- * packet at the same time, which delays other callers and keeps the responses in memory.
+ * Starts a pipelined request only after the previous response was sent. By default, Node starts all requests that
+ * arrive in one packet at the same time, which delays other callers and keeps the responses in memory.
  */
 function serveInTurn(server: FastifyInstance['server']): void {
   const [begin] = server.listeners('request') as [RequestListener];

@@ -19,9 +19,9 @@ export function withoutFormat({ format: _format, ...key }: EncryptionPublicKey):
 }
 
 /**
- * Runs `attempt`. Runs it again if a concurrent request with the same requestId created the resource first. The next
- * attempt finds the resource of the other request. `index` is the unique index on the requestId, and `races` is the
- * maximum number of repetitions.
+ * Runs `attempt`. Runs it again if a concurrent request created the same resource first, so that an insert violated the
+ * unique index `index`. The next attempt finds the resource of the other request. `races` is the maximum number of
+ * repetitions.
  */
 export async function idempotently<T>(index: string, races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {

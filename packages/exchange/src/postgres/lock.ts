@@ -21,9 +21,9 @@ export class DataDirInUse extends Error {}
  * process.
  *
  * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to all other sockets. The
- * later of two processes therefore always finds the earlier one. A process holds the lock when no other process is
- * listening. If two processes compete, the process whose socket name sorts first wins. The kernel closes the socket of
- * a killed process. Socket names are never reused, so removing a dead socket is safe.
+ * later of two processes therefore always finds the earlier one. A process gets the lock when no other process is
+ * listening. If two processes compete for the lock, the process whose socket name sorts first gets it. The kernel
+ * closes the socket of a killed process. Socket names are never reused, so removing a dead socket is safe.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });

@@ -167,8 +167,9 @@ describe('Admission', () => {
     });
 
     /**
-     * Makes nine callers active. A tenth caller then shares half of the 10 slots with these nine, so the share of each
-     * caller is half a slot. A caller earns credit at half of this rate: one slot for a quarter of the time.
+     * Makes nine callers active. With a tenth caller, ten callers share half of the 10 slots, so each caller has half a
+     * slot. A caller earns credit for half of its share, a quarter of a slot. So a caller can use one slot for a
+     * quarter of the time.
      */
     async function tenActive() {
       const exchange = exchangeWith(10);

@@ -96,7 +96,7 @@ it.each([9, 12, 20])('holds back none of %i callers that are equally busy', asyn
   const timesOf = await simulate(busy, 2, cost);
   const served = busy.map(({ name }) => timesOf(name).length);
   const free = await simulate([{ name: 'only one', connections: Math.min(count, 16) }], 2, cost);
-  // Without MEAN_MULTIPLE, which exempts equally busy callers from waiting for credit, the ratio is 0.3 to 0.5.
+  // Without MEAN_MULTIPLE, which exempts equally busy callers from waiting for credit, the first ratio is 0.3 to 0.5.
   expect(served.reduce((sum, each) => sum + each) / free('only one').length).toBeGreaterThan(0.9);
   expect(Math.min(...served) / Math.max(...served)).toBeGreaterThan(0.9);
 });

@@ -231,7 +231,7 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   const age = async () => (await read())[0]!.value;
   const holder = await db.pool.connect();
   await holder.query('BEGIN; SELECT pg_current_xact_id()');
-  // Run another transaction that gets an ID, so that the open transaction above delays a later transaction.
+  // Run a later transaction that gets an ID. Its changes could not be read while the transaction above is open.
   await db.pool.query('SELECT pg_current_xact_id()');
   // Poll, because older transactions of other tests may have to end first.
   await expect.poll(age).toBeGreaterThan(0);

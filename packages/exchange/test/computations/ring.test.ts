@@ -197,7 +197,7 @@ describe('setParameters of a ring', () => {
       `${INVALID} liquidLegionsV2`,
     );
     expect(await stored(exchange)).toEqual(before);
-    // Repeating the request returns the same response. Different parameters are rejected.
+    // Repeating the request succeeds, even with an outdated etag. Different parameters are rejected.
     await ok(act(exchange, firstWorker, measurement, 'setParameters', body));
     await ok(act(exchange, firstWorker, measurement, 'setParameters', { ...body, etag: 'old' }));
     expect(await set(ringParametersOf(firstWorker).body)).toBe(ILLEGAL);

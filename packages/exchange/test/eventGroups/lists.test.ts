@@ -144,8 +144,8 @@ describe('a list of event groups', () => {
     ['orderBy=dataAvailabilityStartTime&filter.measurementConsumers=measurementConsumers/acme', 'dbaf'],
   ])('with %s is %j', async (query, expected) => {
     const found = await letters(query);
-    // Event groups with the same start time are ordered by their IDs, which are random. The test therefore ignores the
-    // order of the letters a, c and f.
+    // The event groups a, c and f have the same start time. The list orders them by their IDs, which are random, so the
+    // test ignores the order of these three.
     const isTied = query.startsWith('orderBy');
     expect(isTied ? untied(found) : found).toBe(isTied ? untied(expected) : expected);
   });
@@ -274,7 +274,8 @@ describe('paging while others write', () => {
         }));
         await ok(steps.batch(updates, 'batchUpdate'));
         for (const { name } of eventGroups.slice(0, 2)) await ok(steps.drop(name));
-        // Also update an existing event group that stays in the list.
+        // Also update an event group that existed before, unless it is deleted. The update does not remove it from the
+        // list.
         const touched = before[Math.floor(before.length / 2)];
         if (touched.state === 'ACTIVE')
           await ok(steps.put(touched.name, { ...touched, eventGroupReferenceId: 'touched' }));

@@ -1,6 +1,6 @@
 /**
- * Tests lists of 20,000 event groups, or 100,000 in `npm run stress`. Checks the query plans of the statements that the
- * exchange runs.
+ * Tests lists that are read from a table of 20,000 event groups, or 100,000 in `npm run stress`. Checks the query plans
+ * and the costs of the statements that the exchange runs.
  */
 
 import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
@@ -50,8 +50,8 @@ beforeAll(async () => {
   await database.query(`ALTER TABLE event_groups
     DROP CONSTRAINT event_groups_provider_fkey, DROP CONSTRAINT event_groups_consumer_fkey`);
   // Three in five event groups belong to both large parties, and each of the others belongs to one of the two. One in
-  // twenty is deleted, and one in ten has no availability. "campaign" occurs in every name, "fresh" in two of three,
-  // and "rare" in one of 300.
+  // twenty is deleted and has no names. One in ten has no availability, and five in ten have an availability start but
+  // no end. "campaign" occurs in every campaign name, "fresh" in two of three, and "rare" in one of 300.
   await database.query(`
     INSERT INTO event_groups (id, provider, consumer, media_types, availability_start, availability_end, brand_name,
            campaign_name, metadata_ciphertext, metadata_cipher_url, key_type, key_data, state, version, create_time,

@@ -29,7 +29,10 @@ export const readable = (eventGroupMetadataDescriptor: string, fields: object) =
   },
 });
 
-/** Steps that write event groups of streamly, for acme by default. */
+/**
+ * Test steps that write event groups, register descriptors, and read audit entries. By default the provider is streamly
+ * and the consumer is acme.
+ */
 export function eventGroupSteps(exchange: TestExchange) {
   const { streamly, acme } = castOf(exchange);
   const send = (body: unknown, query = '', provider = streamly) =>

@@ -19,7 +19,10 @@ afterEach(async () => {
 });
 
 const DO_IT = 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).';
-/** The expected wait for the provider that requests the explanation. */
+/**
+ * Returns the expected wait for streamly, which has not fulfilled this requisition. The default remedy is the text that
+ * streamly itself gets.
+ */
 const ownWait = (
   { name, updateTime }: Json,
   code: 'ASKED' | 'UPLOAD_MISSING' | 'DEFERRED',
@@ -178,8 +181,8 @@ const DUCHY: Record<string, Situation> = {
 };
 
 /**
- * Requires that the explanation contains none of the secrets: texts of other parties, and names that this party must
- * not see.
+ * Requires that an explanation for one party contains none of the secrets. The secrets are texts of other parties, and
+ * names that the party must not see.
  */
 function requireNothingOf(explanation: Explanation, secrets: string[]): void {
   const text = JSON.stringify(explanation);

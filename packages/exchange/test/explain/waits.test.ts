@@ -43,7 +43,10 @@ async function suspend(name: string): Promise<void> {
   undo.push(() => ok(asOperator(exchange, 'POST', `${name}:resume`)));
 }
 
-/** A situation in which Streamly was last seen this many hours after the measurement was created, or never (null). */
+/**
+ * A situation in which Streamly was last seen `hours` hours after the measurement was created, or never (null). The
+ * explanation is requested `asked` hours after the creation.
+ */
 const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp, asked = 0): Situation => ({
   hours: asked,
   arrange: async () => {

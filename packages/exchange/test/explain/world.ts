@@ -61,7 +61,7 @@ export interface Situation {
   hours?: number;
 }
 
-/** The text of each remedy in the consumer's view. */
+/** The texts of the remedies in explanations. Most of them address a reader who waits for another party. */
 export const REMEDY = {
   ask: ({ name }: Named) => `Ask ${name} why its agent does not respond, or cancel the measurement.`,
   wait: 'Wait: its agent runs, and has 10 min before it counts as silent.',

@@ -196,8 +196,8 @@ describe('limits', () => {
       (await times(210, () => whoAmI(make()))).map(({ status }) => status);
     expect((await whoAmI(acme.token)).status).toBe(200);
 
-    // Malformed tokens need no signature check, so they do not block any caller. In this test, a caller is known after
-    // the exchange has accepted one of its tokens.
+    // Malformed tokens need no signature check. A flood of them is limited, but it does not block any valid token. In
+    // this test, a caller is known after the exchange has accepted one of its tokens.
     expect(new Set(await flood(() => 'bad'))).toEqual(new Set([401, 429]));
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(globex.token)).status).toBe(200);
@@ -208,8 +208,8 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(acme.name)))).status).toBe(200);
 
-    // During a flood of forged tokens for a known party, the tokens of the party that the exchange accepted earlier
-    // still work.
+    // During a flood of forged tokens for acme, which is known, an acme token that the exchange accepted earlier still
+    // works. A new token of globex, another known caller, also works.
     await flood(() => forged(acme.name));
     expect((await whoAmI(acme.token)).status).toBe(200);
     expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);

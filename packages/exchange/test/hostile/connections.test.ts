@@ -46,7 +46,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Sends a create request of acme with these headers and this body. */
+/** Sends a request of acme that creates a measurement, with these headers and this body. */
 const create = (headers: string[], body: string | Buffer = '', options?: RawOptions) =>
   send(
     exchange.url,
@@ -179,7 +179,8 @@ describe('giants', () => {
   it('are refused by what they declare, without a byte of them', async () => {
     for (const bytes of [4 * 1024 * 1024 + 1, GIGABYTE]) {
       const reply = await create([`Content-Length: ${bytes}`]);
-      // The error must not be 408, which means that a body did not arrive in time.
+      // The exchange must reject the declared length at once. An error 408 would mean that the exchange waited for the
+      // body.
       expectClosed(reply, '413 BODY_TOO_LARGE');
     }
     expectClosed(

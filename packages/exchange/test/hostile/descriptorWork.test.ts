@@ -127,7 +127,7 @@ describe('large descriptor sets', () => {
     const { status } = await call(globex, 'POST', `${name}:diff`, { descriptorSet: large('d') });
     expect(status).toBe(200);
     const charged = before - (await left());
-    // Most of the charge is for the time of the diff, whose set has 800 kB. The two requests and their responses cost
+    // Most of the charge is for the time of the diff, whose set has 250 kB. The two requests and their responses cost
     // only a little.
     expect(charged).toBeGreaterThan(20);
 

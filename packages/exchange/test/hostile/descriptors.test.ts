@@ -54,8 +54,8 @@ const put = (provider: DevParty, name: string, set: Uint8Array) =>
   });
 
 /**
- * Stores a set directly in the database. An earlier version of the exchange, without the current limits, could have
- * stored it.
+ * Replaces the set of a descriptor directly in the database. An earlier version of the exchange, without the current
+ * limits, could have stored the new set.
  */
 async function replaceStored(provider: DevParty, name: string, set: Uint8Array): Promise<void> {
   const id = name.split('/').at(-1);

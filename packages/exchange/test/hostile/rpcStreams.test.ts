@@ -95,7 +95,7 @@ function statusOf(stream: ClientHttp2Stream): Promise<string | undefined> {
 const closed = (stream: ClientHttp2Stream) =>
   new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
 
-/** Returns the first bytes of a message that declares this length. */
+/** Returns the five bytes that precede a gRPC message of this length. */
 function head(length: number): Buffer {
   const bytes = Buffer.alloc(5);
   bytes.writeUInt32BE(length, 1);
@@ -155,8 +155,7 @@ describe('a caller', () => {
         return stream;
       });
       const statuses = new Set(await Promise.all(streams.map(statusOf)));
-      // On a busy machine, the time limit for a message can pass before the exchange notices that the message is too
-      // long.
+      // On a busy machine, the time limit for a message can pass before the exchange notices the wrong length.
       expect(statuses.difference(new Set([DEADLINE_EXCEEDED]))).toEqual(new Set([INVALID_ARGUMENT]));
       await Promise.all(streams.map(closed));
     });

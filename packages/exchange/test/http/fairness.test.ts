@@ -69,7 +69,7 @@ it('a caller that hangs up before its answers may send large bodies again', asyn
     socket.resetAndDestroy();
   };
   // Together, these bodies are several times as large as the caller's memory limit. The connections break at different
-  // points of the upload.
+  // times after the last write.
   for (let ms = 0; ms < 60; ms++) await Promise.all([hangUp(ms % 12), hangUp((ms + 3) % 12)]);
   expect((await exchange.call(acme.token, 'POST', path, body)).status).toBe(400);
 });

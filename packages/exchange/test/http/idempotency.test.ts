@@ -114,7 +114,7 @@ describe('a requestId on a new measurement', () => {
     const before = await stored(exchange);
     const { [chirper.name]: _, ...fewer } = body.dataProviders;
     for (const other of [
-      request(), // has new random ciphertexts, so the content differs from that of `body`
+      request(), // This second request has new random ciphertexts, so its content differs from that of `body`.
       { ...body, measurementReferenceId: 'r' },
       { ...body, dataProviders: fewer },
       { ...body, measurementSpec: { ...body.measurementSpec, signature: 'AQ==' } },

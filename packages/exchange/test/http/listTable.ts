@@ -22,8 +22,8 @@ export interface List {
 type Filter = [value: string, condition: string];
 
 /**
- * Returns a time in the loaded test data, which starts at 0 microseconds. Each group of ten consecutive measurements
- * has the same creation time, one microsecond after the group before it.
+ * Returns the time that is this many microseconds after the start of the loaded test data. Each group of ten
+ * consecutive measurements has the same creation time, one microsecond after the group before it.
  */
 export const at = (micros: number) => `2026-01-01T00:00:00.${String(micros).padStart(6, '0')}Z`;
 export const day = (n: number) => `2026-03-0${n}T00:00:00.000000Z`;

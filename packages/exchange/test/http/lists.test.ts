@@ -265,7 +265,8 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     };
     const own = await tokenOf('');
     for (const query of ['', 'pageSize=2', ...same]) expect(await take(own, path, query), query).toBe('200');
-    // Send this list's page token to a third of the other lists, or to all of them in `npm run stress`.
+    // Send this list's page token to the same kind of list under other parents. Also send it to a third of all lists,
+    // or to all of them in `npm run stress`.
     const elsewhere = Object.values(LISTS)
       .flatMap(({ paths }) => paths)
       .filter((_, i) => isStress || i % 3 === path.length % 3);

@@ -32,7 +32,7 @@ interface Item {
 
 let acme: DevParty;
 let streamly: DevParty;
-/** Pending measurements that a writer may end, in no particular order. Each has one requisition. */
+/** Pending measurements that `writeOnce` fulfills or cancels, in no particular order. Each has one requisition. */
 let open: { id: string; requisition: string; nonce: bigint }[];
 
 const exchange = useExchange({ rate: UNLIMITED, logLevel: 'warn' });
@@ -74,8 +74,8 @@ async function write(token: string, method: string, path: string, body?: unknown
 }
 
 /**
- * Runs one round of writes that add rows to the lists and change existing rows. All writers together make about a
- * hundred writes a second.
+ * Runs one round of writes that add rows to the lists and change existing rows. A round ends with a pause, so that
+ * repeated rounds make about a hundred writes a second.
  */
 async function writeOnce(): Promise<void> {
   await write(acme.token, 'POST', `${acme.name}/measurements`, measurementRequest(acme, [streamly]));
@@ -267,7 +267,8 @@ describe('without others', () => {
     const window = () => pick([3, 20, 90]);
     let found = 0;
     for (let round = 0; round < rounds(100); round++) {
-      // Use the times of rows as bounds, so that an error of one microsecond changes the result.
+      // Derive the bounds from the creation time of a row. The loaded rows are one microsecond apart, so an error of
+      // one microsecond changes the result.
       const created = pick(loaded).createTime;
       const updated = later(created, pick([0, 1, 30]));
       const states = MEASUREMENT_STATES.filter(() => Math.random() < 0.5);

@@ -34,8 +34,8 @@ vi.mock('../../src/operations/paging.ts', async (original) => {
 });
 
 /**
- * The size of a large field in bytes. The base64 text of the field takes 3.5/8 of a page, so a page has room for two
- * such fields. A batch is as large as eight pages, so a batch has room for 18.
+ * The size of a large field in bytes. The base64 text of the field takes about 3.5/8 of a page, so a page has room for
+ * two such fields. A batch is as large as eight pages, so a batch has room for 18.
  */
 const LARGE = Math.floor((2.6 / 8) * MAX_PAGE_BYTES);
 
@@ -100,7 +100,7 @@ const largeResult = () => ({ encryptedResult: { ciphertext: large(), typeUrl: 'r
 const largest: string[] = [];
 const entry = (request: Request) => request.dataProviders[streamly.name]!;
 
-/** Functions that each fill one field that may be large. Each key describes the contents of the field. */
+/** Each function fills one of the fields that are allowed to be large. Each key describes the contents of the field. */
 const LARGE_FIELDS: Record<string, (request: Request) => void> = {
   'requisition specs': (request) => {
     entry(request).encryptedRequisitionSpec.ciphertext = large();

@@ -70,8 +70,8 @@ const KINDS: [number, string, () => Promise<Reply>][] = [
 
 it('a rejected request without a body leaves its connection open for the next one', async () => {
   const rejected = () => exchange.call(acme.token, 'GET', `/v2alpha/${globex.name}/measurements`);
-  // Send the request twice. The second time, the caller is already known, so the exchange rejects the request before
-  // Node has marked it as complete.
+  // Send the request twice. The second time, the exchange has already verified the token, so it rejects the request
+  // before Node has marked the request as complete.
   for (const reply of [await rejected(), await rejected()]) {
     expect(reply.status).toBe(403);
     expect(reply.headers.get('connection')).toBe('keep-alive');

@@ -86,7 +86,7 @@ describe('a certificate', () => {
 
 describe('the preferred certificate', () => {
   /**
-   * The certificates from worst to best. In order of importance, the criteria are: not revoked or held, valid now,
+   * The certificates from worst to best. In order of importance, the criteria are: neither revoked nor held, valid now,
    * latest notAfter, latest notBefore.
    */
   const RANKING: [string, Parameters<typeof addCertificate>[3]][] = [

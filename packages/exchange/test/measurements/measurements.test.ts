@@ -115,7 +115,7 @@ describe('creating a measurement', () => {
 describe('what the consumer sends', () => {
   it('is relayed byte for byte to every reader, for as long as the measurement lives', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
-    // Use a ciphertext with every byte value, in URL-safe base64 without padding.
+    // Use a ciphertext and a signature that contain every byte value, in URL-safe base64 without padding.
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
     const entry = request.dataProviders[streamly.name]!;
     entry.encryptedRequisitionSpec.ciphertext = bytes.toString('base64url');

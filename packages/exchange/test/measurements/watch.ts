@@ -8,7 +8,10 @@ import type { Reply } from '@measurement-exchange/testkit/exchange';
 /** Reads one measurement or list by path, or a batch by names. */
 type Read = (path: string, names?: string[]) => Promise<Reply>;
 
-/** The number of newest measurements to read. They include all measurements that are being changed at the moment. */
+/**
+ * The number of newest measurements to read. The tests change at most 16 measurements at a time, so all of these are
+ * read.
+ */
 const RECENT = 20;
 
 export class Watch {

@@ -1,4 +1,4 @@
-/** Tests suspended parties: how lists show them, and what they may still do. */
+/** Tests suspended parties: how lists show them, and which of their requests are still accepted. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

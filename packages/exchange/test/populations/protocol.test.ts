@@ -56,7 +56,7 @@ const frequency = (maximumFrequency: number) =>
   }) as const;
 
 /**
- * Creates a reach measurement for the two providers that support the protocol, unless `spec` or `providers` say
+ * Creates a reach measurement for the two providers that support share-shuffle, unless `spec` or `providers` say
  * otherwise.
  */
 async function measure(spec: SpecInit = {}, providers = [streamly, chirper]) {

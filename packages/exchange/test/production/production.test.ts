@@ -118,7 +118,7 @@ describe.skipIf(account === undefined)(title, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Registers parties directly in the database, with the role that owns the tables, as the operator does. */
+  /** Registers parties, principals and a certificate directly in the database, with the role that owns the tables. */
   async function enrol(): Promise<void> {
     const root = await createRoot('A root', Date.now());
     const { der } = await issueLeaf(root, 'Publisher', Date.now());
@@ -262,8 +262,8 @@ describe.skipIf(account === undefined)(title, () => {
     ]);
   });
 
-  // These tests start `mex` for each rule, so they run only in `npm run stress`. Other tests check the same rules
-  // without a process.
+  // The tests that run only in `npm run stress` start `mex` for each rule. Other tests check the same rules without a
+  // process.
   it.runIf(isStress)('refuses to start with a misspelt setting', async () => {
     const settings = config({ tls: { certfile: 'x' } as never });
     await expectRefusal(mex('serve', settings), [/tls\.certFile is required/, /tls\.certfile/]);
@@ -273,7 +273,7 @@ describe.skipIf(account === undefined)(title, () => {
     const { code, stdout, stderr } = await exchange.ended;
     expect(code).toBe(1);
     for (const word of words) expect(stderr).toMatch(word);
-    expect(stderr).not.toMatch(/^\s+at /m); // stderr has no stack trace
+    expect(stderr).not.toMatch(/^\s+at /m); // The lines of a stack trace begin with `at`.
     expect(stdout).not.toContain('listening');
   }
 

@@ -62,8 +62,8 @@ it('have a new version only when the state is another one, whatever the number o
   for (let i = 0; i < 6; i++) measurements.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);
   await createReport(exchange, acme, measurements);
-  // A report waits for its last pending measurement. End the measurements in reverse order, so that the report must
-  // wait for another measurement each time.
+  // A running report waits for one measurement: the last pending one in its list. End the measurements in reverse
+  // order, so that the report must wait for another measurement each time.
   for (const measurement of measurements.toReversed()) {
     await end(exchange, streamly, measurement);
     await settled();

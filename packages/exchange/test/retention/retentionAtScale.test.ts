@@ -14,9 +14,9 @@ import { migrate } from '../../src/database/migrate.ts';
 import { ensureRole } from '../../src/database/roles.ts';
 import { applyRetention, previewRetention } from '../../src/jobs/retention.ts';
 
-/** The number of measurements to load. Forty percent of them have ended. */
+/** The number of measurements to load. About 40% of them have ended. */
 const ROWS = rounds(10_000, 2_000);
-/** The number of measurements that two replicas cancel and remove together. */
+/** The number of measurements that two replicas cancel or remove at the same time. */
 const SHARED = rounds(2_000, 600);
 const BATCH = 200;
 const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };

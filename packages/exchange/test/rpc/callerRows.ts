@@ -186,7 +186,8 @@ export const ROWS: Record<string, RpcRow[]> = {
 };
 
 /**
- * RPCs without their own row. Every caller that may list model lines and get data providers may also use these RPCs.
+ * RPCs without their own row. Every caller that is allowed to list model lines and get data providers is also allowed
+ * to use these RPCs.
  */
 export const COVERED = ['ModelLines/GetModelLine', 'ModelLines/EnumerateValidModelLines'];
 

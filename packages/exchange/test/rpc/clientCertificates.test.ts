@@ -66,7 +66,7 @@ function identityOf({ pem, keys }: Issued) {
   };
 }
 
-/** Calls a list that only this party may read. */
+/** Reads a list that only this party is allowed to read. */
 function call(caller: Issued | undefined, party: { name: string }, headers: Record<string, string> = {}) {
   const options = { identity: caller && identityOf(caller), headers };
   return party.name.startsWith('dataProviders/')

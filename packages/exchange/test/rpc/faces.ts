@@ -86,9 +86,9 @@ export function expectEqual(rest: Json, grpc: Json, only: Only = {}): void {
 }
 
 /**
- * Returns the protocol in a common form. In REST, the protocol is a member of the config. In gRPC, the protocol is the
- * only entry of a list. The gRPC form leaves out the duchies and their parameters, and has more details for direct
- * measurements.
+ * Returns the protocol of a config in a common form. In REST, the protocol is a member of the config. In gRPC, the
+ * protocol is the only entry of a list. The common form omits the fields in `OF_DUCHIES`, which only REST has. It also
+ * omits the details of direct measurements, of which gRPC has more.
  */
 function protocolOf(config: Json | undefined): Json | undefined {
   if (config === undefined) return undefined;
@@ -107,7 +107,10 @@ const OF_DUCHIES = [
   ...['histogramPrivacyParams', 'publisherPrivacyParams'],
 ];
 
-/** Replaces the type URL that encrypted data has in gRPC with the type URL that the data has in REST. */
+/**
+ * Replaces the type URL that encrypted data has in gRPC with the type URL that the data has in REST. A wrong type URL
+ * becomes `not translated`, so that the comparison fails.
+ */
 const retyped = (encrypted: Json | undefined, typeUrl: string) =>
   encrypted && {
     ...encrypted,

@@ -58,7 +58,8 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
 it('a party gets 1,000 changes an hour delivered again, whatever the number of requests and webhooks', async () => {
   const { acme } = castOf(exchange);
   await logChanges(exchange, acme, 'hour', 250, 1);
-  // Pause the webhooks, so that only requested redeliveries count.
+  // Pause the webhooks, so that no delivery moves their cursors in the log. A redelivery counts the changes up to the
+  // cursor, so `rewound` sets each cursor to the end of the log.
   const webhooks = [await addWebhook(exchange, acme, receiver), await addWebhook(exchange, acme, receiver)];
   for (const webhook of webhooks) await pause(acme, webhook);
   const rewound = () =>

@@ -54,7 +54,10 @@ const until = (condition: () => void | Promise<void>) =>
   vi.waitFor(condition, { timeout: PATIENCE_MS, interval: 50 });
 const keys = (events: Received[]) => events.map(({ name, version }) => `${name} ${version}`);
 
-/** Returns the events that are out of order. A repetition of the previous version is allowed. */
+/**
+ * Returns the events that are out of order. The version of a resource must be the same as in the resource's event
+ * before, or one higher.
+ */
 function disordered(events: Received[]): string[] {
   const last = new Map<string, number>();
   return events.flatMap((event) => {

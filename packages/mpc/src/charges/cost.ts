@@ -1,6 +1,6 @@
 /**
- * Computes the charges of one measurement at one data provider. A provider's agent, a consumer's plan, and a report's
- * rehearsal all use these functions.
+ * Computes the charges of one measurement at one data provider. A provider's agent uses these functions to charge a
+ * measurement. A consumer's measurement plans and report rehearsals use them to predict the charges.
  */
 import type { PlainSpec } from '@measurement-exchange/contract';
 import type { MpcConfig, MpcProtocol } from '../protocols.ts';

@@ -115,7 +115,8 @@ describe('slices', () => {
 
   test('slices that overlap in too many ways are bounded, too', () => {
     const charged = new Map<string, Units>();
-    // Add more slices on two axes than the ledger can tell apart. At most 32 × 32 intersections are distinguished.
+    // Add more slices on two axes than the ledger can tell apart. 32 slices on each axis make 32 × 32 = 1,024
+    // combinations, which is the limit.
     for (let i = 0; i < 40; i++) {
       for (const axis of ['a', 'b']) {
         const slice = sliceText({ [axis]: [interval(i, i)] });

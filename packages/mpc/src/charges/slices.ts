@@ -17,12 +17,16 @@ export type Slice = Readonly<Record<string, readonly Interval[]>>;
 export const EVERYBODY = '{}';
 
 /**
- * The limits for one place in the ledger: the number of slices, and the number of different combinations of slices that
- * people can be in. Beyond either limit, the cost of a measurement with a new slice is charged to everybody.
+ * The limits for one place in the ledger: the number of slices, and the number of maximal combinations of slices that
+ * one person can be in. A combination is maximal if it is not part of a larger one. Beyond either limit, the cost of a
+ * measurement with a new slice is charged to everybody.
  */
 const MAX_SLICES = 128;
 const MAX_COVERS = 1024;
-/** The limit on the total number of slices in all combinations. A budget check adds up at most this many amounts. */
+/**
+ * The limit on the total number of slices in all maximal combinations. A budget check adds up at most this many
+ * amounts.
+ */
 const MAX_MEMBERS = 4096;
 const MAX_CACHED = 1000;
 

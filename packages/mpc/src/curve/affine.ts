@@ -16,7 +16,10 @@ export interface Points {
   y: FieldArray;
 }
 
-/** Thrown for bytes that do not encode a point. An honest party never sends such bytes. */
+/**
+ * Thrown for bytes that do not encode a point, and if `checked` finds no inverse. Only a dishonest party can cause
+ * either error.
+ */
 export class PointError extends Error {
   override name = 'PointError';
   readonly index: number;
@@ -27,7 +30,7 @@ export class PointError extends Error {
   }
 }
 
-/** Every operation works on the number of points set by the last call to `load` or `use`. */
+/** Every operation works on the number of points set by the last call to `load`, `loadX` or `use`. */
 export class AffineBatches {
   readonly capacity: number;
   protected readonly field: Field;
@@ -141,8 +144,9 @@ export class AffineBatches {
   }
 
   /**
-   * Replaces the slope with the tangent's slope where both points have the same x. Adds the indexes of opposite points
-   * to `infinite`. The slope of opposite points does not matter, because their sum is the point at infinity.
+   * Where both points have the same x, replaces `slope` and `divisor` with the numerator and the denominator of the
+   * tangent's slope. Adds the indexes of opposite points to `infinite`. The slope of opposite points does not matter,
+   * because their sum is the point at infinity.
    */
   private useTangents(a: Points, infinite: number[]): void {
     const { field, slope, divisor } = this;

@@ -117,10 +117,7 @@ export class Field {
     return inverses;
   }
 
-  /**
-   * Computes a^((p + 1) / 4), where p is the prime. The result is a square root of a, if a has a square root. `into`
-   * must not be `a`.
-   */
+  /** Computes a^((p + 1) / 4), where p is the prime. The result is a square root of a, if a has a square root. */
   squareRoot(into: FieldArray, a: FieldArray): void {
     const [first, second, , ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -129,7 +126,9 @@ export class Field {
     for (let i = 1; i < 94; i++) this.square(into, into);
   }
 
-  /** Computes a^(p − 2), where p is the prime. The result is the inverse of a. */
+  /**
+   * Computes a^(p − 2), where p is the prime. The result is the inverse of a. `into` must not be the same array as `a`.
+   */
   private invertOne(into: FieldArray, a: FieldArray): void {
     const [first, second, ones30, ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);

@@ -165,7 +165,10 @@ function combination(): WasmFunction {
   const topBits = 256 - LIMB_BITS * top;
   const change = (local: number, op: Code, by: Code): Code => [...get(local), ...by, ...op, ...set(local)];
   const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
-  /** Divides limb i by 2^bits. The rounded quotient becomes carry i, and the limb keeps the remainder. */
+  /**
+   * Generates code that divides limb i by 2^bits. The rounded quotient becomes carry i, and the limb keeps the
+   * remainder.
+   */
   const takeCarry = (i: number, bits: number): Code => [
     ...[...get(sums[i]!), ...vector.ofFour(2 ** (bits - 1)), ...vector.add32],
     ...[...i32(bits), ...vector.shiftRight32, ...set(carries[i]!)],

@@ -8,7 +8,7 @@ import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsSize {
-  /** The lowest register is e^decayRate times as likely to be assigned to a person as the highest. */
+  /** The lowest register is about e^decayRate times as likely to be assigned to a person as the highest. */
   decayRate: number;
   /** The number of registers. */
   maxSize: number;
@@ -203,7 +203,7 @@ export function liquidLegionsShareVariances(
 ): number[] {
   const { reach, maximumFrequency, frequencyNoiseVariance: noise } = params;
   const { alone, mistaken } = expectedWithFrequency(params);
-  // If the counts may be pure noise, the shares are unknown. A share that is uniform in [0, 1] has variance 1/12.
+  // If noise alone can explain the counts, the shares are unknown. A share that is uniform in [0, 1] has variance 1/12.
   const isNoise =
     Number.isFinite(noise) && alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
   return shares.map((share, i) => {

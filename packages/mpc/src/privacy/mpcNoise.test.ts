@@ -81,15 +81,15 @@ describe.each([
     const mean = sums.reduce((sum, x) => sum + x, 0) / DRAWS;
     const variance = sums.reduce((sum, x) => sum + x * x, 0) / DRAWS;
     expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(noise.variance / DRAWS));
-    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, so the tolerance is about five
-    // standard errors of the sample variance.
+    // The fourth moment is about 3 σ⁴ for Gaussian noise and about 6 σ⁴ for geometric noise, so the tolerance is at
+    // least five standard errors of the sample variance.
     expect(Math.abs(variance / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
   });
 
   test('has parts as large as each other', () => {
     const variance = parts.reduce((sum, x) => sum + (x - noise.offset) ** 2, 0) / parts.length;
-    // One party's part of geometric noise has a fourth moment of 9 σ⁴, so the tolerance is about five standard errors
-    // of the sample variance.
+    // One worker's part of geometric noise has a fourth moment of about 9 σ⁴, so the tolerance is at least five
+    // standard errors of the sample variance.
     expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(8.5 / parts.length));
   });
 
@@ -174,7 +174,8 @@ describe.each([
 });
 
 test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
-  // Use a large delta, so that the offset is small. Without truncation, about one draw in a hundred would exceed it.
+  // Use a large delta, so that the offset is small. Without truncation, a few of the 10,000 parts would be out of
+  // bounds.
   const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
   const random = seededRandom(`cut off ${mechanism}`);
   const parts = Array.from({ length: 10_000 }, () => drawMpcNoise(noise, random));

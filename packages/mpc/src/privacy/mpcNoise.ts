@@ -1,7 +1,7 @@
 /**
  * The noise of a multi-party computation. Each worker adds a part of the noise, so that no worker knows the sum. A
- * worker's part is bounded and shifted to be at least 0, because the part is a number of registers to add. An
- * aggregator may add another part to the counts that it releases.
+ * worker's part is bounded and shifted to be at least 0, because the part is a number of registers to add. In some
+ * protocols, the aggregator adds another part to the counts that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {

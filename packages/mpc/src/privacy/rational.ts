@@ -21,8 +21,8 @@ export function exactRational(value: number): Rational {
 }
 
 /**
- * Rounds a fraction up to a fraction whose denominator is a power of two and whose numerator has about 32 bits. Always
- * rounds up, because wider noise is safe and narrower noise is not.
+ * Rounds a fraction up to a fraction whose denominator is a power of two. The numerator has about 32 bits, or more if
+ * the value is above 2^32. Always rounds up, because wider noise is safe and narrower noise is not.
  */
 export function roundedUp({ numerator, denominator }: Rational): Rational {
   const excess = bitLength(numerator) - bitLength(denominator);

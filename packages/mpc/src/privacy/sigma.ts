@@ -146,7 +146,7 @@ function totalWeight(sigma: number): number {
 /** The largest integer to include in sums for σ < 2. Larger integers have weights below 1e-20. */
 const SMALL_SIGMA_REACH = 20;
 
-/** Returns the variance of the discrete Gaussian with parameter σ, which is slightly below σ² if σ is small. */
+/** Returns the variance of the discrete Gaussian with parameter σ, which is below σ² if σ is small. */
 export function discreteGaussianVariance(sigma: number): number {
   // The relative difference from σ² is 8π²σ² exp(−2π²σ²), which is 2e-32 at σ = 2.
   if (sigma >= 2) return sigma * sigma;

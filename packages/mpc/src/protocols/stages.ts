@@ -7,7 +7,10 @@ export const EXCHANGE = 'exchange';
 /** The message that carries the result to the exchange. */
 export const RESULT = 'RESULT';
 
-/** Identifies a duchy by its role, or by its position in the ring relative to the sender or receiver of a message. */
+/**
+ * Identifies duchies by their role, or one duchy by its position in the ring relative to the sender or receiver of a
+ * message.
+ */
 export type Place = Exclude<DuchyRole, 'WORKER'> | 'EVERY_WORKER' | 'PREVIOUS' | 'NEXT';
 
 export interface StageRow<Run extends string = string> {
@@ -24,5 +27,5 @@ export interface StageRow<Run extends string = string> {
   next: string;
 }
 
-/** All rows of a protocol. The first row is the stage in which every computation begins. */
+/** All rows of a protocol. Every computation begins in the stage of the first row. */
 export type StageTable<Run extends string = string> = readonly StageRow<Run>[];

@@ -1,6 +1,6 @@
 /**
  * Non-negative least squares by the active-set method of Lawson and Hanson (1974). The vectors in use are always
- * linearly independent, and each one has a positive coefficient.
+ * linearly independent. No vector has a negative coefficient.
  */
 import { backward, dot, forward } from './matrix.ts';
 import type { Precision, Sparse } from './precision.ts';

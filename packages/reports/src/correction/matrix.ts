@@ -13,7 +13,8 @@ export function cholesky(matrix: readonly Float64Array[]): Float64Array[] {
     }
     let sum = matrix[i]![i]!;
     for (let k = 0; k < i; k++) sum -= own[k]! ** 2;
-    // Rounding errors can make a pivot negative. Replace such a pivot with a tiny positive one.
+    // Rounding errors can make a pivot zero or negative. Raise each pivot to at least a tiny fraction of the diagonal
+    // element.
     own[i] = Math.sqrt(Math.max(sum, 1e-12 * matrix[i]![i]!));
   }
   return factor;

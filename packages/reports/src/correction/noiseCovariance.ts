@@ -1,4 +1,6 @@
-/** The covariance that noise causes within one answer. The noise of different answers is independent. */
+/**
+ * The covariance that noise causes between the numbers of one answer. The noise of different answers is independent.
+ */
 import {
   legionsNoiseShapes,
   type MpcNoiseMechanism,
@@ -12,8 +14,8 @@ import { type Answer, type Row, sharesOf } from './answers.ts';
 export const ROUNDING = 1 / 12;
 
 /**
- * Returns the variance of the noise in the sample, before the sample is scaled up to all people. The unit of the noise
- * is people, impressions, seconds, or registers.
+ * Returns the variance of the noise in a number that was measured in the sample of people. The number is not yet scaled
+ * up to all people. The unit of the noise is people, impressions, seconds, or registers.
  */
 export function noiseOf({ planned, answer }: Row, which: 'reach' | 'frequency' = 'reach'): number {
   const { noise } = answer.methodology;
@@ -37,7 +39,7 @@ function statedVariance(
 ): number {
   switch (methodology.protocol) {
     case 'direct': {
-      // Noise is added to durations in milliseconds, so convert its variance to seconds.
+      // Noise is added to durations in milliseconds, so convert its variance from ms² to s².
       if (type === 'DURATION') return noiseVariance(mechanism, params, capMillis(maximumPerPerson)) / 1e6;
       return noiseVariance(mechanism, params, type === 'IMPRESSION' ? maximumPerPerson : 1);
     }

@@ -110,7 +110,8 @@ export class People {
 
   /**
    * Estimates this group's part of each value. If a need covers several groups, the part is the value that was measured
-   * for this group alone. If this group was not measured alone, the value is divided evenly among the groups.
+   * for this group alone. If this group was not measured alone, the value is divided evenly among the groups that the
+   * need covers.
    */
   private partOf(needs: readonly NeedRows[], values: readonly number[]): number[] {
     const part = values.map(() => 0);
@@ -166,7 +167,11 @@ function columnsOf({ atoms }: History, needs: readonly NeedRows[], best: readonl
   return [column, ...others.map(([at, row]) => column.with(at, row))];
 }
 
-/** Merges segments that belong to exactly the same unions, because no row distinguishes them. */
+/**
+ * Merges segments that belong to exactly the same unions, because no row distinguishes them. Leaves out segments that
+ * belong to no union. Returns the number of merged segments, and a function that converts a bit mask of segments to a
+ * bit mask of merged segments.
+ */
 function mergedSegments(needs: readonly NeedRows[], segments: number) {
   const ids = Array.from({ length: segments }, (_, bit) =>
     needs.map(({ union }) => (union >> bit) & 1).join(''),

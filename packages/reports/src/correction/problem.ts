@@ -25,8 +25,8 @@ export const NOBODY: KindsOfPeople = { columns: [], people: [] };
 
 export interface Solution extends KindsOfPeople {
   /**
-   * For each unknown, the indexes of the rows that include it. The list is empty if the unknown is the slack of a
-   * constraint or of the population.
+   * For each unknown that the solution uses, the indexes of the rows that include the unknown. The list is empty if the
+   * unknown is the slack of a constraint or of the population.
    */
   columns: Column[];
   /** The fitted value for each column: a number of people, a count of events, or slack. */

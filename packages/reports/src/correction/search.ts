@@ -83,8 +83,8 @@ function gainsIn(
 }
 
 /**
- * Adds the unknowns with the largest gains, all at once. If χ² does not decrease, adds a single unknown instead.
- * Returns false if no unknown was added.
+ * Adds the unknowns with the largest gains, all at once. If χ² does not decrease, tries the remaining unknowns one by
+ * one until one of them stays in the fit. Returns false if χ² does not decrease and none of them stays.
  */
 function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown; gain: number }[]): boolean {
   if (gains.length === 0) return false;
@@ -94,8 +94,8 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   // Accept even a small decrease. Some kinds of people lower χ² only a little at first, because a constraint limits
   // them. They lower it further once the slack of this constraint is added.
   if (squares.chiSquared < before) return true;
-  // Add the unknown with the largest gain. If it cannot be added, because it is a linear combination of used unknowns,
-  // try the unknown with the next-largest gain.
+  // Add the unused unknown with the largest gain. An unknown does not stay in the fit if, for example, it is a linear
+  // combination of used unknowns. Then try the unknown with the next-largest gain.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
 }
 

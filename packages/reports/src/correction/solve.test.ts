@@ -42,8 +42,9 @@ function randomProblem(next: () => number, segments: number): Problem & { atoms:
 }
 
 /**
- * Returns a problem with unions that are measured for each group and for all groups together. A random 20 % of these
- * measurements are missing, so a union can be measured for all groups together but not for each group.
+ * Returns a problem with unions that are measured for each group and for all groups together. Each of these
+ * measurements is missing with a probability of 20 %. A union can therefore be measured for all groups together but not
+ * for each group.
  */
 function randomGroups(next: () => number, groups: number, segments: number): Problem {
   const unions = Array.from({ length: (1 << segments) - 1 }, (_, i) => i + 1);

@@ -14,8 +14,8 @@ export interface Unknown extends Sparse {
 }
 
 /**
- * The standard deviation of a constraint's equation, as a fraction of the median standard deviation of the answers. The
- * fraction is small, so that the fit satisfies the constraints almost exactly.
+ * The standard deviation of the equation of each constraint and of the population, as a fraction of the median standard
+ * deviation of the answers. The fraction is small, so that the fit satisfies these equations almost exactly.
  */
 const TIGHT = 1e-3;
 
@@ -23,7 +23,8 @@ export class System {
   readonly target: Float64Array;
   readonly precision: Precision;
   /**
-   * The unknowns that are available from the start of a fit: the counts of events, and the slack of the constraints.
+   * The unknowns that are available from the start of a fit: the counts of events, and the slack of the constraints and
+   * of the population.
    */
   readonly always: Unknown[];
   private readonly problem: Problem;

@@ -35,7 +35,7 @@ interface Step {
   open: number[];
 }
 
-/** The maximum number of states in a step. More states would take too long. */
+/** The maximum number of states after a step. With more states, the search would take too long. */
 const MAX_STATES = 1 << 16;
 
 export class Timeline {

@@ -32,7 +32,10 @@ export function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** Returns the periods of a figure, in order. The first and last weeks can be shorter than seven days. */
+/**
+ * Returns the periods of a figure, in order. The first and last weeks can be shorter than seven days. All cumulative
+ * periods begin at the start of the interval.
+ */
 export function periodsOf(
   { start, end, timeZone }: LocalInterval,
   periods: string = 'total',

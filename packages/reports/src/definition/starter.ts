@@ -13,7 +13,7 @@ export interface StarterEventGroup {
 
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 28;
-/** The maximum number of segments for which the definition asks for the exclusive reach of each segment. */
+/** If the definition has more segments than this, it does not ask for the exclusive reach of each segment. */
 const MAX_OVERLAPPING = 4;
 
 /**
@@ -21,7 +21,7 @@ const MAX_OVERLAPPING = 4;
  * 1970.
  */
 export function starterDefinition(eventGroups: readonly StarterEventGroup[], now: number): ReportDefinition {
-  // Sort by name, so that the same event groups always make the same report.
+  // Sort by name, so that the same event groups always produce the same definition.
   const sorted = eventGroups.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const providers = Map.groupBy(sorted, ({ name }) => name.split('/')[1]!);
   const chosen = [...providers].slice(0, MAX_SEGMENTS);

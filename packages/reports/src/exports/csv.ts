@@ -1,4 +1,4 @@
-/** Writes a report as CSV (RFC 4180), with one row for each number. */
+/** Writes a report as CSV (RFC 4180), with one row for each number and one row for each missing figure. */
 import type { Group } from '../needs/need.ts';
 import type { DocumentPlace, DocumentValue, ReportDocument } from './document.ts';
 

@@ -40,7 +40,7 @@ it.each([
     fc.property(inputs, ({ low, scale, width }) => {
       const toNumber = (units: number) => 10 ** shift * (units / 10 ** (scale + shift));
       const [from, to] = [toNumber(low), toNumber(low + width)];
-      // This comparison is exact, because both sides are integers.
+      // The comparison with >= is exact, because both of its sides are integers.
       const isEnough = (digits: number) =>
         width * 10 ** digits >= 10 ** scale && from.toFixed(digits) !== to.toFixed(digits);
       const digits = digitsFor(from, to, 0);

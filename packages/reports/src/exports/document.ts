@@ -36,7 +36,7 @@ export interface DocumentPlace {
   group: Group;
 }
 
-/** The reason that a figure is missing. */
+/** The reason that a need has no answer. */
 export interface MissingAnswer {
   measurement?: string;
   state: string;
@@ -162,7 +162,10 @@ function derivedReaches(report: Report, block: Required<Block>): DerivedFigure[]
   ];
 }
 
-/** For each set, period, and group, returns average frequency, gross rating points, and percent of the population. */
+/**
+ * For each set, period, and group, returns the average frequency, the gross rating points, and the percent of the
+ * population. Omits each of these that the figures of the report do not determine.
+ */
 function ratios(report: Report): DerivedFigure[] {
   const { population } = report.plan;
   const measured = report.figures.filter(isMeasured);

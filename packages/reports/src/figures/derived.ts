@@ -11,7 +11,7 @@ export interface Overlap {
   people: Estimate;
 }
 
-/** Returns the overlap for every combination of segments that the answers determine, with the largest overlap first. */
+/** Returns every overlap that the answers determine, with the largest overlap first. */
 export function overlapOf(report: Report, block: Block): Overlap[] {
   const { segments, atoms } = report.plan;
   return atoms

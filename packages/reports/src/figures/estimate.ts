@@ -77,7 +77,8 @@ function momentsOf(weights: ReadonlyMap<Component, Float64Array>): { variance: n
       for (const j of used) variance += own[i]! * own[j]! * covariance[i]![j]!;
       if (!/GEOMETRIC|LAPLACE/.test(rows[i]!.answer.methodology.noise?.mechanism ?? '')) continue;
       const isSketch = 'maxSize' in rows[i]!.answer.methodology;
-      // The excess kurtosis of two-sided geometric noise is 3, so its fourth cumulant is 3 times its squared variance.
+      // The excess kurtosis of two-sided geometric noise is about 3, and that of Laplace noise is exactly 3. The fourth
+      // cumulant is the excess kurtosis times the squared variance.
       const noise = isSketch
         ? covariance[i]![i]!
         : Math.min(covariance[i]![i]!, noiseCovariance(rows[i]!, rows[i]!));

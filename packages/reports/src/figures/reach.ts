@@ -17,9 +17,9 @@ export interface Block {
 }
 
 /**
- * Returns the reach of a set, or undefined if the answers do not determine it. If a group has no answers of its own,
- * its reach is the sum over the smaller groups in it. For example, the reach of one sex is the sum over all ages. This
- * call costs no privacy budget.
+ * Returns the reach of a set, or undefined if the answers do not determine it. If the answers about the group itself do
+ * not determine the reach, the function adds up the reaches of the smaller groups in it. For example, the reach of one
+ * sex is the sum over all ages. This call costs no privacy budget.
  */
 export function reachOf(
   report: Report,
@@ -52,13 +52,13 @@ export function reachTerms(
   return undefined;
 }
 
-/** The answered reaches of one period and group. */
+/** The needs of one period and group that ask for a reach and have an answer. `reaches` maps each union to its need. */
 interface AnsweredBlock {
   group: Group;
   reaches: Map<number, PlannedNeed>;
   /**
-   * Finds the weights with which answered reaches add up to another reach. Set only if some combinations of segments
-   * cannot occur.
+   * Finds the weights with which the measured reaches of unions add up to the reach of another set. Set only if some
+   * combinations of segments cannot occur. If all combinations can occur, `unionWeights` finds the weights.
    */
   span?: Span;
 }

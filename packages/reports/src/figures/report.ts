@@ -18,7 +18,7 @@ export interface Report {
   plan: Plan;
   correction: Correction;
   figures: ReportedFigure[];
-  /** INCOMPLETE if an answer is missing; INCONSISTENT if answers contradict each other. */
+  /** INCONSISTENT if answers contradict each other. Otherwise, INCOMPLETE if an answer is missing. */
   state: 'COMPLETE' | 'INCOMPLETE' | 'INCONSISTENT';
   /** The fit of each set of answers that was corrected separately, with the worst fit first. */
   fits: Fit[];

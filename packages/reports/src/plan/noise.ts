@@ -111,7 +111,7 @@ export function halfWidthOf(precision: string | number, value: number): number {
 
 /**
  * Returns the privacy parameters that use a share of the budget. A budget in ε limits the requested parameters, but a
- * budget in ρ limits the charged cost. Throws `PlanError` if the share is too small for any parameters.
+ * budget in ρ limits the charged cost. Throws `PlanError` if the share of ρ is too small for any parameters.
  */
 function paramsForShare(
   planned: UnpricedNeed,

@@ -29,7 +29,7 @@ export interface RehearsedFigure {
    * The expected half-width of the figure's 95% interval. Undefined if all answers that the figure uses already exist.
    */
   halfWidth?: number;
-  /** True if the half-width is larger than the wanted precision. */
+  /** True if the half-width exceeds the wanted precision by more than 0.1 %. */
   misses?: boolean;
 }
 

@@ -57,7 +57,8 @@ export function placeLister({ referenceOf }: Surroundings): (need: Need) => Plac
 }
 
 /**
- * Returns the cost of a need for each reference and day of a data provider. The provider's ledger charges this cost.
+ * Returns the cost of a need that the ledger of a data provider charges for each reference and day. The cost is the
+ * same for each of them.
  */
 export function costAt(
   { need, computed, dataProviders }: UnpricedNeed,

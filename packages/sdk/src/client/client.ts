@@ -34,11 +34,12 @@ export interface ClientOptions {
 }
 
 /**
- * Creates a client for the exchange at `baseUrl`. A rate-limited call is always retried. After a dropped connection, a
- * timeout, or UNAVAILABLE, a call is retried if that is safe: reads are safe, and so are creates (each has a requestId)
- * and changes with an etag. A retried change fails with ABORTED if its first attempt took effect, so read the resource
- * again in that case (see `retryOnAborted`). Any other change is sent only once. If its response is lost, read the
- * resource to find out whether the change took effect.
+ * Creates a client for the exchange at `baseUrl`. The client retries every rate-limited call, unless the exchange asks
+ * it to wait longer than 60 seconds. After a dropped connection, a timeout, or UNAVAILABLE, the client retries a call
+ * if that is safe: reads are safe, and so are creates (each has a requestId) and changes with an etag. A retried change
+ * fails with ABORTED if its first attempt took effect, so read the resource again in that case (see `retryOnAborted`).
+ * Any other change is sent only once. If its response is lost, read the resource to find out whether the change took
+ * effect.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://exchange.example.com', token: () => freshToken() });

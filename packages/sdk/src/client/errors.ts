@@ -2,8 +2,8 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
 /**
- * Thrown if the connection failed or timed out before a response arrived. If the call was a change, the change may
- * have taken effect.
+ * Thrown if the connection failed or timed out before the complete response arrived. If the call was a change, the
+ * change may have taken effect.
  */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';

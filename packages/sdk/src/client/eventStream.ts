@@ -44,8 +44,8 @@ export class EventStream {
   }
 
   /**
-   * Returns the next event or comment, or undefined at the end of the stream. Throws if the exchange responds with an
-   * error.
+   * Returns the next event or comment, or undefined if the stream has ended or failed. Throws if the exchange responds
+   * with an error.
    */
   async next(): Promise<StreamEvent | undefined> {
     this.signal.throwIfAborted();

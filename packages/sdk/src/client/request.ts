@@ -34,7 +34,7 @@ export interface PreparedCall {
   retryable: boolean;
 }
 
-/** `routes` contains all rows of the operation in the routes table. */
+/** Creates the request for a call. `routes` contains all rows of the operation in the routes table. */
 export function prepareCall(routes: readonly Route[], args: CallArguments): PreparedCall {
   const { route, path } = findRoute(routes, args);
   const { name: _n, parent: _p, collection: _c, body: given, signal: _s, ...parameters } = args;

@@ -131,7 +131,8 @@ export function request(
 const TIMED_OUT = new Error('timed out');
 
 /**
- * Creates the error for a call without a response. `cause` is the error that fetch threw, or undefined after a timeout.
+ * Creates the error for a call without a complete response. `cause` is the error of the connection, or undefined after
+ * a timeout.
  */
 function withoutResponse(sender: Sender, call: PreparedCall, cause: unknown): Unreachable {
   const unknown = call.retryable

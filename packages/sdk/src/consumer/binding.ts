@@ -1,8 +1,8 @@
 /**
  * Binds a measurement to its consumer and its request. The result key and the data providers' nonces are derived from
- * the consumer's private key, the request, and a random salt. The salt is stored in the public key, so the consumer can
- * derive the key and the nonces again without storing them. If a derived value differs from the one in the measurement,
- * someone changed the measurement.
+ * the consumer's private key, the request, and a salt, half of which is random. The public result key contains the
+ * salt, so the consumer can derive the key and the nonces again without storing them. If a derived value differs from
+ * the one in the measurement, someone changed the measurement.
  */
 import {
   deriveEncryptionKeysets,
@@ -22,7 +22,7 @@ export interface Binding {
 
 /** The part of a measurement that is not encrypted. */
 interface Visible {
-  /** The serialized MeasurementSpec without its key and nonce hashes. */
+  /** The serialized MeasurementSpec without its public key and nonce hashes. */
   parameters: Uint8Array;
   dataProviders: string[];
   referenceId: string | undefined;

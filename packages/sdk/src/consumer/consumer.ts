@@ -36,13 +36,13 @@ export interface Consumer {
    * Signs the request, encrypts each data provider's RequisitionSpec, and creates the measurement. Each measurement has
    * its own result key, which the consumer can derive again from its private encryption key.
    *
-   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax of a filter is always checked.
-   * Names and types in a filter are checked if its event group publishes attributes.
+   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax of a filter is always checked. Names
+   * and types in a filter are checked if its event group publishes attributes.
    *
    * Throws `DataProviderUntrusted` and creates nothing if a data provider's key is not trusted.
    *
-   * Throws `ProtocolRejected` if the consumer does not accept the duchies that the exchange chose to compute the
-   * measurement.
+   * Throws `ProtocolRejected` if the consumer does not accept the protocol or the duchies that the exchange chose to
+   * compute the measurement. The measurement then exists.
    *
    * A call with a `requestId` is idempotent, even after a crash: it returns the measurement that an earlier call
    * created from the same request with the same ID. If the earlier request differs in any way, including event groups

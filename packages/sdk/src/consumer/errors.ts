@@ -32,8 +32,8 @@ export class DataProviderUntrusted extends Fault<DataProviderFault> {
 }
 
 /**
- * The exchange assigned the measurement to duchies that this consumer does not accept. The measurement was created and
- * is still running: cancel it, or accept these duchies and wait for it.
+ * This consumer does not accept the protocol or the duchies that the exchange chose for the measurement. The
+ * measurement was created and is still running: cancel it, or accept the duchies and wait for it.
  */
 export class ProtocolRejected extends Fault<ProtocolFault> {
   override readonly name = 'ProtocolRejected';

@@ -34,7 +34,7 @@ const TYPES: Record<PlainSpec['measurementType'], RequestType> = {
 
 type Entry = NonNullable<Measurement['results']>[number];
 
-/** The verified results of a measurement, each with the party that signed it. */
+/** A verified measurement, whose results `read` decrypts and verifies. */
 export interface OpenedResults {
   spec: PlainSpec;
   /** The protocol and duchies. Undefined if each data provider computed its own result. */
@@ -123,7 +123,7 @@ async function readOwn(
 
 /**
  * Returns the result of each expected signer. The signer of a result is the party that owns its certificate. Throws
- * unless each expected signer has exactly one result.
+ * unless each expected signer has exactly one result, and all results are from expected signers.
  */
 function entriesBySigner(
   results: Entry[],

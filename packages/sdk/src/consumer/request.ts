@@ -54,8 +54,9 @@ export interface MeasurementRequest {
   /** For duration: the maximum time that is counted per person. */
   maximumWatchDurationSeconds?: number;
   /**
-   * The sample of virtual people to count. By default, everyone is counted: `{ start: 0, width: 1 }`. If duchies
-   * compute the reach of several providers, `start + width` is allowed to exceed 1. The sample then wraps around to 0.
+   * The sample of virtual people to count. By default, everyone is counted: `{ start: 0, width: 1 }`. If
+   * HonestMajorityShareShuffle computes the measurement, `start + width` is allowed to exceed 1. The sample then wraps
+   * around to 0.
    */
   vidSampling?: { start: number; width: number };
   modelLine?: string;

@@ -15,7 +15,7 @@ export interface Total {
   deduplicated?: DeduplicatedFigures;
 }
 
-/** Bounds on the combined reach of all data providers. `note` explains why there is no exact figure. */
+/** Bounds on the combined reach of all data providers. `note` explains the meaning of the bounds. */
 export interface ReachBounds {
   /**
    * The lower bound is the largest reach of one data provider. The upper bound is the sum of all reaches. Because of

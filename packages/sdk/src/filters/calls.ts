@@ -97,7 +97,10 @@ function overload(call: Call, fail: Fail): CelType {
   return common(fitting.map((func) => func.result));
 }
 
-/** Rejects concatenation with a macro's variable, because each nested macro could double the length of the value. */
+/**
+ * Rejects concatenation with a macro's variable, because each nested macro could double the length of the value. Allows
+ * a macro's own concatenation, which appends to the macro's accumulator.
+ */
 function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
   if (args.every(({ type }) => isNumber(type))) return;
   const { exprKind } = args[0]!.expr;

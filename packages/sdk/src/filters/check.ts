@@ -44,8 +44,8 @@ export interface Condition {
 }
 
 /**
- * The known values of some attributes. Every event that the filter tests has these values. In the filter, constants
- * with these values replace the attributes.
+ * The known values of some attributes, or null for an attribute that is absent. These are the values in every event
+ * that the filter tests. In the filter, constants replace the attributes that have a value.
  */
 export type KnownValues = Readonly<Record<string, AttributeValue>>;
 

@@ -26,8 +26,8 @@ export function workOf({ name, target, args }: Call, instructions: number): numb
 }
 
 /**
- * Returns the number of extra steps to visit all items of a list. Only a list that a macro built needs extra steps,
- * because it is a linked list, and each access walks from the first item.
+ * Returns the number of extra steps to visit all items of a list. A list literal needs no extra steps. Any other list
+ * can be a linked list, for example because a macro built it. Each access to a linked list walks from the first item.
  */
 export function walkOf(list: Checked): number {
   const isList = list.type.kind === 'list' || isDyn(list.type);

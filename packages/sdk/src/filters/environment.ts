@@ -76,7 +76,7 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Rejects counted repetitions, such as `a{1000}`, that would take a long time to compile. */
+/** Rejects counted repetitions that would take a long time to compile, such as `(a{900}){900}`. */
 function requireFewRepetitions(pattern: string): void {
   const counts = [...pattern.matchAll(/\{(\d*),?(\d*)/g)].map(([, least, most]) => Number(most || least));
   if (counts.reduce((sum, count) => sum + count, 0) > MAX_INSTRUCTIONS) throw tooLarge();
@@ -85,7 +85,7 @@ function requireFewRepetitions(pattern: string): void {
 const tooLarge = () => new Error('it is too large: use fewer and smaller repetitions');
 const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
 
-/** Returns the number of instructions in the compiled pattern. Throws if the pattern is invalid. */
+/** Returns the number of instructions in the compiled pattern. Throws if the pattern is invalid or too large. */
 export const patternSize = (pattern: string) => instructionsOf(compilePattern(pattern));
 
 export const environment: CelEnv = celEnv({

@@ -35,8 +35,9 @@ export interface Onboarding {
 }
 
 /**
- * Registers the party, root, certificate, public key, endpoint, and principal from a party file that `parsePartyFile`
- * returned. Call this only after the party has confirmed its certificate's fingerprint over another channel.
+ * Registers a party. The party's name, root, certificate, and public key come from a party file that `parsePartyFile`
+ * returned. The endpoint and the principal come from the options. Call this only after the party has confirmed its
+ * certificate's fingerprint over another channel.
  */
 export async function onboard(
   client: ExchangeClient,

@@ -24,7 +24,7 @@ class ProviderAgent implements Agent {
   private readonly attempts: Attempts;
   private hasAnnounced = false;
   private statusStoredAt = Number.NEGATIVE_INFINITY;
-  /** Set only while `run` is active. */
+  /** Undefined until `run` is called. */
   private follower: Follower | undefined;
 
   constructor(options: AgentOptions) {

@@ -84,9 +84,10 @@ describe('with negligible noise, a result matches its formula', () => {
     const all = { ...events, frequencies: async () => [9n] } satisfies Events;
     const reachWith = async (width: number) =>
       (await compute(asking(reach(), { vidSampling: { start: 0, width } }), { events: all })).reach!.value;
-    // 9 / fround(0.1) = 89.9999987. A division by the double 0.1 would give 90.
+    // 9 / fround(0.1) = 89.9999987. The floating-point division 9 / 0.1 would give 90.
     expect(await reachWith(0.1)).toBe(89n);
-    // 9 / fround(0.9) = 10.0000003. A division by the double 0.9, which is slightly larger, would give 9.
+    // 9 / fround(0.9) = 10.0000003. The double nearest to 0.9 is slightly larger than 0.9, so an exact division by this
+    // double would be rounded down to 9.
     expect(await reachWith(0.9)).toBe(10n);
   });
 

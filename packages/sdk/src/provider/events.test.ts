@@ -60,7 +60,7 @@ const queryOf = (eventGroups: EventGroupSelection[], width = 1, start = 0): Even
 });
 
 /**
- * Returns the selected events of each person, counted without the engine. `filter` does the same as the query's CEL
+ * Returns the selected events of each person, without using the engine. `filter` does the same as the query's CEL
  * filter.
  */
 function byPerson(query: EventQuery, filter: (row: Row) => boolean = () => true): Map<bigint, Row[]> {
@@ -300,8 +300,8 @@ describe('a query that can never be computed', () => {
 
 describe('a filter that CEL evaluates', () => {
   /**
-   * A filter whose estimated cost for each value of `code` exceeds the default limit of 5000 steps. The real cost is
-   * low, because no code is below 0.
+   * The query `costly` has a filter whose estimated cost for each value of `code` exceeds the default limit of 5000
+   * steps. The real cost is low, because no code is below 0.
    */
   const numbers = Array.from({ length: 500 }, (_, i) => i);
   const never = numbers.slice(0, 40).map((i) => `x == ${i}`);

@@ -37,8 +37,8 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
   source?: ServerSource;
   columns?: ColumnNames;
   /**
-   * The VID column of each model line, for events with VIDs from several model lines. Questions about other model lines
-   * are refused. Default: the column `columns.vid` for every model line.
+   * The VID column of each model line, for events with VIDs from several model lines. Requisitions for other model
+   * lines are refused. Default: the column `columns.vid` for every model line.
    */
   vidColumns?: Readonly<Record<string, string>>;
   /**

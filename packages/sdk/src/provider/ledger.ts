@@ -110,7 +110,7 @@ export class Ledger {
     });
   }
 
-  /** Records that the attempt ended with an error and may be repeated. */
+  /** Records that an attempt ended with an error. `begin` then no longer counts the attempt as unfinished. */
   end(requisition: string): void {
     this.statements.endAttempt.run(requisition);
   }

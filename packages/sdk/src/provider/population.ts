@@ -5,7 +5,10 @@ import type { AttributeType, AttributeValue } from '../filters/types.ts';
 import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
 
-/** A virtual person ID (VID) in JSON. A VID beyond 2^53 must be a decimal string, because a number would be rounded. */
+/**
+ * A virtual person ID (VID). A VID beyond 2^53 must be a decimal string or a bigint, because a number would be rounded.
+ * JSON has no bigint, so such a VID in JSON must be a decimal string.
+ */
 export type Vid = number | string | bigint;
 
 type Attributes = Record<string, string | number | bigint | boolean | null>;

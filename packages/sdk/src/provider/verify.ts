@@ -1,6 +1,6 @@
 /**
- * Verifies that the consumer signed the requisition for this provider, and that the consumer may ask about the
- * provider's events. A check that fails permanently throws `RefusalError`. After any other error, such as an
+ * Verifies that the consumer signed the requisition for this provider, and that the consumer is allowed to ask about
+ * the provider's events. A check that fails permanently throws `RefusalError`. After any other error, such as an
  * unreachable exchange, the requisition is retried.
  */
 

@@ -43,7 +43,10 @@ export function checkCertificate(
   });
 }
 
-/** Checks the verifier's own certificate, which does not have to be issued by a trusted root. */
+/**
+ * Checks that the verifier's own certificate exists, is not revoked, and is valid now. A trusted root does not have to
+ * have issued this certificate.
+ */
 export function checkOwnCertificate(
   list: Checklist,
   { client, credentials }: Verifier,

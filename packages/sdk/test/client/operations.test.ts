@@ -40,7 +40,10 @@ describe('operations of every resource', () => {
     made[as] = name!;
   };
 
-  /** One valid call of each operation. Each call comes after the calls that create the resources it needs. */
+  /**
+   * Valid calls of operations, in the order in which they run. Each call comes after the calls that create the
+   * resources it needs.
+   */
   const CALLS: Partial<Record<Operation, () => Promise<unknown>>> = {
     whoAmI: async () => expect((await acme().whoAmI()).principal).toBe(cast.acme.name),
 

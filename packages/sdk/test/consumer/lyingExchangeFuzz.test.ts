@@ -113,7 +113,7 @@ beforeAll(async () => {
     truth.set(name!, { request, figures: { deduplicated: 5000 + i, deviation: 18.61 } });
   }
   x.protocolConfig = direct;
-  // Leave open requisitions of two consumers for the agent to answer.
+  // Create requisitions of two consumers, and leave them open for the agent to answer.
   for (const name of [ACME, ACME, GLOBEX]) await consumerOf(name).create(counting);
 });
 

@@ -36,8 +36,8 @@ afterAll(async () => {
 });
 
 /**
- * Checks that the ledger and the exchange have the same results. Returns the states of the requisitions, and the
- * charges.
+ * Checks that the ledger and the exchange have the same results. Returns the states of the requisitions, how often each
+ * requisition was closed, and the charges.
  */
 async function reckon(path: string, asked: Measurement[]) {
   const ledger = openLedger(path, BUDGET);
@@ -163,7 +163,7 @@ function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
     return code ?? signal;
   });
   const kill = () => child.kill('SIGKILL');
-  /** Waits until the log has `count` lines, or has not grown for a second. */
+  /** Waits until the log has `count` lines, the log has not grown for a second, or the agent has exited. */
   const said = async (count: number) => {
     for (
       let [seen, idle] = [0, 0];

@@ -28,7 +28,8 @@ export interface AgentJob {
   shareShuffle?: ShareShuffleSettings & { populations: 'unchecked' };
   liquidLegions?: LiquidLegionsSettings;
   /**
-   * Ends the process as `kill -9` would, after the charge and before reading the events, or before sending the result.
+   * Ends the process as `kill -9` would. `reading`: after the charge, before the agent reads the events. `sending`:
+   * before the agent sends the result.
    */
   dieBefore?: 'reading' | 'sending';
 }

@@ -40,7 +40,7 @@ const PEOPLE = 200;
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-02T00:00:00Z' };
 const MAXIMUM = 5;
-/** Returns how often each provider reached a person. */
+/** For each provider, a function that returns how often the provider reached a person. */
 const REACHED: Record<string, (vid: number) => number> = {
   streamly: (vid) => (vid <= 100 ? vid % 9 : 0),
   chirper: (vid) => (vid > 50 && vid <= 150 ? 1 : 0),

@@ -53,8 +53,8 @@ export async function createRingKeys(world: DuchyWorld): Promise<RingKeys> {
 }
 
 /**
- * Creates a signed key for the requisition that contains it. With `changes`, the key is bound to other terms than the
- * requisition's.
+ * Creates a signed key that is bound to the requisition that contains the key. `changes` replaces parts of this
+ * binding, so that the key is bound to something else.
  */
 export function signKey(
   pair: ElGamalKeyPair,

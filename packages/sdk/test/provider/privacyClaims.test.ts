@@ -193,7 +193,7 @@ async function resultsOf(type: object, reference: string, samples: number) {
 const SAMPLES = 3000;
 
 /**
- * Returns lower bounds on the epsilon and the rho that this statistic of the result spends on the difference between
+ * Returns lower bounds on the privacy loss, as epsilon and as rho, when this statistic of the result is released for
  * the two neighbors. Each bound holds with confidence 1 − 10⁻⁶.
  */
 async function spentOn(

@@ -43,8 +43,8 @@ export interface DuchyWorld extends World {
   entries: Record<string, DuchyEntry>;
   settings: Omit<ShareShuffleSettings, 'folder'>;
   /**
-   * Creates a signed key for the requisition that contains it. With `changes`, the key is bound to other terms than the
-   * requisition's.
+   * Creates a signed key that is bound to the requisition that contains the key. `changes` replaces parts of this
+   * binding, so that the key is bound to something else.
    */
   signKey(keyset: Uint8Array, by: Identity, changes?: Partial<BindingFields>): SignedMessage;
 }

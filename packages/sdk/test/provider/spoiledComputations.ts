@@ -46,7 +46,9 @@ const workerKey = (
   entries: { ...entries, [worker]: { ...entries[worker]!, honestMajorityShareShuffle: { publicKey } } },
 });
 const betaKey = (world: DuchyWorld, publicKey: SignedMessage) => workerKey(world, BETA!, publicKey);
-/** Binds a worker's key to terms that differ from the requisition's. */
+/**
+ * Replaces parts of the binding of a worker's key with `changes`, so that the binding does not match the requisition.
+ */
 const bound = (world: DuchyWorld, worker: string, changes: Partial<BindingFields>): SpoiledComputation => {
   const { publicKeyset } = worker === ALPHA ? world.workerKeys : world.peerKeys;
   return workerKey(world, worker, world.signKey(publicKeyset, world.duchies[worker]!, changes));

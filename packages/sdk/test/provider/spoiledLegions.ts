@@ -32,7 +32,7 @@ const betaSigns = (
   { duchies }: LegionsWorld,
   bytes: (context: KeyContext) => Uint8Array,
 ): SpoiledLegions => ({ signed: { [BETA!]: signedBy(duchies[BETA!]!, bytes) } });
-/** Binds Beta's key to terms that differ from the requisition's. */
+/** Replaces parts of the binding of Beta's key with `changes`, so that the binding does not match the requisition. */
 const betaBinds = ({ ring, duchies }: LegionsWorld, changes: Partial<KeyContext>): SpoiledLegions => ({
   signed: { [BETA!]: signKey(ring.keys[BETA!]!, duchies[BETA!]!, changes) },
 });

@@ -26,7 +26,7 @@ import { createAgent, type Events, openEvents, openLedger } from '../../src/prov
 
 const PEOPLE = 200;
 const INTERVAL = { start_time: seconds('2026-07-01'), end_time: seconds('2026-07-02') };
-/** The first and last VID that each provider reached. Each person was reached once. */
+/** The first and last VID that each provider reached. Each provider reached each of its people once. */
 const REACHED: Record<string, [first: number, last: number]> = { streamly: [1, 100], chirper: [51, 150] };
 const BUDGET = { epsilon: 1e6, delta: 1, rho: 1e3 };
 

@@ -75,8 +75,8 @@ function literal(value: AttributeValue, { type }: TestColumn): string {
     case 'string':
       return `'${String(value).replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
     case 'double':
-      // Write whole numbers in decimal, which the server parses fastest. Write all other doubles as bits, so that no
-      // precision is lost.
+      // Write whole numbers except 0 in decimal, which the server parses fastest. Write all other doubles as bits, so
+      // that no precision is lost and the sign of -0 is kept.
       if (Number.isSafeInteger(value) && value !== 0) return String(value);
       bits.setFloat64(0, value as number);
       return `reinterpretAsFloat64(toUInt64(${bits.getBigUint64(0)}))`;

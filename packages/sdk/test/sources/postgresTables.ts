@@ -93,7 +93,7 @@ async function insert(client: pg.Client, name: string, { columns, rows }: TestTa
   );
 }
 
-/** Converts microseconds to a time or a date without rounding. */
+/** Writes the SQL for the inserted value `v<i>`. Converts a time or a date from microseconds without rounding. */
 function selected(type: TestColumn['type'], i: number): string {
   if (type !== 'timestamp' && type !== 'date') return `v${i}`;
   const time = `TIMESTAMP 'epoch' + (v${i} / ${DAY_US}) * interval '1 day' + (v${i} % ${DAY_US}) * interval '1 microsecond'`;

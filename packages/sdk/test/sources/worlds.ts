@@ -19,7 +19,10 @@ const row = (values: Partial<Row> = {}): Row => ({
   seen: NOON,
   ...values,
 });
-/** Creates one row for each value of a column. Each row gets a different person, unless the column is the VID. */
+/**
+ * Creates one row for each value of a column. Each row gets a different VID, unless the column is the VID or `rest`
+ * contains a VID.
+ */
 const each = <K extends keyof Row>(key: K, values: Row[K][], rest: Partial<Row> = {}): Row[] =>
   values.map((value, i) => row({ vid: BigInt(i + 1), ...rest, [key]: value }));
 const times = (count: number, make: (i: number) => Row): Row[] =>

@@ -32,8 +32,8 @@ export interface SessionOptions {
   acquireMs: number;
   idleMs: number;
   /**
-   * Limits a whole transaction, including the COMMIT. PostgreSQL's statement_timeout does not limit a COMMIT that waits
-   * for a standby.
+   * The time limit for each attempt at a transaction, including the COMMIT, and for each round trip. PostgreSQL's
+   * statement_timeout does not limit a COMMIT that waits for a standby.
    */
   deadlineMs: number;
 }

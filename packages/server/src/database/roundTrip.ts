@@ -47,7 +47,7 @@ interface DriverQuery {
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
-  /** The rows, which the driver passes to the query's callback. */
+  /** The results of the statements, which the driver passes to the query's callback. */
   _results: unknown;
   _canceledDueToError: unknown;
   prepare(connection: Connection): void;

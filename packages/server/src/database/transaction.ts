@@ -14,7 +14,7 @@ export interface Transaction extends Queryable {
    * Sends the last statement without waiting for its result. The statement then shares a round trip with the COMMIT.
    */
   last(statement: Statement<unknown>, values: unknown[]): void;
-  /** Sends the COMMIT before the callback ends. By default, the COMMIT is sent when the callback ends. */
+  /** Sends the COMMIT before the `work` of `Database.tx` ends. By default, the COMMIT is sent when `work` ends. */
   commit(): void;
   rollback(): void;
 }

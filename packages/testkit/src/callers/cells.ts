@@ -7,7 +7,10 @@ import type { Caller, World } from './world.ts';
 export const bindingOf = ({ method, path, verb }: Route) =>
   `${method} ${path.replace(/\{\w+\}/g, '*')}${verb === undefined ? '' : `:${verb}`}`;
 
-/** For each top-level collection, the IDs of the two members that own the resources in the tests. */
+/**
+ * For each top-level collection, the IDs of two members that exist in the tests. If a member is a party, it also owns
+ * resources that the tests request.
+ */
 const OWNERS: Record<string, [string, string]> = {
   measurementConsumers: ['acme', 'globex'],
   dataProviders: ['streamly', 'chirper'],
@@ -52,13 +55,14 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Selects the targets that a caller tests, so that not every caller tests every target. If the first owner may call the
- * operation, it tests all targets. In all other cases, the caller tests the targets that it owns, and additionally:
+ * Selects the targets that a caller tests, so that not every caller tests every target. If the caller is the first
+ * owner and may call the operation, it tests all targets. In all other cases, it tests the targets that it owns, and
+ * the following targets, some of which can be its own:
  * - two targets if it may call the operation
  * - one target if it may not call the operation and is the operator
  * - one target in every third turn if it may not call the operation and is not the operator
  *
- * `turn` determines the additional targets. Consecutive turns go through all targets in a cycle. Stress runs do not
+ * `turn` determines the targets of this list. Consecutive turns go through all targets in a cycle. Stress runs do not
  * call this function, and test all targets.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
@@ -79,8 +83,9 @@ export interface Turn {
 }
 
 /**
- * Returns the titles of the targets that `someTargets` selects in none of these turns for callers that may not call the
- * operation. Turns of the operator are ignored.
+ * Considers only the turns in which the caller is not the operator and may not call the operation. Returns the titles
+ * of the targets that `someTargets` selects in none of these turns. Each title ends with the operation's number of
+ * targets. Operations with different numbers of targets are therefore checked separately.
  */
 export function neverSelected(turns: readonly Turn[]): string[] {
   const denied = turns.filter(({ row, caller: { kind } }) => kind !== 'operator' && !(kind && row.may[kind]));
@@ -90,7 +95,7 @@ export function neverSelected(turns: readonly Turn[]): string[] {
   return [...titlesOf(({ targets }) => targets).difference(selected)];
 }
 
-/** Returns the expected response: `200`, or an error's status and reason, such as `403 PERMISSION_DENIED`. */
+/** Returns the expected status, such as `200`. For an error, also returns the reason, as in `403 PERMISSION_DENIED`. */
 export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
   if (caller.error !== undefined) return caller.error;
   if (target.malformed) return '400 MALFORMED_NAME';

@@ -2,8 +2,8 @@
 import type { Kind } from './world.ts';
 
 /**
- * `own`: only resources below the caller's own name. `any`: resources of any owner, but not the wildcard `-`.
- * `wildcard`: resources of any owner, and the wildcard `-`.
+ * `own`: only the caller's own party and the resources below its name. `any`: resources of any owner, but not the
+ * wildcard `-`. `wildcard`: resources of any owner, and the wildcard `-`.
  */
 export type Right = 'own' | 'any' | 'wildcard';
 export interface Row {
@@ -186,7 +186,8 @@ export const MATRIX: Record<string, Row> = {
   },
   [`PATCH ${DP}`]: { may: { dataProvider: 'own', operator: 'any' }, absent: 'DATA_PROVIDER_NOT_FOUND' },
   'PATCH duchies/*': { may: { duchy: 'own', operator: 'any' }, absent: 'DUCHY_NOT_FOUND' },
-  // Party create, list, suspend and resume; principals; audit; health, doctor and status: only the operator.
+  // Only the operator: create, suspend and resume parties; list consumers and duchies; use principals, trusted roots
+  // and audit entries; read party health and the exchange's status; use the doctor.
   'POST measurementConsumers': { may: operator },
   'POST dataProviders': { may: operator },
   'POST duchies': { may: operator },

@@ -36,7 +36,7 @@ export interface Holdings {
 export interface World {
   exchange: TestExchange;
   callers: Caller[];
-  /** The resources by owner name. The first two owners of each collection have resources. */
+  /** The resources by the full name of the party that owns them. The first two parties of each kind own resources. */
   holdings: Record<string, Holdings>;
   /** Request bodies that do not depend on the owner. */
   bodies: Record<string, object>;
@@ -285,7 +285,7 @@ async function duchyHoldings(
   };
 }
 
-/** Creates an event group with readable metadata, and the descriptor of that metadata. */
+/** Creates a descriptor, and an event group with metadata of the type in that descriptor. */
 async function describeTo(exchange: TestExchange, provider: DevParty, measurementConsumer: string) {
   const collection = `${provider.name}/eventGroupMetadataDescriptors`;
   const { name } = await ok(post(exchange, provider, collection, { descriptorSet: DESCRIPTOR_SET }));

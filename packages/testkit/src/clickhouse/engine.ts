@@ -58,7 +58,7 @@ async function install(folder: string): Promise<boolean> {
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'];
   const npm = spawn('npm', args, { cwd: partial, stdio: 'ignore' });
   await once(npm, 'close').catch(() => {});
-  // The library is optional, so npm succeeds even if the download of the library failed.
+  // The library is an optional dependency, so npm succeeds even if the download of the library failed.
   if (!existsSync(join(partial, LIBRARY))) return false;
   await rename(partial, folder);
   return true;

@@ -1,4 +1,7 @@
-/** Compares noisy figures with the true values. Each deviation is divided by the stated standard deviation. */
+/**
+ * Compares noisy figures with the true values. Each deviation is divided by the standard deviation that the product
+ * states for the figure.
+ */
 
 import { expect } from 'vitest';
 import { isStress } from '../rounds.ts';

@@ -66,7 +66,8 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
 
 /**
  * Counts registers in the union of the sketches. `registers` counts all registers that contain people. `frequencies`
- * counts, for each frequency, only the registers in which all people have the same sampling indicator.
+ * counts, for each frequency, only the registers in which all people have the same sampling indicator. Its last entry
+ * is for the maximum frequency and above.
  */
 export function unionOf(
   spec: FrequencySketchParams & { maximumFrequency: number },

@@ -24,7 +24,7 @@ export function registersOf(size: Size, people: number): number {
 }
 
 /**
- * The variance of the number of occupied registers. The number of people is fixed, so the registers are not
+ * The approximate variance of the number of occupied registers. The number of people is fixed, so the registers are not
  * independent. The variance is therefore that of independent registers, minus a correction.
  */
 export function registersVariance(size: Size, people: number): number {
@@ -55,8 +55,8 @@ function binomial(n: number, p: number, dice: Dice): number {
 }
 
 /**
- * Returns the number of registers in which at least 35 people are expected, and the fraction of people who fall into
- * these registers. Simulations treat these registers as occupied, and draw no people for them.
+ * Returns how many of the first registers are expected to have at least 35 people each, and the fraction of people who
+ * fall into these registers. Simulations treat these registers as occupied, and draw no people for them.
  */
 function certainRegisters(size: Size, people: number) {
   const { maxSize, decayRate } = size;
@@ -98,8 +98,9 @@ export function normalCounts(size: Size, people: number): (sample: number, dice:
 }
 
 /**
- * Draws the count of occupied registers for `draws` random samples. Simulates small samples person by person, and uses
- * the normal distribution for large samples.
+ * Draws the count of occupied registers for `draws` random samples of `reach` people. Each person is in a sample with
+ * the probability `width`. Simulates small samples person by person, and uses the normal distribution for large
+ * samples.
  */
 export function drawCounts(size: Size, reach: number, width: number, draws: number, dice: Dice): number[] {
   const people = reach * width;

@@ -86,7 +86,8 @@ function enumsBelow(
 }
 
 /**
- * Reads a file with a FileDescriptorSet: as JSON if it starts with a brace, and otherwise in protobuf's binary format.
+ * Reads a file with a FileDescriptorSet. If the first character after any white space is a brace, reads JSON.
+ * Otherwise, reads protobuf's binary format.
  */
 export async function readDescriptorSet(file: Blob): Promise<unknown> {
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -23,7 +23,9 @@ export function figureOf({ value, interval: [low, high] }: JsonEstimate): Figure
   return { value, interval: [low ?? 0, high ?? Number.POSITIVE_INFINITY] };
 }
 
-/** Characters that change the direction of the text after them. A name must not reorder the words around it. */
+/**
+ * Characters that affect the direction of text. Without these characters, a name cannot reorder the words around it.
+ */
 const DIRECTIONS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**

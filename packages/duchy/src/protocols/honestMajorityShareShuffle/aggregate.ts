@@ -21,8 +21,8 @@ const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
 /**
- * Adds up the workers' shares, adds noise to the counts, estimates reach and frequencies, and encrypts the result for
- * the consumer.
+ * Adds up the workers' shares, counts how often each value occurs, and adds noise to these counts. Then estimates reach
+ * and frequencies from the counts, and encrypts the result for the consumer.
  */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;

@@ -60,8 +60,8 @@ export const shuffle: StageFunction = async (work) => {
 
 /**
  * Decodes the other worker's message. Throws unless the other worker committed to its half of the common seed before it
- * saw this worker's half. Without this check, the other worker could choose the order of all registers and both
- * workers' noise.
+ * saw this worker's half. Without this check, the other worker could choose the common seed. That seed determines the
+ * order of all registers, and how both workers' noise is split into shares.
  */
 async function readInput(
   { duchy, computation }: Work,

@@ -46,7 +46,10 @@ async function requireNonces({ computation }: Work): Promise<void> {
   }
 }
 
-/** Checks that the provider signed this upload for these duchies. `combined` is the duchies' combined public key. */
+/**
+ * Checks that the provider signed this upload for the terms and the keys of this computation. `combined` is the
+ * duchies' combined public key.
+ */
 async function requireUpload(
   { duchy, computation }: Work,
   { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,

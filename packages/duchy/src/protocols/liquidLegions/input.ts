@@ -39,7 +39,7 @@ export async function fromPrevious(work: Receiver, message: string): Promise<Uin
   return messageFrom(work, message, duchyAt('PREVIOUS', work.computation.view));
 }
 
-/** Reads a message and checks that its size matches the number of sketches and the amount of noise. */
+/** Reads a message, and checks that its size is possible for the number of sketches and the amount of noise. */
 async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: string, sender: string) {
   const bytes = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, sender)));
   const { length } = bytes;
@@ -58,7 +58,7 @@ export async function computed<T>(position: Position, compute: () => Promise<T>)
     return await compute();
   } catch (error) {
     if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
-    // Leave out the error text, because it may reveal a register's value.
+    // Don't put the error text into `detail`, which is logged, because the text may reveal a register's value.
     throw new PermanentError('PEER_MESSAGE_INVALID', position, { cause: error });
   }
 }

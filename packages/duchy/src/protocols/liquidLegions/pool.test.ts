@@ -127,8 +127,8 @@ describe('a thread without work', () => {
     isNeeded = false;
     const before = asked;
     await expect.poll(() => asked).toBeGreaterThan(before);
-    // After the callback has returned false, the pool ends the thread and stops calling the callback. Allow two calls,
-    // because one may already have been in progress.
+    // After the callback has returned false, the pool ends the thread and stops calling the callback. One call is
+    // therefore enough, and the limit tolerates a second one.
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(asked).toBeLessThanOrEqual(before + 2);
     expect(await threadOf(idle)).toBe('another');

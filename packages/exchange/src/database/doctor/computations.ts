@@ -1,6 +1,6 @@
 /**
  * Checks that each computation has the duchies of its measurement's configuration, and that its state matches the
- * measurement's state.
+ * measurement's state. Also checks the duchies' parameters, confirmations, failures, and result.
  */
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
@@ -14,7 +14,7 @@ const CONFIGURED = unionAll(
     FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`,
 );
 
-/** The state that each computation must have, according to its measurement and its participants. */
+/** The state and the update time that each computation must have, according to its measurement and its participants. */
 const EXPECTED = `
   SELECT m.id, CASE WHEN m.state = 'COMPUTING' AND bool_or(c.participant_state = 'PARAMS_SET') THEN 'PENDING_CONFIRMATION'
                     WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state

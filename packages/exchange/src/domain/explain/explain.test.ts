@@ -96,7 +96,8 @@ describe('the next deadline', () => {
     expect(explained(pending(), 47, retention).risks[0]!.detail).toContain(
       'in 60 min, on 2026-01-03 00:00 UTC,',
     );
-    // The duchies have 7 hours to compute the result, from hour 5 to hour 12. The last quarter starts at hour 10.25.
+    // The duchies have 7 hours to compute the result, from hour 5 to hour 12. The risk DEADLINE_NEAR starts with the
+    // last quarter of this time, at hour 10.25.
     expect([codes(explained(computing(), 10.2)), codes(explained(computing(), 10.3))]).toEqual([
       [],
       ['DEADLINE_NEAR'],

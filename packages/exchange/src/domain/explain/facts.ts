@@ -42,7 +42,10 @@ export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWith
 
 export interface Facts {
   viewer: Viewer;
-  /** The measurement and its requisitions. A provider sees only its own requisition. */
+  /**
+   * The measurement, its requisitions, and its participants. If the viewer is a provider, `requisitions` has only the
+   * provider's own requisition.
+   */
   aggregate: ExplainedAggregate;
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;

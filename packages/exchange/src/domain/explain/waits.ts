@@ -32,7 +32,7 @@ interface Task {
   resource: string | undefined;
   since: Timestamp;
   code: WaitCode;
-  /** The missing action as words that follow the party's name, such as `has not set its parameters`. */
+  /** Words that follow the party's name and describe the missing action, such as `has not set its parameters`. */
   owes: string;
   remedy: string;
 }
@@ -88,8 +88,8 @@ function tasksOf(facts: Facts): Wait[] {
 }
 
 /**
- * Finds offline duchies that still have stages to compute and are not in `late`. An offline duchy blocks the
- * computation, because it cannot receive the output of other duchies.
+ * Returns a wait for each offline duchy that still has stages to compute and is not in `late`. An offline duchy blocks
+ * the computation, because it cannot receive the output of other duchies.
  */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
@@ -244,8 +244,8 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
 }
 
 /**
- * Returns whether the party was last seen before the measurement was created. `lastSeen` is rounded down to half a
- * minute, so the creation time is rounded the same way.
+ * Returns whether the party was last seen before the measurement was created. `lastSeen` is rounded down to a multiple
+ * of 30 seconds, so the creation time is rounded in the same way.
  */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);

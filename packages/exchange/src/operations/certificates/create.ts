@@ -55,8 +55,8 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
 };
 
 /**
- * Returns whether the new certificate's key signed the party's public key. Returns false without a check if another
- * certificate is already recorded for the public key.
+ * Returns whether the new certificate's key signed the party's public key. Returns false without a check of the
+ * signature if the new certificate is unusable, or if another certificate is already recorded for the public key.
  */
 async function verifiesKey(
   certificate: CertificateRecord,

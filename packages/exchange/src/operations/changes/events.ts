@@ -15,7 +15,7 @@ export interface Found {
 
 /**
  * A subscription to a party's changes. Waiting for changes occupies no request slot. After the first page, the watch
- * queries the database only if it is far behind the change log.
+ * queries the database only if the watch is far behind the newest change.
  */
 export interface Watch {
   /** A token for the start position. Undefined if the first events are already available. */

@@ -37,7 +37,10 @@ export interface References {
 
 export interface Messages {
   versions: Map<string, number>;
-  /** The decoded metadata of each event group, or undefined if its schema cannot be linked. */
+  /**
+   * The decoded metadata of each event group, or the reasons why the metadata is invalid. Undefined if the schema of
+   * the metadata cannot be linked.
+   */
   read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
 }
 

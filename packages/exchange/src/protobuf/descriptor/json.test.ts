@@ -108,7 +108,7 @@ describe('the size of JSON', () => {
       expect(jsonText(json, bytes)).toBe(text);
       expect(jsonText(json, bytes - 1)).toBeUndefined();
     }
-    // The printer must stop at the limit. The whole text with a million repeated names would use up the memory.
+    // The printer must stop at the limit. The whole text has 1 GB and would use up the memory.
     expect(jsonText(Array(1_000_000).fill('x'.repeat(1_000)), 1_000_000)).toBeUndefined();
     expect(jsonText(Array(1_000_000).fill({ ['x'.repeat(1_000)]: 1 }), 1_000_000)).toBeUndefined();
   });

@@ -17,8 +17,7 @@ import type { NoiseMechanism } from '../../privacy/noise.ts';
 import { mpcCharge } from './charge.ts';
 
 /**
- * The privacy loss of one count that differs by one. `spent` is in rho with Gaussian noise, in epsilon with geometric
- * noise.
+ * The privacy loss if one count changes by one. `spent` is in rho with Gaussian noise, in epsilon with geometric noise.
  */
 interface Cost {
   spent: number;

@@ -61,7 +61,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (noi
     shareShuffleParameters({
       ...spec,
       noiseMechanism,
-      // Use the smallest ring, because noise is drawn for each of its values.
+      // Use the smallest ring that is valid for both measurement types, because noise is drawn for each of its values.
       ringModulus: 7,
       dataProviderCount: 1,
       registerCount: UNIVERSE * width,

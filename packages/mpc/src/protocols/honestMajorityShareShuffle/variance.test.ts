@@ -30,7 +30,7 @@ describe('the variance of a reach by share shuffle', () => {
     expect(shareShuffleReachVariance({ reach: 300, ...everybody })).toBe(7);
     const half = { frequencyVectorSize: 1000, width: 0.5, noiseVariance: 7 };
     expect(shareShuffleReachVariance({ reach: 2000, ...half })).toBe(28);
-    // A reach beyond the universe counts as the whole universe.
+    // The population has 2,000 people, so a reach of 2,100 counts as 2,000.
     expect(shareShuffleReachVariance({ reach: 2100, ...half })).toBe(28);
     expect(shareShuffleReachVariance({ reach: 300, ...half })).toBeGreaterThan(28);
   });

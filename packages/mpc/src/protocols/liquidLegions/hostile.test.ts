@@ -54,7 +54,7 @@ function zeros(under = key): Uint8Array {
   return stored(1);
 }
 
-/** Ciphertexts that can be parsed, but that no honest party makes. */
+/** Ciphertexts that can be parsed. An honest provider does not send most of them. */
 function hostileCiphertexts(): Uint8Array[] {
   const [one] = [encrypted(['1'])] as [Uint8Array];
   const negative = (bytes: Uint8Array, places: number[]) =>

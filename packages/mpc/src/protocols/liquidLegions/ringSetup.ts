@@ -26,8 +26,8 @@ export class RingSetup<P extends NoiseParameters> {
   }
 
   /**
-   * Appends noise registers to the providers' sketches. The noise is encrypted under the combined key of all duchies.
-   * Every duchy runs this stage.
+   * Appends noise registers to the providers' sketches, and sorts all registers. The noise is encrypted under the
+   * combined key of all duchies. Every duchy calls this function.
    */
   async setup(sketches: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const { registerBytes, countsNoise } = this.form;

@@ -10,8 +10,9 @@
  * count, see tuples.ts), and adds noise.
  *
  * Second round: each worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds
- * noise. The aggregator then sees which flags are zero. If a tuple has a frequency, the aggregator compares its count
- * with every frequency below the maximum.
+ * noise. The aggregator then sees which flags are zero. A tuple has a frequency if its keys are equal and are neither
+ * the key of destroyed registers nor the key of histogram noise. For each of these tuples, the aggregator compares the
+ * count with every frequency below the maximum.
  *
  * Third round: each worker removes its key from the comparisons, and multiplies each comparison by a random number. The
  * aggregator then sees which comparisons are zero.

@@ -40,7 +40,7 @@ export async function openAnswers(deps: Dependencies, measurement: Measurement):
   return new Map(answers);
 }
 
-/** Throws `NotTheAnswer` unless this consumer asked exactly for this need when it created the measurement. */
+/** Throws `NotTheAnswer` unless the stored question of the measurement asks for this need, regardless of the noise. */
 export async function requireAsked(deps: Dependencies, measurement: Measurement, need: Need): Promise<void> {
   const { name } = measurement;
   const question = await openQuestion(deps, measurement);

@@ -60,7 +60,7 @@ export interface ReportCheck {
 }
 
 export interface RunOptions {
-  /** Called at the start, and whenever a measurement in the report changes its state. */
+  /** Called at the start, and whenever the run has created or read measurements of the report. */
   onProgress?: (progress: ReportProgress) => void;
   /**
    * Names of measurements that no report contains yet. If one of them answers a need, the need is not measured again.
@@ -161,8 +161,9 @@ export class Reports {
   }
 
   /**
-   * Creates measurements for all needs without an answer, waits for them, verifies the results, and corrects the
-   * figures. It is safe to call this again at any time: only measurements that failed are repeated.
+   * Creates measurements for all needs that have no answer and whose period and data are complete. Then waits for the
+   * measurements, verifies the results, and corrects the figures. It is safe to call this again at any time: only
+   * measurements that failed are repeated.
    */
   run(name: string, options: RunOptions = {}): Promise<ReportAnswer> {
     return this.runOnce(name, options, true);

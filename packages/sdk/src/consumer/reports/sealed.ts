@@ -36,7 +36,10 @@ export class ReportRejected extends Fault<ReportFault> {
   }
 }
 
-/** Seals the content for one report. The exchange cannot move the content to another report. */
+/**
+ * Seals the content for one report. The HMAC covers the name of the report, so the exchange cannot move the content to
+ * another report.
+ */
 export async function seal(
   { credentials }: Dependencies,
   keys: ReportKeys,

@@ -89,9 +89,9 @@ const AT_ONCE = 4;
 const USUAL_DELTA = 1e-9;
 
 /**
- * Asks the exchange which duchies would compute the reach of each union of data providers, without creating a
- * measurement. Throws `PlanError` if the consumer does not accept the duchies, and `FilterRejected` if a filter is
- * invalid.
+ * Asks the exchange which duchies would compute each union of data providers (its reach, or its reach and frequency),
+ * without creating a measurement. Throws `PlanError` if the consumer does not accept the protocol or the duchies, and
+ * `FilterRejected` if a filter is invalid.
  */
 export async function whoComputes(
   deps: Dependencies,
@@ -125,8 +125,8 @@ function accepted(
 
 /**
  * Returns an example of a measurement that the report needs, with the type and the data providers of the union. The
- * example covers the first period of the report, with all event groups and filters that the report uses for these data
- * providers.
+ * example covers the whole interval of the report, with all event groups and filters that the report uses for these
+ * data providers.
  */
 function exampleOf(
   definition: ReportDefinition,

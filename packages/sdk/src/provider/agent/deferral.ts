@@ -6,8 +6,9 @@ import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
 /**
- * The first and the longest time between two attempts to answer a deferred requisition. The time doubles with each
- * deferral, so that the exchange stores few deferrals.
+ * The first and the longest backoff between two attempts to answer a deferred requisition. The backoff doubles with
+ * each deferral, so that the exchange stores few deferrals. If the interval of the selected events has not ended yet,
+ * the agent can wait longer.
  */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
 /**

@@ -23,7 +23,10 @@ export type AgentEvent =
   /** The agent is resending a stored response, because the exchange may not have received it. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
-  /** `message` is the full reason, for the provider only. The exchange and the consumer see only `sent`. */
+  /**
+   * `message` is the full reason, for the provider only. The exchange and the consumer see only `justification` and
+   * `sent`.
+   */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
   /**
    * The requisition was closed in another way, such as a cancellation. If `charged` is true, the budget stays spent.

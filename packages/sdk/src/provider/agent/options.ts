@@ -41,8 +41,8 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
    */
   graceHours?: number;
   /**
-   * The settings for protocols with duchies, which the agent announces to the exchange. By default, the provider offers
-   * only results that it computes itself.
+   * The settings for the protocols with duchies. The agent announces the configured protocols to the exchange. By
+   * default, the provider offers only results that it computes itself.
    */
   shareShuffle?: ShareShuffleSettings;
   liquidLegions?: LiquidLegionsSettings;

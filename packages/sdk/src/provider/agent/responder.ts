@@ -1,7 +1,7 @@
 /**
  * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check (without
- * reading any events), charge, compute, sign and encrypt, and store. Only a stored response is sent, and it never
- * changes.
+ * reading any events), charge, compute, sign and encrypt, and store. A response is stored before it is sent, and a
+ * stored response never changes. If a stored upload can no longer be sent, a refusal is sent instead.
  */
 import { createSigner, type Signer } from '@measurement-exchange/consent';
 import type { Requisition, RequisitionState } from '@measurement-exchange/contract';
@@ -121,7 +121,7 @@ export class Responder {
     });
   }
 
-  /** Runs every check that reads no events. A requisition that fails here is not charged. */
+  /** Runs the checks that follow verification. They read no events. A requisition that fails here is not charged. */
   private async check(verified: VerifiedRequisition, signal?: AbortSignal) {
     const { clock, graceHours, isServed, participant } = this.context;
     const methodology = await this.methodologyFor(verified).catch((error) => {

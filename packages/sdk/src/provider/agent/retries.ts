@@ -11,7 +11,7 @@ import { NotServed } from './served.ts';
 
 /**
  * The agent multiplies the usual backoff of API calls by this factor. After a failed requisition or poll, it therefore
- * waits at most 1 s at first, and never more than 50 s.
+ * waits at most 1 s at first, and at most 50 s later. If the server asks for a longer wait, the agent waits longer.
  */
 const BACKOFF_FACTOR = 5;
 /**

@@ -60,7 +60,8 @@ export function createTurns(places: number) {
 }
 
 /**
- * Limits the number of open tasks per key. Calls `onRoom` when a key that had reached its limit can take more tasks.
+ * Limits the number of open tasks per key. After `admit` returned false for a key, calls `onRoom` as soon as at most
+ * half of the limit of this key is used.
  */
 export function createBounds(onRoom: () => void) {
   const open = new Map<string, number>();

@@ -147,8 +147,8 @@ const DAY_MS = 86_400_000n;
 export const TICKS_PER_DAY = { s: 86_400n, ms: DAY_MS, us: 1000n * DAY_MS, ns: 1_000_000n * DAY_MS };
 
 /**
- * Returns a time as a number of ticks since 1970, rounded up. An integer column has only whole ticks, so rounding does
- * not change the result of a comparison.
+ * Returns a time as a number of ticks since 1970, rounded up. An integer column has only whole ticks, so rounding up
+ * does not change the result of a comparison with >= or <.
  */
 export function ticksAt(time: Date, unit: keyof typeof TICKS_PER_DAY): bigint {
   const product = BigInt(time.getTime()) * TICKS_PER_DAY[unit];

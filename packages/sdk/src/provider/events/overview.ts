@@ -20,7 +20,7 @@ export interface VidOverview {
   column: string;
   /** The number of distinct VIDs. */
   people: number;
-  /** The number of VIDs outside of the given population. Absent if no population was given. */
+  /** The number of distinct VIDs outside of the given population. Absent if no population was given. */
   peopleOutside?: number;
 }
 
@@ -43,7 +43,7 @@ export interface OverviewOptions extends Watch {
   population?: VidRanges | undefined;
 }
 
-/** Computes the overview. It reads all events, so it takes about as long as a query over all events. */
+/** Computes the overview. Reads all events at least once, and once more for each VID column. */
 export async function overviewOf(
   source: EventSource,
   { population, ...watch }: OverviewOptions,

@@ -10,9 +10,9 @@ import { compile, match } from '../filter/evaluator.ts';
 import type { CompiledFilter, FilterText } from '../filter/requests.ts';
 import type { Population } from '../population.ts';
 
-/** A filter for the events of some people. */
+/** A filter, and the people to whose events the filter applies. */
 export interface PeopleFilter {
-  /** The VIDs to which the filter applies. Absent: everybody. */
+  /** The VIDs of these people. Absent: all people. */
   vids?: Interval[];
   filter: SelectionFilter;
 }

@@ -118,8 +118,9 @@ function compiledIn(filters: Iterable<ResolvedFilter>): CompiledFilter[] {
 }
 
 /**
- * Returns the population whose attributes a query may use. If the events have several VID columns, the population must
- * belong to the column that the query counts. The same VID may stand for a different person in another column.
+ * Returns the population whose attributes a query may use, or undefined if no population exists. If the events have
+ * several VID columns, the population must have a model line of the column that the query counts. The same VID may
+ * stand for a different person in another column.
  */
 function populationOf(query: EventQuery, data: EventData): Population | undefined {
   const { population, vidColumns } = data;

@@ -34,7 +34,8 @@ export interface EventSource {
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**
-   * Returns the event group references, sorted by row count in descending order. Leaves out rows without a reference.
+   * Returns the event group references, sorted by row count in descending order, but at most `limit` references. Leaves
+   * out rows without a reference.
    */
   references(limit: number, watch: Watch): Promise<ReferenceInventory[]>;
   /** Describes all rows, for the operator. */
@@ -88,7 +89,7 @@ export type VidRanges = readonly { start: bigint; end: bigint }[];
 
 export interface VidCounts {
   people: number;
-  /** The number of VIDs outside of the population, or 0 if no population was given. */
+  /** The number of distinct VIDs outside of the population, or 0 if no population was given. */
   outside: number;
 }
 
@@ -106,8 +107,8 @@ export interface EventReader {
     limit: number,
   ): AsyncIterable<AttributeValue[][]>;
   /**
-   * Streams the sampled people with their event counts, which are cut off at `cap` (at most 255). Each VID appears
-   * once. All events without a VID form one row with VID 0, the only row with frequency 0. Arrays are not reused.
+   * Streams the sampled people with their event counts, which are cut off at `cap` (at most 255). Each person has one
+   * entry. All events without a VID form one entry with VID 0, the only entry with frequency 0. Arrays are not reused.
    */
   people<F extends VidForm>(query: SourceQuery, cap: number, form: F): AsyncIterable<People<F>>;
   /**
@@ -115,7 +116,10 @@ export interface EventReader {
    * `missing` is the number of events without a VID.
    */
   histogram(query: SourceQuery, max: number): Promise<{ counts: bigint[]; missing: bigint }>;
-  /** Sums the events or the milliseconds watched, at most `cap` for each sampled person. */
+  /**
+   * Sums the events or the milliseconds watched, at most `cap` for each sampled person. `missing` is the number of
+   * events without a VID.
+   */
   cappedSum(query: SourceQuery, what: Summed, cap: bigint): Promise<{ sum: bigint; missing: bigint }>;
 }
 

@@ -16,8 +16,9 @@ export interface Dialect {
   /** Whether the engine can represent a constant exactly. A timestamp is in microseconds since 1970. */
   canBind(value: string | bigint | number | boolean, type: AttributeType): boolean;
   /**
-   * Writes a comparison of two values of a type. The result is NULL if one of them is NULL, and false if one of them is
-   * NaN. Text is compared by code points. An operand of type double is always an attribute or a constant.
+   * Writes a comparison of two values of a type. The result is NULL if one of them is NULL. Otherwise, the result is
+   * false if one of them is NaN. Text is compared by code points. An operand of type double is always an attribute or a
+   * constant.
    */
   compare(type: AttributeType, a: string, operator: Comparison, b: string): string;
   /** Writes arithmetic with 64-bit integers. An overflow or a division by zero gives NULL. A quotient is truncated. */

@@ -42,7 +42,7 @@ export interface LedgerReader {
   heldQuestions(): HeldQuestion[];
 }
 
-/** The number of requisitions with each kind of response. */
+/** The number of requisitions with each kind of response, and the time of the last response. */
 export interface ResponseCounts {
   results: number;
   uploads: number;

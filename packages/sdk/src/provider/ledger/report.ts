@@ -132,7 +132,10 @@ function continues(before: SpendingRange, after: SpendingRange): boolean {
   return before.reference === after.reference && isNextDay && sameAmounts;
 }
 
-/** SQL expression: the consumer's name, which is the part of a measurement's name before `/measurements/`. */
+/**
+ * SQL expression: the consumer's name, which is the part of a measurement's name before `/measurements/`. The
+ * expression gives an empty text if the measurement is NULL.
+ */
 const CONSUMER = "coalesce(substr(measurement, 1, instr(measurement, '/measurements/') - 1), '')";
 
 function consumerSpending(database: DatabaseSync): ConsumerSpending[] {

@@ -1,6 +1,6 @@
 /**
- * Reads which events or people a requisition selects, and checks whether this consumer may ask about them. Only the
- * provider's settings grant access. The exchange's data about an event group can only restrict the selection.
+ * Reads which events or people a requisition selects, and checks whether this consumer is allowed to ask about them.
+ * Only the provider's settings grant access. The exchange's data about an event group can only restrict the selection.
  */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
 import type { RefusalCode } from '../../refusals/codes.ts';
@@ -8,7 +8,7 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 import { LIMITS } from './limits.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The settings for one event group reference, such as the consumers that may ask about its events. */
+/** The settings for one event group reference, such as the consumers that are allowed to ask about its events. */
 export interface ReferenceAccess {
   /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
@@ -117,8 +117,8 @@ async function ownEventGroup(
 }
 
 /**
- * Refuses an interval that ends before the first recorded event. An interval that ends after the last recorded event is
- * accepted, because the later events may still be recorded.
+ * Refuses an interval that ends before or at the start of the event group's data availability interval. An interval
+ * that ends after the data availability interval is accepted, because its later events may still be recorded.
  */
 function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInterval): void {
   const since = eventGroup.dataAvailabilityInterval?.startTime;

@@ -30,9 +30,10 @@ const endOf = (endTime: string | undefined, now: Date) =>
 const MAX_DEFAULT_DAYS = 92;
 
 /**
- * Returns the days that all event groups have recorded completely. Ignores event groups without an interval. If the
- * event groups have no such day in common, returns the range from the first to the last recorded day. If no day is
- * recorded, returns the last 28 days. A range of more than MAX_DEFAULT_DAYS days is shortened to its last days.
+ * Returns the days that all event groups have recorded completely. Ignores event groups without a completely recorded
+ * day, such as groups without an interval. If the other groups have no such day in common, returns the range from their
+ * first to their last completely recorded day. If all groups are ignored, returns the last 28 days. A range of more
+ * than MAX_DEFAULT_DAYS days is shortened to its last days.
  */
 export function defaultRange(groups: readonly (Interval | undefined)[], now: Date): DayRange {
   const known = groups.flatMap((interval) => wholeDays(interval, now) ?? []);

@@ -10,7 +10,7 @@ import { publisherCount } from './checks.ts';
 import { Step } from './Step.tsx';
 import type { Picking } from './usePicking.ts';
 
-/** The maximum number of event groups to show. A search finds the others. */
+/** The maximum number of event groups to show besides the picked ones. A search finds the others. */
 const MAX_SHOWN = 200;
 const SEARCH_FROM = 13;
 

@@ -17,10 +17,10 @@ export interface Catalogue {
   attributes: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The maximum number of event groups in the form. The catalog page lists all of them. */
+/** The maximum number of event groups that the form reads from the list. The catalog page shows all event groups. */
 const MAX_LISTED = 1000;
 
-/** Reads the first MAX_LISTED event groups, and any other event groups with the wanted IDs. */
+/** Reads the first MAX_LISTED event groups, and any other active event groups with the wanted IDs. */
 export function useCatalogue(wanted: readonly string[]): UseQueryResult<Catalogue> {
   return useResource('eventGroups', ['catalogue', ...wanted], (session, signal) =>
     readCatalogue(session, wanted, signal),

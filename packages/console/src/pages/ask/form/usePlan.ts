@@ -23,8 +23,8 @@ const PLAN_AFTER_MS = 250;
 /** The other protocols are planned once the form has not changed for this long. Their plans are less urgent. */
 const OTHERS_AFTER_MS = 600;
 /**
- * If planning fails or the plan would be rejected, the form plans again after this pause. The reason may have
- * disappeared: a publisher may have renewed its key, or the exchange may be available again.
+ * If planning fails, or the plan has a rejection or findings, the form plans again after this pause. The reason may
+ * have disappeared: a publisher may have renewed its key, or the exchange may be available again.
  */
 const AGAIN_AFTER_MS = 5_000;
 

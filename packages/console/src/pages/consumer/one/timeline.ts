@@ -105,8 +105,8 @@ function reportMoment(
 const TOGETHER_MS = 5000;
 
 /**
- * Merges consecutive moments of several parties if their texts are equal and each moment follows the previous one
- * within TOGETHER_MS: `Alpha, Beta and Gamma made keys`.
+ * Merges consecutive `done` moments of several parties if they have equal texts and no details, and each moment follows
+ * the previous one within TOGETHER_MS: `Alpha, Beta and Gamma made keys`.
  */
 function together(moments: Moment[]): Moment[] {
   const groups: Moment[][] = [];

@@ -134,7 +134,7 @@ function RemovalDialog({
   );
 }
 
-/** For a root of one party, shows how many of the party's certificates the root issued. */
+/** For a root of one party, shows how many of the party's certificates name the root as their issuer. */
 function RestsOnIt({ root }: { root: TrustedRoot }) {
   const { party } = root;
   const { data } = useResource(

@@ -14,8 +14,9 @@ import { conditionSql, type Table } from './statement.ts';
 const COMBINATION_SLOTS = 64;
 
 /**
- * Returns SQL for `COMBINATION_SLOTS` rows in order. Each row has a slot's number and its combinations. The number is
- * cast, because the hash of a LowCardinality column is LowCardinality too, and WITH FILL does not support that type.
+ * Returns an SQL query whose result has `COMBINATION_SLOTS` rows, sorted by slot number. Each row has a slot's number
+ * and its combinations. The number is cast, because the hash of a LowCardinality column is LowCardinality too, and WITH
+ * FILL does not support that type.
  */
 export function combinationsSql(
   query: SourceQuery,

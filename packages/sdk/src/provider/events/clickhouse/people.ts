@@ -41,7 +41,7 @@ function arrayOf<F extends VidForm>(form: F, length: number): VidsOf<F> {
 const bytesOf = ({ buffer, byteLength }: Uint32Array | BigInt64Array) =>
   new Uint8Array(buffer, 0, byteLength);
 
-/** Collects the people from many rows into batches of equal length. */
+/** Collects the people from many rows into batches of equal length. Only the last batch can be shorter. */
 class Batches<F extends VidForm> {
   private readonly form: F;
   private batch: People<F>;

@@ -83,8 +83,8 @@ export interface FigureOptions {
 }
 
 /**
- * Writes a statement with one row for each frequency: the frequency, the number of people, and the number of their
- * events. Frequency 0 stands for events without a VID.
+ * Writes a statement whose result has one row for each frequency: the frequency, the number of people, and the number
+ * of their events. Frequency 0 stands for events without a VID.
  */
 export function histogramSql(
   query: SourceQuery,
@@ -97,7 +97,10 @@ export function histogramSql(
 FROM ${peopleSql(query, table, options, parameters)} GROUP BY k`;
 }
 
-/** Writes a statement with one row: the sum of all people's capped values, and the number of events without a VID. */
+/**
+ * Writes a statement whose result has one row: the sum of all people's capped values, and the number of events without
+ * a VID.
+ */
 export function cappedSumSql(
   query: SourceQuery,
   table: Table,
@@ -116,7 +119,10 @@ FROM ${peopleSql(query, table, { ...options, total }, parameters)}`;
  */
 export const SLOTS = 1024;
 
-/** Writes a statement with `SLOTS` rows in order. Each row has its slot number, the VIDs, and their frequencies. */
+/**
+ * Writes a statement whose result has `SLOTS` rows, sorted by slot number. Each row has its slot number, the VIDs of
+ * its people, and the frequencies of these people.
+ */
 export function peopleRowsSql(
   query: SourceQuery,
   table: Table,

@@ -30,7 +30,7 @@ async function count(
 const ONE = "1 AS vid, TIMESTAMP '2024-01-01 12:00:00' AS timestamp, 'g' AS event_group";
 
 describe('the time of an event', () => {
-  // The middle three of the five events are in the interval: at its first moment, at noon, and at its last moment.
+  // The middle three of the five events are in the interval: at its first moment, at noon, and in its last second.
   const times = [
     '2023-12-31 23:59:59',
     '2024-01-01 00:00:00',

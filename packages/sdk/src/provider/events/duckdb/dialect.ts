@@ -1,7 +1,10 @@
 /** Writes filters in DuckDB's SQL. */
 import type { Comparison, Dialect } from '../../filter/dialect.ts';
 
-/** DuckDB treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false. */
+/**
+ * DuckDB treats NaN as equal to itself and greater than all numbers. In CEL, NaN is not equal to, less than, or greater
+ * than any value.
+ */
 const compareDoubles = (a: string, operator: Comparison, b: string) =>
   `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
 

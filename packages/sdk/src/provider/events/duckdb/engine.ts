@@ -106,7 +106,10 @@ async function startInstance(options: EngineOptions, scratch: string): Promise<D
   return instance;
 }
 
-/** Returns SQL statements that restrict the engine to the given files and folders, and that lock the settings. */
+/**
+ * Returns SQL statements that restrict the engine to the given files, the folders of file patterns, and the remote
+ * prefixes. The last statement locks all settings except those for progress reports.
+ */
 export function confinement({ files, remote }: EngineOptions): string[] {
   const local = files.filter((file) => !isRemote(file));
   const folders = [...local.filter(isPattern).map(folderOf), ...(remote?.prefixes ?? [])];

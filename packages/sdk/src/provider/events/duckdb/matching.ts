@@ -28,7 +28,7 @@ export class MatchingTables {
     this.columns = columns;
   }
 
-  /** Creates and fills the table of a filter. */
+  /** Creates and fills the table of a filter. Does nothing if the table exists. */
   async fill(matching: Matching): Promise<void> {
     const { connection, columns, tables } = this;
     if (tables.has(matching)) return;

@@ -7,7 +7,7 @@ import { rowsOf } from './engine.ts';
 import type { Opened } from './files.ts';
 import { Parameters } from './sql.ts';
 
-/** Returns the references, sorted by row count in descending order. */
+/** Returns the references, sorted by row count in descending order. Returns at most `limit` references. */
 export function referencesOf(
   { engine, table, columns: { eventGroup, day } }: Opened,
   limit: number,

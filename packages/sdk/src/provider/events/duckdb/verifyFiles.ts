@@ -11,7 +11,7 @@ import { Parameters } from './sql.ts';
 /**
  * Checks the columns of each file. Reads every line of a CSV file, because any line may be invalid. Does not read the
  * rows of a Parquet file, because merely opening an incomplete Parquet file fails. Throws EventsUnavailable with a
- * message that names the file and, for a CSV file, the line.
+ * message that names the file and, if a CSV line is invalid, the line.
  */
 export async function verifyFiles(opened: Opened, names: RoleNames, watch: Watch): Promise<void> {
   const { table, columns } = opened;
@@ -48,7 +48,7 @@ async function requireGoodLines(
   throw new EventsUnavailable(lineProblem(file, String(line), message));
 }
 
-/** Throws unless a file has the same attribute types as the first file. */
+/** Throws unless every attribute of the first file is also in the other file, with the same type. */
 function requireSameTypes(first: Columns, other: Columns): void {
   for (const [name, { type }] of first.attributes) {
     const found = other.attributes.get(name)?.type;

@@ -2,7 +2,8 @@
 import type { Comparison, Dialect } from '../../filter/dialect.ts';
 
 /**
- * PostgreSQL treats NaN as equal to itself and greater than all numbers. In CEL, every comparison with NaN is false.
+ * PostgreSQL treats NaN as equal to itself and greater than all numbers. In CEL, NaN is not equal to, less than, or
+ * greater than any value.
  */
 const compareDoubles = (a: string, operator: Comparison, b: string) =>
   `CASE WHEN ${a} = 'NaN' OR ${b} = 'NaN' THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
@@ -18,7 +19,8 @@ export const postgres: Dialect = {
   falseIfPresent: (a) => `nullif(${a} IS NULL, true)`,
   functions: {
     startsWith: { takes: ['string', 'string'], gives: 'bool', write: (a, b) => `starts_with(${a}, ${b})` },
-    // PostgreSQL has no ends_with. Compare the reversed texts, so that the SQL contains each operand only once.
+    // PostgreSQL has no ends_with. Compare the reversed texts, so that the SQL contains each operand only once. A
+    // comparison with `right(a, length(b))` would contain `b` twice.
     endsWith: {
       takes: ['string', 'string'],
       gives: 'bool',

@@ -50,7 +50,7 @@ export const isInteger = (column: TableColumn) =>
 /** The SQL name of a column. Statements give the event table the alias `e`. */
 export const columnSql = ({ name }: Pick<TableColumn, 'name'>) => `e.${quoteName(name)}`;
 
-/** Writes the expression for an attribute. It never fails, and is NULL if the attribute is absent. */
+/** Writes the SQL expression for an attribute. The expression never fails, and is NULL if the attribute is absent. */
 export function attributeSql(column: TableColumn, type: AttributeType): string {
   const name = columnSql(column);
   switch (type) {
@@ -70,8 +70,9 @@ export function attributeSql(column: TableColumn, type: AttributeType): string {
 }
 
 /**
- * Writes the expression for a time without a zone, in UTC. It is NULL for a time such as `infinity`, which does not fit
- * in 64 bits as microseconds since 1970.
+ * Writes the SQL expression for the time in a column, in UTC without a zone. The expression is NULL for infinite times,
+ * for times before 4700 BC, and for times from the year 290000. All other times fit in 64 bits as microseconds since
+ * 1970.
  */
 export function timeSql(column: TableColumn): string {
   const name = columnSql(column);
