@@ -1,7 +1,7 @@
 /**
  * Tests every page of every role, at three widths and in both themes. The exchange starts in the same way as with
- * `npm start`. The pictures are in node_modules/.cache/console-pages for review. `MEX_README_PICTURE=1` also renews the
- * picture in README.
+ * `npm start`. `MEX_PICTURES=1` saves pictures of all pages in node_modules/.cache/console-pages for review, and renews
+ * the picture in README.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -16,6 +16,7 @@ import type { Role } from '../src/session/roles.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PICTURES = join(ROOT, 'node_modules/.cache/console-pages');
+const isTakingPictures = process.env.MEX_PICTURES !== undefined;
 const WIDTHS = [360, 768, 1440];
 const PARTIES: [party: string, role: Role][] = [
   ['acme', 'consumer'],
@@ -97,14 +98,16 @@ function nameOf(role: Role, path: string): string {
   return `${role}-${name.slice(0, 40) || 'home'}`;
 }
 
-/** Takes a picture of the page at each width and in each theme, and returns the problems found. */
+/** Looks at the page at each width and in each theme, and returns the problems found. */
 async function look(page: BrowserPage, name: string): Promise<string[]> {
   const problems: string[] = [];
   for (const width of WIDTHS) {
     await fit(page, width);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+      if (isTakingPictures) {
+        await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+      }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) problems.push(`${name} scrolls sideways at ${width} px: ${wide} px`);
       if (width === 768) continue;
@@ -161,8 +164,8 @@ describe.skipIf(lacksChromium).concurrent('every page', () => {
       .first()
       .click();
     await page.getByText('95 %:').first().waitFor();
-    const folder = process.env.MEX_README_PICTURE ? join(ROOT, 'docs/images') : PICTURES;
-    const picture = await page.screenshot({ path: join(folder, 'console.png') });
+    const path = join(ROOT, 'docs/images/console.png');
+    const picture = await page.screenshot(isTakingPictures ? { path } : {});
     expect(picture.length).toBeLessThan(120_000);
   });
 });
