@@ -151,8 +151,8 @@ async function attack(world: World, protocol: Protocol): Promise<string[]> {
     const turn = i % PER_COMPUTATION;
     if (turn === 0) computation = await begin(world, protocol);
     const sent = await honest(world, protocol, computation!, turn < PER_COMPUTATION / 2);
-    // The index that selects the field for the free text. Uploads and messages each use two indexes per computation, so
-    // enough computations cover all fields.
+    // This index selects the field that gets the free text. Each computation uses the next two indexes, so enough
+    // computations cover all fields.
     const text = 2 * Math.floor(i / PER_COMPUTATION) + (turn % 4 === 3 ? 1 : 0);
     const { what, path, body, headers } =
       turn % 2 === 1 ? await freeText(sent, text) : await hostileRequest(sent, draw);

@@ -60,8 +60,10 @@ const register = (index: string, key = 'a', count = 1): PlainRegister => ({ inde
 const OTHERS = [register('1'), register('2', 'b', 2)];
 
 /**
- * Two neighboring inputs: the first provider's registers with and without `added`. `full` and `reachOnly` are the noise
- * shifts that make both inputs look alike: in Liquid Legions v2, and in its reach-only version.
+ * Two neighboring inputs: the registers of three providers, with and without the register `added` of the first
+ * provider. `others` has the registers of the second and the third provider. `full` and `reachOnly` change the numbers
+ * of noise registers so that both inputs look alike: `full` in Liquid Legions v2, and `reachOnly` in its reach-only
+ * version.
  */
 interface Neighbors {
   what: string;

@@ -193,7 +193,7 @@ test('an upload that was stored while the exchange was out of reach is reported 
   await upload(1);
   const last = await makeUpload(world.providers[2]!, await begun(), AUDIENCES[2]!);
   const taker = world.duchies.find(({ duchy }) => duchy.name === last.fulfillment.duchy)!;
-  // The duchy has cached the provider's certificate since an earlier upload, so only the report fails.
+  // The duchy can store the upload, but cannot report it to the exchange.
   taker.failOn('fulfillComputationRequisition');
   expect((await last.send()).status).toBe(503);
   expect(await taker.query('SELECT 1 FROM uploads WHERE reported_time IS NULL')).toHaveLength(1);

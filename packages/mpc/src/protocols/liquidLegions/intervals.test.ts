@@ -99,7 +99,10 @@ function firstThat(isSo: (count: number) => boolean, low: number, high: number):
 
 const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
-/** Simulates one cell, a combination of the parameters. `sketches` has the register count of each draw. */
+/**
+ * Simulates measurements with one combination of parameters. `sketches` has the number of counted registers of a random
+ * sketch for each simulated measurement.
+ */
 function outcomeOf(cell: Cell, sketches: number[]) {
   const { reach, duchyCount } = cell;
   const { reachNoise } = parametersOf(cell);
