@@ -100,8 +100,8 @@ function firstThat(isSo: (count: number) => boolean, low: number, high: number):
 const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
 /**
- * Simulates measurements with one combination of parameters. `sketches` has the number of counted registers of a random
- * sketch for each simulated measurement.
+ * Simulates measurements with one combination of parameters. `sketches` has the number of occupied registers of a
+ * random sketch for each simulated measurement.
  */
 function outcomeOf(cell: Cell, sketches: number[]) {
   const { reach, duchyCount } = cell;
