@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import pg, { type ClientConfig } from 'pg';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connectOf, type PostgresSource, tableName } from './connection.ts';
 
 const SOURCE: PostgresSource = {
@@ -8,6 +11,32 @@ const SOURCE: PostgresSource = {
   user: 'reader',
 };
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Connects the driver to a server that asks for a password in plain text, and returns the password. */
+async function passwordSent(config: ClientConfig): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(Buffer.from('R\0\0\0\x08\0\0\0\x03'));
+      // The response is a type, four bytes for the length, and the password with a zero byte.
+      socket.once('data', (message) => {
+        resolve(message.toString('utf8', 5, message.length - 1));
+        socket.destroy();
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = new pg.Client({ ...config, host: '127.0.0.1', port, ssl: false });
+  await expect(client.connect()).rejects.toThrow();
+  server.close();
+  return promise;
+}
+
 describe('the settings of the server', () => {
   it('require TLS with a verified certificate on another machine', async () => {
     expect(await connectOf(SOURCE)()).toEqual({
@@ -15,7 +44,7 @@ describe('the settings of the server', () => {
       port: 5432,
       database: 'ads',
       user: 'reader',
-      password: '',
+      password: expect.any(Function),
       ssl: { rejectUnauthorized: true, minVersion: 'TLSv1.2', servername: 'warehouse.internal' },
     });
     const { ssl } = await connectOf({ ...SOURCE, url: 'postgres://10.0.0.7/ads', ca: 'PEM' })();
@@ -35,8 +64,16 @@ describe('the settings of the server', () => {
     let asked = 0;
     const connect = connectOf({ ...SOURCE, password: async () => `secret${++asked}` });
     await connect();
-    expect(await connect()).toMatchObject({ password: 'secret2' });
+    expect(await passwordSent(await connect())).toBe('secret2');
   });
+
+  it.each([[undefined], [async () => '']])(
+    'do not let the driver take a password from elsewhere',
+    async (password) => {
+      vi.stubEnv('PGPASSWORD', 'of another database');
+      expect(await passwordSent(await connectOf({ ...SOURCE, password })())).toBe('');
+    },
+  );
 
   it('tell that the password cannot be read, and nothing else', async () => {
     const password = () => Promise.reject(Object.assign(new Error('open /secret/x'), { code: 'ENOENT' }));

@@ -1,4 +1,7 @@
-/** Checks the settings for PostgreSQL. Each connection asks for the password again, because it may have changed. */
+/**
+ * Checks the settings for PostgreSQL. Each new connection reads the password again, because the password may have
+ * changed.
+ */
 import { isIP } from 'node:net';
 import type { ClientConfig } from 'pg';
 import { EventsUnavailable } from '../errors.ts';
@@ -7,8 +10,8 @@ import { quoteName } from './parameters.ts';
 export interface PostgresSource {
   kind: 'postgres';
   /**
-   * The URL of the database, such as `postgres://warehouse.internal:5432/ads`, without a user name and a password. For
-   * a Unix socket, use `postgres:///ads?host=/run/postgresql`.
+   * The URL of the database, such as `postgres://warehouse.internal:5432/ads`, without user name and password. For a
+   * Unix socket, use `postgres:///ads?host=/run/postgresql`.
    */
   url: string;
   /** The table or view, such as `ads.impressions`. The default schema is `public`. */
@@ -47,8 +50,11 @@ export function connectOf({ url: text, user, password, ca }: PostgresSource): Co
     user,
     ssl: tlsOf(host, ca),
   };
-  // An empty password keeps the driver from looking for a password in other places.
-  return async () => ({ ...fixed, password: password === undefined ? '' : await read(password) });
+  return async () => {
+    const text = password === undefined ? '' : await read(password);
+    // A function prevents the driver from using PGPASSWORD or the pgpass file if the password is empty.
+    return { ...fixed, password: () => text };
+  };
 }
 
 /**
