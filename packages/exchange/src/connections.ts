@@ -12,7 +12,10 @@ export interface Connections {
   embedded: boolean;
 }
 
-/** The role that serves requests. This role does not own the schema, so it cannot rewrite the logs. */
+/**
+ * The database role that serves requests. This role does not own the schema, so it cannot rewrite the logs (the tables
+ * `transitions` and `audit_entries`).
+ */
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**

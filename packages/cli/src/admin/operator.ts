@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { print, printJson } from '../terminal/output.ts';
 
 /**
- * Creates `mex admin operator`, which registers the first operator (by the issuer and subject of the tokens) directly
- * in the database. Over the API, only an existing operator can register another one.
+ * Creates `mex admin operator`, which registers the first operator directly in the database. The issuer and subject of
+ * an operator's tokens identify the operator. Over the API, only an existing operator can register another one.
  */
 export function operatorCommand(): Command {
   return new Command('operator')

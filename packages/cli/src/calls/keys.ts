@@ -22,7 +22,8 @@ export function withKeys(command: Command): Command {
 
 /**
  * Returns whether the options or the chosen profile name a demo party or an identity folder. An identity folder in a
- * profile counts only if the profile also has roots.
+ * profile counts only if the profile also has trusted roots, because commands cannot use the keys without trusted
+ * roots.
  */
 export async function hasKeys({ as, identity }: ActingOptions): Promise<boolean> {
   if (as !== undefined || identity !== undefined) return true;

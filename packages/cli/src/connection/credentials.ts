@@ -24,8 +24,9 @@ import { readText } from './token.ts';
 interface CredentialOptions extends ClientOptions {
   identity?: string;
   /**
-   * Files or folders with trusted roots, in PEM or DER. With a prefix, as in `duchies/one=one.pem`, a root is trusted
-   * for that party only. A root for a duchy also makes the caller accept this duchy in computations.
+   * Files or folders with trusted roots, in PEM or DER. A prefix can name a party, as in `duchies/one=one.pem`. The
+   * root is then trusted for this party only. A root for a duchy also makes the caller accept this duchy in
+   * computations.
    */
   roots?: string[];
 }

@@ -11,7 +11,10 @@ export const OPERATOR = 'operator';
 
 export interface TokenOptions {
   token?: string;
-  /** The name of a demo party of the development exchange in the data directory, or `operator`. */
+  /**
+   * The name of a demo party, or `operator`. The token comes from the development exchange's file in the data
+   * directory.
+   */
   as?: string;
   /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
   tokenFile?: string;

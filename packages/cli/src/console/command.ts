@@ -1,4 +1,4 @@
-/** `mex console`: the web console on this machine, with the party's keys. */
+/** `mex console`: runs the web console on this machine, with access to the party's keys. */
 import { Command } from 'commander';
 import { given } from '../calls/command.ts';
 import { withKeys } from '../calls/keys.ts';
@@ -46,7 +46,8 @@ gets neither keys nor tokens. The link works once, in one browser: press Enter f
 
 async function run(options: ConsoleCommandOptions): Promise<void> {
   const { port, open, ledger, ...identityOptions } = options;
-  // Import these modules only here, because shell completion loads every command but runs none of them.
+  // Import these modules only when the command runs, to keep shell completion fast. Completion loads the files of all
+  // commands, but runs no command.
   const [{ findIdentities }, { loadConsole }, { startConsole }] = await Promise.all([
     import('./identities.ts'),
     import('./load.ts'),

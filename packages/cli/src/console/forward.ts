@@ -8,7 +8,10 @@ import type { Identity } from './identities.ts';
 import { Refusal } from './refusal.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-/** Only these headers are sent to the exchange, and only RESPONSE_HEADERS are sent back to the page. */
+/**
+ * The headers that are forwarded from the page to the exchange. RESPONSE_HEADERS are forwarded from the exchange to the
+ * page. All other headers are dropped.
+ */
 const REQUEST_HEADERS = ['accept', 'content-type', 'last-event-id', 'traceparent'];
 const RESPONSE_HEADERS = [
   ...['content-type', 'retry-after', 'x-mex-findings', 'x-mex-mode', 'x-request-id'],

@@ -1,5 +1,6 @@
 /**
- * The server of `mex console`: the page's files, the forwarded API, and the companion, for one person on this machine.
+ * The server of `mex console`, for one person on this machine. The server serves the page's files, forwards API calls
+ * to the exchange, and runs the companion.
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

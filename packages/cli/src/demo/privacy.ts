@@ -1,8 +1,8 @@
 /** The privacy parameters of the demo. They are weak, because the people in the demo are made up. */
 
 /**
- * Each provider's privacy budget per event group reference and day. Only one measurement exceeds this budget, and the
- * demo expects that measurement to be refused.
+ * Each provider's privacy budget per day and event group reference (the provider's own ID for the group's events). Only
+ * one measurement exceeds this budget, and the demo expects that measurement to be refused.
  */
 export const BUDGET = { epsilon: 1, delta: 1e-4, rho: 0.7 };
 

@@ -35,11 +35,13 @@ interface DemoOptions {
 }
 
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
-/** How often agents poll while no connection announces changes to them, for example while they reconnect. */
+/**
+ * The interval at which agents poll while no connection announces changes to them, for example while they reconnect.
+ */
 const POLL_MS = 500;
 /**
  * The initial interval at which the demo asks for the duchies' progress. The interval grows while nothing changes. The
- * exchange announces results immediately.
+ * interval does not delay results, because the exchange announces them immediately.
  */
 const PROGRESS_MS = 1_000;
 

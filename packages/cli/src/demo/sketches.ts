@@ -3,8 +3,8 @@ import { HIDING } from './privacy.ts';
 
 /**
  * A sketch with a low decay rate is more accurate, but has room for fewer people. The demo therefore measures only a
- * sample of the population. The sample has more people than the sketch has registers, because several people can share
- * a register.
+ * sample of the population. Several people can share a register, so the sample has more people than the sketch has
+ * registers.
  */
 const SKETCH = { decayRate: 1, maxSize: 300 };
 const PEOPLE_IN_SAMPLE = 600;

@@ -9,7 +9,7 @@ export async function readBytes(file: string, what: string): Promise<Buffer> {
   });
 }
 
-/** Parses a JSON file, keeping all digits of numbers. */
+/** Parses a JSON file. Keeps all digits of numbers, even if a JavaScript number would round them. */
 export async function readJson(file: string, what: string): Promise<JsonValue> {
   const text = (await readBytes(file, what)).toString('utf8');
   try {

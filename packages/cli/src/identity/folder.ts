@@ -12,7 +12,7 @@ interface IdentityFiles {
   displayName: string;
   certificatePem: string;
   privateKeyPem: string;
-  /** An imported identity may have a root without its private key, or no root at all. */
+  /** An imported identity can lack the root's private key, or the whole root. */
   root?: { certificatePem: string; privateKeyPem?: string };
   keysets: EncryptionKeysets;
   publicKey: SignedMessage;

@@ -108,8 +108,8 @@ async function readRoot(
 }
 
 /**
- * Reads the keysets, and checks that they belong together. The public keyset's bytes stay unchanged, because the party
- * may already have published them.
+ * Reads the keysets, and checks that the private keyset decrypts what the public keyset encrypts. The public keyset's
+ * bytes stay unchanged, because the party may already have published them.
  */
 async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Promise<EncryptionKeysets> {
   const privateKeyset = keysetBytes(await readBytes(encryptionPrivate, 'a private Tink keyset'));

@@ -31,7 +31,7 @@ export function checkedSettings(settings: Profile): Profile {
     ...(url && { url: withoutSlash(url) }),
     ...(identity && { identity: resolve(identity) }),
     ...(clientSecretFile && { clientSecretFile: resolve(clientSecretFile) }),
-    // A root can have the form `party=path`.
+    // A root can have the form `party=path`. Resolve only the path.
     ...(roots && { roots: roots.map((root) => root.replace(/[^=]+$/, (path) => resolve(path))) }),
   };
 }

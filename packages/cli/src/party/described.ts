@@ -6,7 +6,10 @@ import { visible } from '../terminal/output.ts';
 
 export interface ProviderChoice {
   name: string;
-  /** IDs or references of event groups. If absent, all of the provider's event groups are measured. */
+  /**
+   * IDs of event groups, or references (the provider's own IDs of the event groups). If absent, all of the provider's
+   * event groups are measured.
+   */
   eventGroups?: string[];
 }
 

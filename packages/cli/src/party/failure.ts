@@ -86,13 +86,14 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
 }
 
 /**
- * Error codes for a measurement that does not exist or that the caller is not allowed to see, and for a malformed name.
+ * The exchange's error codes if a measurement does not exist, if the caller is not allowed to see the measurement, or
+ * if its name is malformed.
  */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
 /**
- * Adds a hint to an error that interrupted the wait: the command that shows the measurement. Returns other errors
- * unchanged.
+ * If an error interrupted the wait for a result, adds the command that shows the measurement to the error's message.
+ * Returns other errors unchanged.
  */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;

@@ -49,7 +49,7 @@ function expectedText({ figure, margin, assumed }: MeasurementPlan['figures'][nu
 const shares = (margin: number) => (margin < 0.0001 ? 'less than 0.01 %' : percent(margin));
 const people = (margin: number) => (margin < 10 ? String(Number(margin.toPrecision(2))) : count(margin));
 
-/** Formats the charges to the providers' budgets. Providers with the same charge and days share a line. */
+/** Formats the charges to the providers' budgets. Providers with the same charge and number of days share a line. */
 function chargeLines({ dataProviders }: MeasurementPlan): string[] {
   const lines = new Map<string, string[]>();
   for (const { name, days, charge } of dataProviders) {

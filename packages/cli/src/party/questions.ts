@@ -69,7 +69,10 @@ export function daysOf({ dataProviders }: Question): string | undefined {
   return shortInterval({ startTime: start, endTime: end });
 }
 
-/** Describes each part in one line. Names an event group by its reference if the caller can read the event group. */
+/**
+ * Describes each part of a question in one line. Names an event group by its reference if the caller can read the event
+ * group.
+ */
 export async function partLines(
   client: ExchangeClient,
   principal: string,

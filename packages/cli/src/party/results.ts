@@ -51,7 +51,10 @@ export function resultsCommand(): Command {
     });
 }
 
-/** Adds the title from the measurement's stored question. If the question fails verification, prints a note instead. */
+/**
+ * Adds the title from the measurement's stored question to the result. If the question fails verification, prints a
+ * note instead.
+ */
 async function titled(
   consumer: Consumer,
   measurement: Measurement,

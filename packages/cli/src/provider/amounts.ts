@@ -3,7 +3,7 @@ import type { PrivacyAmount } from '@measurement-exchange/sdk/provider';
 
 export const MEASURES = ['epsilon', 'delta', 'rho'] as const;
 
-/** Lists the measures that are not 0: `epsilon 0.1, delta 1e-9`. */
+/** Lists the measures that are not 0, for example `epsilon 0.1, delta 1e-9`. */
 export function amountText(amount: PrivacyAmount): string {
   const parts = MEASURES.filter((measure) => amount[measure] > 0).map(
     (measure) => `${measure} ${amount[measure]}`,

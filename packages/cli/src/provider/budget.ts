@@ -12,7 +12,9 @@ import { shortTime } from '../terminal/times.ts';
 import { amountCells, amountText, shareText } from './amounts.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
-/** The maximum number of measurements in the text output. --json also prints earlier measurements. */
+/**
+ * The maximum number of measurements in the text output, which shows the latest ones. --json prints all measurements.
+ */
 const LISTED = 10;
 
 export function budgetCommand(): Command {

@@ -1,4 +1,7 @@
-/** `mex provider check`: describes the events, and records which references the provider's operator confirms. */
+/**
+ * `mex provider check`: describes the provider's events. With --confirm, also confirms references (the provider's own
+ * IDs of event groups). The ledger stores the confirmed references, and the agent answers questions about them.
+ */
 import { existsSync } from 'node:fs';
 import { DEVELOPMENT_BUDGET } from '@measurement-exchange/sdk';
 import type { Events, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
@@ -22,8 +25,8 @@ interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDa
   firstDay?: string;
   lastDay?: string;
   /**
-   * The consumers that are allowed to ask about the reference. Absent if the settings have no `references`. In
-   * development, all consumers are then allowed.
+   * The consumers that are allowed to measure the events with this reference. Absent if the settings have no
+   * `references`. If it is absent in development, all consumers are allowed.
    */
   measurementConsumers?: readonly string[];
   /** `DEVELOPMENT` if a demo provider serves the reference only because it occurs in the events. */

@@ -103,7 +103,10 @@ const ProviderConfig = s.object(
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
       s.partial({
-        /** `populations` lists populations' fingerprints in base64, or in hexadecimal as in `mex populations show`. */
+        /**
+         * `populations` lists the fingerprints of the accepted populations. Each is in base64, or in hexadecimal as in
+         * `mex populations show`.
+         */
         honestMajorityShareShuffle: s.object({
           ...computation(3),
           populations: s.array(text(), { minItems: 1 }),
@@ -180,7 +183,7 @@ function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''
       );
     }
     if (typeof value !== 'string') return value;
-    // A root can have the form `party=path`.
+    // A root can have the form `party=path`. Make only the path absolute.
     if (setting === 'roots') return value.replace(/[^=]+$/, absolute);
     return PATHS.includes(setting) && !value.includes('://') ? absolute(value) : value;
   };

@@ -12,7 +12,8 @@ import { type ComputationConfig, type ProviderConfig, readFingerprint } from './
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
 /**
- * Returns the settings of the accepted duchies. By default, pending uploads are stored in a folder next to the ledger.
+ * Returns the settings of the accepted duchies. By default, pending uploads to the duchies are stored in a folder next
+ * to the ledger.
  */
 export async function duchySettingsOf(
   { as, protocols }: Pick<ProviderConfig, 'protocols'> & { as?: string },

@@ -12,7 +12,10 @@ import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { amountText, MEASURES, shareText } from './amounts.ts';
 import type { Settings } from './settings.ts';
 
-/** A question with the default options of `mex measure`, and its privacy cost per event group reference and day. */
+/**
+ * A question with the default options of `mex measure`. The cost is charged for each day and each event group reference
+ * (the provider's own ID of an event group).
+ */
 export interface TypicalQuestion {
   question: 'reach' | 'frequency';
   privacy: { epsilon: number; delta: number };

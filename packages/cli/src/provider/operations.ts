@@ -7,8 +7,8 @@ import type { LoggedEvent } from './describe.ts';
 /** The minimum time between two computations of the metrics that are based on the ledger. */
 const READ_EVERY_MS = 15_000;
 /**
- * The maximum number of event group references that have a budget metric. References with less remaining budget come
- * first.
+ * The maximum number of references (the provider's own IDs of event groups) that have a budget metric. References with
+ * less remaining budget come first.
  */
 const MAX_REFERENCES = 100;
 

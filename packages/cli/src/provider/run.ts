@@ -112,9 +112,10 @@ function methodOf(settings: Settings) {
 }
 
 /**
- * Returns the consumers that are allowed to ask about each reference's events. A demo provider can omit the setting
- * `references`. The agent then trusts the exchange's data about the provider's event groups (`unchecked`). For any
- * other provider with events, this function throws if `references` or `events.columns.attributes` is missing.
+ * Returns the consumers that are allowed to measure the events of each reference (the provider's own ID of an event
+ * group). A demo provider can omit the setting `references`. The agent then trusts the exchange's data about the
+ * provider's event groups (`unchecked`). For any other provider with events, this function throws if `references` or
+ * `events.columns.attributes` is missing.
  */
 function referencesOf(settings: Settings): AgentOptions['references'] {
   const { as, events, references } = settings;
@@ -135,7 +136,10 @@ function referencesOf(settings: Settings): AgentOptions['references'] {
   return references;
 }
 
-/** Warns at startup about references that the provider must still confirm. Questions about these references wait. */
+/**
+ * Warns at startup about references (IDs of event groups) that the operator has not yet confirmed to exist in the
+ * events. The agent holds questions about these references until the operator confirms them.
+ */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],
   ledger: Ledger,

@@ -16,11 +16,11 @@ import { clientOf } from './client.ts';
 
 interface AgentsOptions {
   dev: DevFile;
-  /** The consumer that is allowed to measure the publishers. */
+  /** The consumer that is allowed to measure the publishers' events. */
   consumer: string;
   /**
-   * An event group reference that belongs to another consumer, and that no publisher has confirmed yet. The agents hold
-   * all requisitions for this reference.
+   * A reference (a publisher's own ID of an event group) for another consumer, which no publisher has confirmed yet.
+   * The agents hold all requisitions for this reference.
    */
   unconfirmed?: { reference: string; consumer: string };
   audiences: Audience[];

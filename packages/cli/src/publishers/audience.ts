@@ -87,7 +87,8 @@ function attributeOf(name: 'sex' | 'age'): string {
 }
 
 /**
- * Returns functions that compute the true figures with plain SQL. They do not use the provider code that they check.
+ * Returns functions that compute the true figures with plain SQL. They do not use the providers' code, because their
+ * figures serve to check that code.
  */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;

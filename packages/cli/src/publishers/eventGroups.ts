@@ -5,7 +5,7 @@ import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
 /**
  * Creates a publisher's event groups, and returns their resource names. These event groups list no attributes, so only
- * the publisher can check a filter, and the publisher may refuse requests with an unsuitable filter.
+ * the publisher can check a filter. The publisher refuses requests with an invalid filter.
  */
 export async function createEventGroups(
   client: ExchangeClient,

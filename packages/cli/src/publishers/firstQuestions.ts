@@ -26,7 +26,10 @@ export async function askDuchies(dev: DevFile, publishers: string[]): Promise<vo
   await askOnce(consumer, together);
 }
 
-/** A campaign of another advertiser. No publisher has confirmed it yet, so questions about it wait for a decision. */
+/**
+ * A campaign of another advertiser. No publisher has confirmed the campaign's reference (the ID of its event group)
+ * yet, so requests to measure the campaign wait for a person's decision.
+ */
 export const UNCONFIRMED = { reference: 'roadster-video', consumer: 'measurementConsumers/globex' };
 
 /**

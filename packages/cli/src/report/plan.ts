@@ -90,8 +90,8 @@ function chargeRows(charges: readonly RehearsedCharge[]): string[][] {
 }
 
 /**
- * Returns the plan as JSON. Unlike the printed plan, it also contains the key and the parameters of each planned
- * measurement.
+ * Returns the plan as JSON. Unlike the printed plan, it also contains each planned measurement's parameters, and the
+ * key that identifies the measurement in the plan.
  */
 function planJson({ plan, rehearsal, reused, notDue }: PlannedReport) {
   return {

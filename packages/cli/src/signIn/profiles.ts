@@ -15,8 +15,8 @@ const Profile = s.object(
     as: text(),
     identity: text(),
     /**
-     * Files with trusted roots. An entry may begin with a party's name, as in `duchies/one=one.pem`. If the party is a
-     * duchy, the user then also accepts this duchy in computations.
+     * Files with trusted roots. An entry can begin with a party's name, as in `duchies/one=one.pem`. The root is then
+     * trusted for this party only. If the party is a duchy, the user also accepts this duchy in computations.
      */
     roots: s.array(text()),
     /** The OpenID issuer, and the client ID that `mex login` uses there. */

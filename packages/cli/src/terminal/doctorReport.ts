@@ -1,4 +1,4 @@
-/** Prints the doctor's findings about an exchange or a duchy. */
+/** Prints the findings of `mex doctor`, which checks a database for inconsistencies. */
 import type { DoctorFinding } from '@measurement-exchange/exchange/maintenance';
 import { paint, print } from './output.ts';
 

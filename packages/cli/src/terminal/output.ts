@@ -4,8 +4,8 @@ import { cut, JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 import { systemSentence } from './systemErrors.ts';
 
 /**
- * Returns an error's message, or an explanation of a system error, or the stack if MEX_DEBUG is set. Replaces deceptive
- * characters, because the message may quote text from another party.
+ * Returns an error's message, or an explanation of a system error, or the stack if MEX_DEBUG is set. Replaces
+ * characters that could make a terminal show misleading text, because the message may quote text from another party.
  */
 export function explain(error: unknown): string {
   const failure = error instanceof Error ? error : new Error(String(error));

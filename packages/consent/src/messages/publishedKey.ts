@@ -11,7 +11,7 @@ import { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey
 type Bound = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 type KeyContext = Omit<Bound, 'purpose'>;
 
-/** Returns the serialized key. The same pair and context always produce the same bytes. */
+/** Returns the serialized key. The same key pair and context always produce the same bytes. */
 export function publishedKey<P extends { publicKey: Uint8Array }>(
   pair: P,
   { duchy, computation, termsSha256 }: KeyContext,

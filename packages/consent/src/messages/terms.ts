@@ -34,7 +34,8 @@ export async function termsDigest(terms: Terms): Promise<Bytes> {
 
 /**
  * Returns a worker's commitment to its part of the common seed. In Honest Majority Share Shuffle, a worker publishes
- * its commitment before it sees the other worker's part.
+ * its commitment before it sees the other worker's part. The worker therefore cannot choose its part to fit the other
+ * part.
  */
 export async function seedCommitment(seed: Uint8Array, duchy: string, computation: string): Promise<Bytes> {
   const parts = [utf8('mex.contract.SeedCommitment.v1'), utf8(duchy), utf8(computation), seed];

@@ -1,6 +1,6 @@
 /**
- * Encrypts bytes of any length for the owner of a keyset. Used for shares and for messages between duchies. Works only
- * on Node.
+ * Encrypts bytes of any length for the owner of a keyset. Used for the secret shares that data providers upload, and
+ * for messages between duchies. Works only on Node.
  */
 import { randomBytes } from 'node:crypto';
 import { ConsentError } from '../base/errors.ts';
@@ -20,7 +20,8 @@ export { sealedLength } from './pieces.ts';
 const LENGTH_BYTES = 2;
 
 /**
- * Returns the context for sealing a requisition's share. Bytes sealed for one requisition cannot be opened for another.
+ * Returns the context for sealing the secret share that a data provider uploads for a requisition. Bytes sealed for one
+ * requisition cannot be opened for another requisition.
  */
 export function shareContext(requisition: string): string {
   return `mex share of ${requisition}`;

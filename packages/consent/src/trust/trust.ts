@@ -210,8 +210,8 @@ function requireCurrent(certificate: X509, now: Date): void {
 }
 
 /**
- * Throws unless at least one root is valid at `now`. A renewed root has the same name and key as its predecessor, so
- * one valid root is enough.
+ * Throws unless at least one of `roots`, the roots that issued the certificate, is valid at `now`. More than one root
+ * can have issued the certificate, because a renewed root has the same name and key as its predecessor.
  */
 function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
   if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;

@@ -91,7 +91,7 @@ function Navigation() {
   ));
 }
 
-/** The number of open items, such as `3` or `1,000+`. */
+/** Shows the number of open work items, such as `3` or `1,000+`. Shows nothing if no item is open. */
 function OpenWork({ work }: { work: WorkSummary | undefined }) {
   const ages = Object.values(work?.openByAge ?? {});
   const open = ages.reduce((sum, each) => sum + each.count, 0);

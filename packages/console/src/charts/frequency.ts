@@ -21,7 +21,7 @@ export function frequencyChart(
 
 /**
  * Draws the number of people who were reached at least k times, for each k. `cap` is a frequency cap. Bars for a k
- * above the cap are striped.
+ * above the cap are striped, because with the cap nobody would be reached k times.
  */
 export function kPlusChart(title: string, atLeast: readonly Figure[], cap = Number.POSITIVE_INFINITY): Chart {
   return barChart(

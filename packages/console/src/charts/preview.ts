@@ -1,6 +1,6 @@
 /**
- * A chart of the possible results of a measurement that has not been sent yet. It shows a curve around the true value,
- * and the 95 % interval.
+ * A chart of the possible results of a measurement that has not been sent yet. It shows a normal distribution around
+ * the true value, and the 95 % interval.
  */
 import { type Chart, picture, plot } from './chart.ts';
 import { across, type Node, node, round } from './node.ts';

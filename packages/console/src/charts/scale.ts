@@ -60,8 +60,8 @@ function finite(values: readonly number[]): number[] {
 }
 
 /**
- * Draws the numbers of an axis. A narrow plot hides some of them. If the count of numbers is odd, it hides every second
- * number. If the count is even, it shows only the first and the last number.
+ * Draws the numbers of an axis. In a narrow plot, some of the numbers are hidden. If the count of numbers is odd, every
+ * second number is hidden. If the count is even, only the first and the last number are shown.
  */
 export function axisTexts({ ticks, step, at }: Scale, unit: Unit, y: number): Node[] {
   const last = ticks.length - 1;

@@ -136,7 +136,10 @@ export interface FoundTitles {
   matches: { name: string; title: string }[];
   /** The number of titles that were searched, starting with the newest. */
   searched: number;
-  /** False if older titles remain. Another call may search more titles, up to the companion's limit. */
+  /**
+   * False if older titles remain. Another call can search more of them, until the companion has searched the maximum
+   * number of titles.
+   */
   isComplete: boolean;
 }
 
@@ -200,8 +203,8 @@ export interface OpenedSpec {
   /** The interval and filter of each event group. A population measurement has one entry, without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
   /**
-   * The expected charge per event group reference and day. Absent if the response costs nothing, the spec cannot be
-   * decoded, or a verification step failed.
+   * The expected charge to the privacy budget of each event group reference (the provider's ID of an event group) on
+   * each day. Absent if the response costs nothing, the spec cannot be decoded, or a verification step failed.
    */
   charge?: PrivacyAmount;
 }

@@ -4,7 +4,10 @@ import { useRef, useState } from 'react';
 import { type Session, useSession } from '../session/session.ts';
 import { useChangedNames } from './useChangedNames.ts';
 
-/** A list with more pages than this is read again only if the user asks, because that read repeats all pages. */
+/**
+ * A list with more pages than this is read again only if the user asks, because the page must then read all the pages
+ * of the list again.
+ */
 const MAX_PAGES_AGAIN = 5;
 
 export interface Pages<Row> {

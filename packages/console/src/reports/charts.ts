@@ -42,8 +42,8 @@ const share = ([low, high]: Interval): Unit => {
 };
 
 /**
- * Draws the reach beside the sum of the segments' reaches. Returns undefined if there is only one segment, or if a
- * reach is unknown.
+ * Draws the reach of all segments together beside the sum of the segments' reaches. Returns undefined if there is only
+ * one segment, or if one of these reaches is unknown.
  */
 export function onceChart({ everyone, alone, population }: ReportView): Chart | undefined {
   if (everyone === undefined || alone.length < 2 || alone.includes(null)) return undefined;

@@ -33,7 +33,10 @@ export interface FigureView extends Partial<Estimate> {
   frequencies?: { people: Estimate; orMore: Estimate }[];
   /** The average frequency. Set only for a frequency figure whose impressions are also in the report. */
   average?: Ratio;
-  /** The impressions that exceed a frequency cap, for each cap of 1, 2, 3 and so on. Set only if `average` is set. */
+  /**
+   * The number of impressions that exceed a frequency cap, for each cap of 1, 2, 3 and so on. Set only if `average` is
+   * set.
+   */
   beyond?: Ratio[];
 }
 

@@ -29,7 +29,8 @@ export class Login {
   private readonly renewal: Renewal;
   private renewing: Promise<void> | undefined;
   /**
-   * Called when only the user can renew the tokens. API calls wait until the promise resolves, and fail if it rejects.
+   * Called when only the user can renew the tokens. API calls wait until the returned promise resolves, and fail if it
+   * rejects.
    */
   onExpired: (() => Promise<void>) | undefined;
 

@@ -101,7 +101,10 @@ async function grant(
   );
 }
 
-/** Requests a refresh token if the issuer supports it. Otherwise, users sign in again when the token expires. */
+/**
+ * Returns the scopes to request. If the issuer supports refresh tokens, the scopes request one. Otherwise, users sign
+ * in again when the ID token expires.
+ */
 function scopeOf({ scopes_supported = [] }: oauth.AuthorizationServer): string {
   return scopes_supported.includes('offline_access') ? 'openid offline_access' : 'openid';
 }

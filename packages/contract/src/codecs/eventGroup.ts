@@ -87,8 +87,8 @@ const input = {
 
 const output = {
   /**
-   * The data provider that owns the event group. Needed because an event group's name may start with the consumer, as
-   * in `measurementConsumers/…/eventGroups/…`.
+   * The data provider that owns the event group. Needed because an event group's name can contain the consumer instead
+   * of the data provider, as in `measurementConsumers/…/eventGroups/…`.
    */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),

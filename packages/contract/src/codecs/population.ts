@@ -11,7 +11,7 @@ export type VidRange = s.Static<typeof VidRange>;
 
 const vidRanges = s.array(VidRange, { minItems: 1, maxItems: MAX_VID_RANGES });
 
-/** People of a population who have the same attributes. Filters can select them with `person.<name>`. */
+/** People of a population who have the same attributes. A filter can test an attribute as `person.<attribute name>`. */
 export const Subpopulation = s.object({
   attributes: s.array(s.object({ name: s.attributeName(), value: s.text(255, 1) }), {
     minItems: 1,

@@ -15,7 +15,8 @@ export const PrincipalBinding = s.object({
 export type PrincipalBinding = s.Static<typeof PrincipalBinding>;
 
 /**
- * A successful mutation that the transition log does not record. Rejected requests appear only in the service's log.
+ * A successful change that is not in the transition log, which records changes of state. Rejected requests appear only
+ * in the service's own log output.
  */
 export const AuditEntry = s.object({
   time: s.timestamp(),

@@ -37,8 +37,8 @@ export const WorkSummary = s.object({
 export type WorkSummary = s.Static<typeof WorkSummary>;
 
 /**
- * Reasons that a resource can need attention: some of the codes of explanations, plus codes for certificates and
- * webhooks.
+ * Reasons why a resource can need attention. Some of them are also codes of an explanation. The others concern
+ * certificates and webhooks.
  */
 export const ATTENTION_CODES = [
   'REFUSED',

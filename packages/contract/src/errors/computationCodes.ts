@@ -115,8 +115,8 @@ export const PROGRESS_CODES = {
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
 /**
- * The field, stage, or party that a problem concerns. All parties to the measurement can read a position, so it
- * contains only names.
+ * The field, stage, or party that a problem concerns. All parties to the measurement can read a position. It therefore
+ * contains only names, and no free text that could reveal private data.
  */
 export interface Position {
   field?: string | undefined;

@@ -34,7 +34,10 @@ export class ExchangeError extends Error {
   readonly requestId: string | undefined;
 
   constructor(reason: Reason, message: string, options?: ErrorOptions);
-  /** Creates an error from a response. If the exchange is newer than the client, the client may not know the reason. */
+  /**
+   * Creates an error from a response. Needs `code`, because a newer exchange can send a reason that this client does
+   * not know.
+   */
   constructor(reason: AnyReason, message: string, options: ErrorOptions & { code: Code });
   constructor(reason: AnyReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });

@@ -101,7 +101,10 @@ function readerOf(schema: TSchema, direction: Direction): Reader {
   return reader;
 }
 
-/** Returns the schema for responses, which keeps the types and required properties but drops all limits. */
+/**
+ * Returns the schema for responses. Keeps the types and required properties, drops all limits, and allows any string as
+ * an enum value or a name.
+ */
 function withoutLimits(schema: Keywords): Keywords {
   const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
   if (isText) return { type: 'string' };
@@ -119,8 +122,8 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
 }
 
 /**
- * Functions that compile a reader. The key is the schema's format if that is a key here. Otherwise, the key is `enum`
- * for a schema with enum values, and the type for any other schema.
+ * Functions that compile a reader. The keys are formats, types, and `enum`. A schema uses the function for its format
+ * if there is one. Otherwise, a schema with enum values uses `enum`, and any other schema uses its type.
  */
 const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Reader> = {
   json: (_, direction) =>

@@ -8,7 +8,8 @@ import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 
 /**
- * Codes that have the same reasons in almost every operation. Operations share one response for each of these codes.
+ * Codes whose reasons are the same in almost every operation. Operations with the same reasons for such a code share
+ * one response.
  */
 const SHARED: Code[] = ['PERMISSION_DENIED', 'UNAVAILABLE'];
 

@@ -50,7 +50,7 @@ function printResource(
       ? { requestId: schemas.inline(querySchemaOf(route)).properties!.requestId! }
       : {}),
   };
-  // The schema of an update has its own name if updates and creates accept different fields.
+  // If updates and creates accept different fields, the update has its own schema, whose name ends in `Update`.
   const suffix = schemas.nameOf(body.schema)?.endsWith('Update') ? 'Update' : 'Input';
   const wrapped: JsonSchema = {
     type: 'object',

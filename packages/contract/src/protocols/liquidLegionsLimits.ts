@@ -17,7 +17,9 @@ export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 export const MAX_LEGIONS_FREQUENCY = 100;
 /** The maximum number of noise registers per duchy. More would fill the duchy's memory and take hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
-/** The maximum number of registers in a computation. Each duchy keeps all of them in memory. */
+/**
+ * The maximum number of registers in a computation, including noise registers. Each duchy keeps all of them in memory.
+ */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
 /**
  * Upper bounds on histogramPrivacyParams and publisherPrivacyParams. With larger values, the duchies would add too
@@ -43,17 +45,20 @@ export function legionsNoiseShapes(
 }
 
 /**
- * Returns the minimum number of copies that a duchy adds of each special noise register (publisher noise and padding).
- * For reach alone, one copy is enough, because the aggregator only subtracts these two registers from the number of
- * distinct registers. For frequencies, the aggregator must recognize the two registers by their number of copies. No
- * other register has more copies than there are sketches. Each duchy therefore adds one copy more than there are
- * sketches.
+ * Returns the minimum number of copies that a duchy adds of each of two special registers: the publisher noise register
+ * and the padding register. For reach alone, one copy is enough, because the aggregator only subtracts these two
+ * registers from the number of distinct registers. For frequencies, the aggregator must recognize the two registers by
+ * their number of copies. No other register has more copies than there are sketches. Each duchy therefore adds one copy
+ * more than there are sketches.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;
 }
 
-/** Returns the number of registers that each duchy adds as noise. The number does not depend on the random draws. */
+/**
+ * Returns the number of registers that each duchy adds as noise. The number does not depend on the random draws,
+ * because each duchy fills the rest up with padding registers.
+ */
 export function legionsNoiseRegisterCount(
   offsets: Record<'reach' | 'histogram' | 'publisher', number>,
   dataProviders: number,

@@ -22,8 +22,9 @@ export interface SampledRegisters {
 }
 
 /**
- * Computes the registers of a sampling interval. All parties must get the same registers, so this function uses
- * 32-bit floats, like the public reference system. Above 2^24 VIDs, a bound may be off by a few indexes.
+ * Computes the registers of a sampling interval. All parties must get the same registers, so this function uses 32-bit
+ * floats, like the public reference system. In a population above 2^24 VIDs, rounding can shift each end of the
+ * interval by a few indexes.
  */
 export function sampledRegisters(size: number, { start, width }: Interval): SampledRegisters {
   if (!(start >= 0 && start <= 1)) {

@@ -32,7 +32,10 @@ export function readWellKnownFile(name: string): WireMessage | undefined {
   return message;
 }
 
-/** Returns whether all providers share this file, so that its types belong to no single provider. */
+/**
+ * Returns whether the import path is in a folder of well-known files. All providers share these files, so the types in
+ * them belong to no single provider.
+ */
 export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
 }

@@ -26,15 +26,18 @@ export interface Duchy {
    * must check it.
    */
   noiseMechanisms: readonly MpcNoiseMechanism[];
-  /** Whether to keep blobs for a while after their computation ends, so that operators can examine them. */
+  /**
+   * Whether to keep blobs (uploads and messages) for a while after their computation ends, so that operators can
+   * examine them.
+   */
   keepsBlobs?: boolean | undefined;
   /** Settings for other duchies, by name. The exchange provides the endpoint of any duchy that is not listed. */
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
   /** If true, messages are sent over https only, and an endpoint from the exchange must have a public address. */
   requiresPublicPeers?: boolean | undefined;
   /**
-   * Sends messages to duchies whose address does not have to be public: to all duchies if `requiresPublicPeers` is not
-   * set, and to the duchies in `peers`. See send.ts.
+   * Sends messages to duchies whose addresses are allowed to be private. These are the duchies in `peers`, or all
+   * duchies if `requiresPublicPeers` is not set. See send.ts.
    */
   fetch: typeof fetch;
   log: Logger;

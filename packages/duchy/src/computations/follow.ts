@@ -62,8 +62,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
     if (isNew) duchy.mills.wake();
-    // If the computation is stored now, another process of this duchy stored it first. If it is not stored, its ID
-    // belongs to a computation that this duchy has removed.
+    // If `isNew` is false, another process of this duchy has stored the computation, or this duchy has removed it. In
+    // the second case, the exchange wrongly shows the computation as new.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }

@@ -48,7 +48,7 @@ const listen = object(
     behindTlsProxy: boolean(),
     /**
      * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, a duchy on a loopback address must
-     * set this. An empty array states that the duchy is behind no proxy.
+     * set this, because such a duchy is usually behind a proxy. An empty array states that there is no proxy.
      */
     trustedProxies: array(string()),
   }),

@@ -47,8 +47,8 @@ export interface StoredComputation {
 
 export interface ComputationSecrets {
   /**
-   * In the share shuffle protocol, this worker's half of the common seed. In the other protocols, the seed of this
-   * duchy's ElGamal key.
+   * In the share shuffle protocol, this worker's contribution to the seed that both workers share. In the other
+   * protocols, the seed of this duchy's ElGamal key.
    */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;

@@ -68,7 +68,7 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
   app.decorateRequest('operation', 'none');
   app.decorateRequest('failure', undefined);
   addOperations(app, duchy, limits, rejected);
-  // Load balancers request this page. A response shows only that the process is running.
+  // Load balancers request `/healthz`. A response shows only that the process is running.
   const page = {
     onRequest: async (request: FastifyRequest) => {
       request.operation = 'page';

@@ -39,7 +39,7 @@ export async function verifiedKey<T>(
 
 /**
  * Returns the keyset that encrypts messages to a participant. In the share shuffle protocol, also returns
- * `seedCommitment`, the participant's commitment to its half of the common seed.
+ * `seedCommitment`: the participant's commitment to its contribution to the seed that both workers share.
  */
 export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {

@@ -18,8 +18,8 @@ const PROTOCOL = 'honestMajorityShareShuffle';
 const SEED_BYTES = 10 * 1024;
 
 /**
- * Publishes the worker's key, together with a commitment to its half of the common seed. The worker sends the half
- * itself in a later stage.
+ * Publishes the worker's key, together with a commitment to its contribution to the seed that both workers share. The
+ * worker sends the contribution itself in a later stage.
  */
 const publishKey = publishing(async (secrets, context) => {
   const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);

@@ -38,12 +38,15 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
      */
     blind: round(ONE, (given, input) => given.stages.blind(input, given.keys, given.seed, given)),
 
-    /** The aggregator combines registers with the same index into one tuple, and adds noise tuples. */
+    /**
+     * The aggregator combines registers with the same index into a tuple of three flags and a count, and adds noise
+     * tuples. A flag is an encrypted number that is zero if the registers' keys meet a certain condition.
+     */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
     /**
-     * A worker removes its layer of encryption from the tuples' flags, multiplies each flag by a random number, and
-     * adds noise tuples.
+     * A worker removes its layer of encryption from the tuples' flags, and adds noise tuples. It also multiplies each
+     * flag by a random number, so that the aggregator learns only whether the flag is zero.
      */
     decryptFlags: round(TWO, (given, input) =>
       given.stages.decryptFlags(input, given.keys, given.seed, given),
@@ -51,7 +54,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
 
     /**
      * The aggregator calculates the number of registers without the noise, and stores this number for the last stage.
-     * The output is encrypted comparisons of each register's frequency with every frequency below the maximum.
+     * The output is encrypted comparisons: the differences between each register's frequency and every frequency below
+     * the maximum.
      */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;
@@ -61,7 +65,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     }),
 
     /**
-     * A worker removes its layer of encryption from the comparisons, and multiplies each comparison by a random number.
+     * A worker removes its layer of encryption from the comparisons. It also multiplies each comparison by a random
+     * number, so that the aggregator learns only whether the comparison is zero.
      */
     decryptComparisons: round(THREE, (given, input) =>
       given.stages.decryptComparisons(input, given.keys, given.seed, given),

@@ -27,8 +27,8 @@ export interface StoredRoot {
 export interface ClientCertificateLookup {
   rootsNamed(subjectKeyIdentifier: Uint8Array): Promise<StoredRoot[]>;
   /**
-   * Returns the parties of all roots with this key (SubjectPublicKeyInfo in DER), and the parties that registered the
-   * certificate.
+   * Returns the parties of all roots with the key `rootKey` (a SubjectPublicKeyInfo in DER), and the parties that
+   * registered the certificate.
    */
   claims(rootKey: Uint8Array, subjectKeyIdentifier: Uint8Array, x509Der: Uint8Array): Promise<Claims>;
   /**

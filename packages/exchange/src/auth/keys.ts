@@ -52,8 +52,8 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
 }
 
 /**
- * Returns a source of keys from a file. The source reads the file again at most once per second, so no file watcher is
- * needed.
+ * Returns a source of keys from a file. When keys are requested, the source reads the file again if the last read is
+ * more than a second ago. Therefore, no file watcher is needed.
  */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;

@@ -18,7 +18,10 @@ const MAX_MS = 6_000;
  * CPU, so its elapsed time exceeds its CPU time.
  */
 const MAX_WAIT_FACTOR = 4;
-/** The memory limit of the thread. Caching the schemas of descriptor sets of 2 MiB takes up to 200 MB. */
+/**
+ * The memory limit of the thread. The thread caches the schemas of up to 2 MiB of descriptor sets, which takes up to
+ * 200 MB.
+ */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 interface Thread {

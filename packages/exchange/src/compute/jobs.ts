@@ -28,8 +28,8 @@ function diff({ before, after }: { before: Uint8Array; after: Uint8Array }): Set
 }
 
 /**
- * Prints descriptor sets until the total size would exceed `maxBytes`. The text of a set that cannot be printed is
- * undefined.
+ * Converts descriptor sets to JSON text until the total size of the texts would exceed `maxBytes`. The text of a set
+ * that cannot be converted is undefined.
  */
 function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number }): (string | undefined)[] {
   return upTo(maxBytes, sets, printDescriptorSet);
@@ -58,8 +58,8 @@ export interface StoredMessage {
 }
 
 /**
- * Prints messages as protobuf Anys in JSON, until the total size would exceed `maxBytes`. The text of a message that
- * does not match its schema is undefined.
+ * Converts messages to protobuf Anys in JSON, until the total size of the texts would exceed `maxBytes`. The text of a
+ * message that does not match its schema is undefined.
  */
 function printMetadata(input: {
   schemas: SchemaSource[];
@@ -76,7 +76,7 @@ function printMetadata(input: {
 }
 
 /**
- * Prints a message as JSON without `@type`. Returns violations if the message is invalid, or undefined if its schema
+ * Converts a message to JSON without `@type`. Returns violations if the message is invalid, or undefined if its schema
  * cannot be linked.
  */
 function decode(input: {
@@ -111,7 +111,10 @@ function readMetadata(input: {
   );
 }
 
-/** Prints items until the total size would exceed `maxBytes`. Always prints the first item. */
+/**
+ * Converts items to text until the total size of the texts would exceed `maxBytes`. Always returns the text of the
+ * first item.
+ */
 function upTo<T>(
   maxBytes: number,
   items: T[],

@@ -7,8 +7,9 @@ import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
 /**
- * Throws if a configured duchy does not exist or has no endpoint. Call this before serving requests (in
- * development mode, before accepting tokens), so that no measurement is assigned to such a duchy.
+ * Throws if a configured duchy does not exist or has no endpoint. Call this before the exchange serves the first API
+ * request, so that no measurement is assigned to such a duchy. In development mode, the server is already listening,
+ * but requests with a token fail until this check is done.
  */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
   const options = optionsOf(protocols);
@@ -46,7 +47,8 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
 }
 
 /**
- * Demo sketches are small and have little noise, so that a computation takes seconds. The error in reach is about 10%.
+ * Demo sketches are small and get few noise registers, so that a computation takes seconds. The error in reach is
+ * about 10%.
  */
 const HIDING = { epsilon: 1, delta: 1e-9 };
 const DEMO_SKETCH = {

@@ -71,7 +71,8 @@ function factsOf(process: NodeJS.Process): ProcessFacts {
 
 export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
   const facts = await readDatabaseFacts(connections).catch((error) => {
-    // If a host name has several addresses, Node's error has a code but no message. Print the code in that case.
+    // If a host name has several addresses and every connection fails, Node's error has a code but no message. Print
+    // the code in that case.
     throw new ConfigError([
       `The database cannot be queried: ${error.message || error.code}. Check databaseUrl.`,
     ]);

@@ -82,8 +82,8 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // Accept only MAX_RING_MODULUS. Computing reach requires a prime modulus, and some data providers reject smaller
-    // moduli.
+    // Accept only MAX_RING_MODULUS, which is a prime number. Computing reach requires a prime modulus, and some data
+    // providers reject smaller moduli.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);

@@ -126,8 +126,8 @@ export const positionBeforeNewest = read.first(
 
 /**
  * Finds the first row whose transaction ID is at least `$2` and below `$3`. Returns this row only if its time is more
- * than 20 seconds before `$4`. The 20 seconds are needed because rows are sorted by transaction ID, so their times can
- * be out of order by seconds.
+ * than 20 seconds before `$4`. Rows are sorted by transaction ID, so their times can be out of order by seconds. The
+ * margin of 20 seconds ensures that all earlier rows were also written before `$4`.
  */
 const OLDER = sql(
   'changes_older',

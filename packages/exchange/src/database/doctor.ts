@@ -105,7 +105,7 @@ export async function doctor({ connection, onCheck, signal }: DoctorOptions): Pr
       pending.map((migration) => migration.name),
     );
     conclude(FOREIGN, foreign);
-    // Stop here, because the remaining checks assume the current schema.
+    // Stop if migrations are missing or unknown, because the remaining checks assume the current schema.
     if (findings.length > 0) return findings;
 
     for (const check of OF_THE_TABLES) {

@@ -13,7 +13,10 @@ import { fillDescriptorTypes } from './descriptorTypes.ts';
 import { takeOver } from './transactionIds.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** The key of the advisory lock: an arbitrary number that must be the same in all versions of the exchange. */
+/**
+ * The key of the advisory lock that `migrate` takes: an arbitrary number that must be the same in all versions of the
+ * exchange.
+ */
 const ADVISORY_LOCK = 8_270_117;
 
 export const readMigrations = () => readFrom(DIRECTORY);
@@ -39,8 +42,8 @@ const NOT_FOR_DEVELOPMENT =
 interface Migrated {
   applied: string[];
   /**
-   * True if the logs contained transaction IDs of another server, for example after a restore. In that case, `migrate`
-   * has emptied the change log.
+   * True if the logs contained transaction IDs of another PostgreSQL server, for example after a restore. In that case,
+   * `migrate` has emptied the change log, because new changes could otherwise sort before old ones.
    */
   restored: boolean;
 }

@@ -31,7 +31,7 @@ interface Consumer {
   left: number;
   isFull: boolean;
   countedAt: number;
-  /** The number of measurements that this replica is creating now. A count may not include their rows yet. */
+  /** The number of measurements that this replica is creating now. A count might miss their uncommitted rows. */
   running: number;
   counting: Promise<void> | undefined;
 }

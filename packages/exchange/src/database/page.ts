@@ -39,8 +39,9 @@ export function pageText(rows: string, order: string): string {
 
 /**
  * Generates SQL for a page with a limited number of rows and bytes. The first row is returned even if it exceeds the
- * byte limit. `candidates` selects the key, position, and size of up to limit + 1 rows. `rows` joins `page` with the
- * table, and must also select `page.candidates` and `page.nth`.
+ * byte limit. `candidates` selects the key, position, and size of up to limit + 1 rows. The generated SQL names these
+ * numbered rows `page`. `rows` joins `page` with the listed table, and must also select `page.candidates` and
+ * `page.nth`.
  */
 export function longPageText(
   candidates: string,

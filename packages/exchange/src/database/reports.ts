@@ -152,7 +152,7 @@ export const countReports = read.number(
 /**
  * Locks the measurements, so that their states stay the same until the transaction ends. FOR KEY SHARE is enough,
  * because every transaction that changes a measurement first locks it FOR UPDATE. A transaction must call this before
- * it locks a report, because retention locks measurements before reports.
+ * it locks a report. Retention also locks measurements before reports, and the opposite order could cause deadlocks.
  */
 export const shareMeasurements = inTransaction.byKey(
   ({ id }: { id: string; state: MeasurementState }) => id,

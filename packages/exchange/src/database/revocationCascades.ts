@@ -1,6 +1,6 @@
 /**
- * Stores the progress of revocation cascades. When a certificate is revoked or held, its cascade fails the pending
- * measurements that depend on it, one batch at a time.
+ * Stores the progress of revocation cascades. When a certificate is revoked or put on hold, a cascade makes the pending
+ * measurements that depend on the certificate fail, one batch at a time.
  */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -28,7 +28,7 @@ const cascades = table<Cascade>('revocation_cascades', {
 export const insertCascade = inTransaction.last(
   (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // A held certificate may be revoked before its cascade ends. The row then stays unchanged, and the failures of the
+  // A certificate on hold can be revoked before its cascade ends. The row then stays unchanged, and the failures of the
   // remaining measurements still name the hold as the reason.
   `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );

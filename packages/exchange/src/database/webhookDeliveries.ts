@@ -223,8 +223,8 @@ export interface Release {
 }
 
 /**
- * Stores outcomes and ends the webhook's lease. If the lease was lost, nothing is stored, and the replica that now has
- * the lease sends the deliveries again.
+ * Stores the outcomes of delivery attempts and ends the webhook's lease. If the lease was lost, nothing is stored, and
+ * the replica that now has the lease sends the deliveries again.
  */
 export function settle(
   tx: Transaction,

@@ -76,8 +76,8 @@ const CHANGEABLE = only(
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
 /**
- * Saves a webhook and ends its lease, so that the next claim reads the new values. Pending deliveries become due
- * immediately.
+ * Saves a webhook and ends its lease. The next replica that leases the webhook reads the new values. Pending deliveries
+ * become due immediately.
  */
 export const saveWebhook = inTransaction.last(
   (record: WebhookRecord, now: Timestamp) => [record.id, now, ...values(CHANGEABLE, record)],

@@ -20,8 +20,8 @@ export interface Author {
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
 /**
- * The columns of the transition log that describe the author. A statement can write several transitions. Only the first
- * of these transitions stores the findings.
+ * The columns of the transition log that store the fields of `Author`. A statement can write several transitions with
+ * the same author. Only the first of these transitions stores the findings.
  */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {

@@ -52,8 +52,8 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
 }
 
 /**
- * Throws if a measurement depends on a revoked or held certificate, because the measurement will soon fail and accepts
- * no more data. The argument lists all such certificates of the measurement.
+ * Throws if a measurement depends on a certificate that is revoked or on hold, because the measurement will soon fail
+ * and accepts no more data. The argument lists all such certificates of the measurement.
  */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;

@@ -53,8 +53,8 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // The exchange enforces this finding only if the same provider registered the type. Another provider is allowed to
-  // register the type too, because several providers may share an industry schema.
+  // In `strict` mode, this finding rejects the request only if the type is in another descriptor of the same provider.
+  // Different providers are allowed to register the same type, because they may share an industry schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',

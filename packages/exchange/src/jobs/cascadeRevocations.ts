@@ -40,8 +40,8 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
       saveMeasurements(tx, failed, { actor: cascade.actor, requestId: cascade.requestId, findings: [] });
     }
 
-    // One pass over the measurements is enough, because no new measurement can depend on a revoked or held
-    // certificate.
+    // One pass over the measurements is enough, because no new measurement can depend on a certificate that is revoked
+    // or on hold.
     if (upTo !== undefined) advanceCascades(tx, cascades, upTo);
     else deleteCascades(tx, cascades);
     return true;

@@ -11,7 +11,7 @@ import type { Exchange } from '../operations/context.ts';
 
 const BATCH = 50;
 /**
- * The pause after each search for reports to settle. The next search covers only consumers with changes since this
+ * The pause after each search for reports to settle. Each search covers only consumers with changes since the previous
  * search began.
  */
 const SEARCH_EVERY_MS = 50;

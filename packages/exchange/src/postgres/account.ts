@@ -17,9 +17,9 @@ type Ids = { uid: number; gid: number };
 
 /**
  * Returns the first account that can run the server, usually our own account. PostgreSQL refuses to run as root. So if
- * we are root, the server runs as the owner of the cluster or of the data directory. If root is that owner, the server
- * runs in a user namespace or as `nobody`. A user namespace also helps an account without a name, because initdb
- * rejects such an account.
+ * we are root, the server runs as the owner of the cluster, or of the data directory if no cluster exists. If root is
+ * that owner, the server runs in a user namespace or as `nobody`. initdb also rejects an account without a name. In a
+ * user namespace, such an account appears as `nobody`, which has a name.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -93,8 +93,8 @@ function ourselves(us: Ids): Account {
 }
 
 /**
- * Returns an account that runs the server in a user namespace. There, the server can access our files without being
- * root.
+ * Returns an account that runs the server in a user namespace. There, the server has our access to files, but sees
+ * itself as the account `seenAs` instead of root.
  */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];

@@ -83,7 +83,10 @@ export async function giveCluster(clusterDir: string, account: Pick<Account, 'ui
   await lchown(clusterDir, account.uid, account.gid);
 }
 
-/** Throws if another major version created the cluster. PostgreSQL's own error would be hard to understand. */
+/**
+ * Throws if another major version of PostgreSQL created the cluster. PostgreSQL's own error would be hard to
+ * understand.
+ */
 export async function requireSameMajor(clusterDir: string): Promise<void> {
   const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
   const ours = await binariesVersion();

@@ -41,8 +41,8 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // Rename the socket only when it is listening. A socket that is not listening refuses connections, and other
-    // processes would conclude that this process is dead.
+    // Other processes connect only to files that end in `.sock`. Add this ending only when the socket is listening,
+    // because other processes conclude from a refused connection that this process is dead.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();

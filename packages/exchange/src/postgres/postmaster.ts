@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** A cluster's directory. The inode identifies the server even after the directory is moved. */
+/**
+ * A cluster's directory. `dev` and `ino` stay the same when the directory is moved, so they still identify the working
+ * directory of the cluster's server.
+ */
 export type Cluster = { path: string; dev: bigint; ino: bigint };
 
 export async function openCluster(path: string): Promise<Cluster> {

@@ -24,8 +24,8 @@ import { unsupported } from './unsupported.ts';
 import { enumName, enumNames, fromTimestamp, given } from './values.ts';
 
 /**
- * The fields of an event group that the protobuf message cannot express. An update keeps these fields, except that new
- * encrypted metadata replaces readable metadata.
+ * The fields of an event group that the protobuf message cannot express. An update keeps these fields, with one
+ * exception: new encrypted metadata replaces the readable metadata in `encryptedMetadata.metadata`.
  */
 const INEXPRESSIBLE = ['attributes', 'encryptedMetadata.metadata'];
 

@@ -16,7 +16,7 @@ export class HealthService {
     this.services = new Set(['', ...services]);
   }
 
-  /** Changes the status to NOT_SERVING. All watches send this status and end. */
+  /** Changes the status to NOT_SERVING. All running `watch` calls send this status and end. */
   stop(): void {
     this.stopping.abort();
   }

@@ -138,7 +138,8 @@ function toModelLine(name: string, { displayName, createTime, updateTime }: Popu
     name,
     displayName,
     type: ModelLine_Type.PROD,
-    // The line is always active, because the exchange does not know when a model began to assign people.
+    // The line is always active, because the exchange does not know when its model came into use. (The model assigns a
+    // virtual ID to each person.)
     activeStartTime: { seconds: 0n },
     createTime: toTimestamp(createTime),
     updateTime: toTimestamp(updateTime),

@@ -22,7 +22,7 @@ const ENVELOPED = /^application\/grpc/;
 const BINARY = /^application\/(?:grpc|grpc-web|proto)(?:\+proto)?(?:;|$)/;
 /** A caller that does not read its response for this long is disconnected. */
 export const SLOW_MS = 30_000;
-/** A caller that is still sending this long after it received the response is disconnected. */
+/** After the response, a caller has this much time to finish sending its request. Then the caller is disconnected. */
 const DISCARD_MS = 2_000;
 /** The maximum total size of the messages that a caller streams. Only server reflection accepts streams of messages. */
 const MAX_STREAMED_BYTES = 64 * 1024;

@@ -1,4 +1,7 @@
-/** Computes the VID ranges of a population that belong to no subpopulation, so that their people have no attributes. */
+/**
+ * Computes the VID ranges of a population that belong to no subpopulation. The people in these ranges have no
+ * attributes.
+ */
 import type { VidRange } from '@measurement-exchange/contract';
 
 /** Returns the parts of `ranges` that are outside all `others`. The ranges within each list must not overlap. */

@@ -3,8 +3,8 @@
  *
  * Requests run in a fixed number of slots. The requests of one principal form a flow with its own queue, and flows take
  * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If half of
- * the slots is less than one slot per flow, each flow may use one slot at a time, and a token bucket limits the flow's
- * slot time.
+ * the slots is less than one slot per flow, each flow may use one slot at a time. A token bucket then limits the flow's
+ * slot time, which is the total time that its requests hold slots.
  *
  * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU
  * bandwidth control (Turner, Rao, and Rao 2010).
@@ -21,7 +21,10 @@ const SLOTS = 16;
  * requests.
  */
 const ACTIVE_MS = 1_000;
-/** The limit on a flow's credit. A flow may save up or owe at most this much slot time. */
+/**
+ * The limit on a flow's credit, which is the slot time that the flow earned minus the slot time that it used. A flow
+ * may save up or owe at most this much slot time.
+ */
 const BURST_MS = 20;
 /** Every flow earns enough credit to use one slot for this fraction of the time, even if many flows are active. */
 const MIN_RATE = 1 / 8;

@@ -33,8 +33,8 @@ export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint. Each connection sends deliveries of a different resource. */
 const MAX_CONNECTIONS = 8;
 /**
- * Committed changes cannot be read while an older transaction is running. A round that has nothing to send waits at
- * most this long for such changes.
+ * The change feed does not return committed changes while an older transaction is running, because that transaction
+ * could still add earlier changes. A round that has nothing to send waits at most this long for such changes.
  */
 const UNREADABLE_MS = 500;
 const MAX_SKIPPED_PAGES = 10;

@@ -1,6 +1,7 @@
 /**
  * Computes the charges of one measurement at one data provider. A provider's agent uses these functions to charge a
- * measurement. A consumer's measurement plans and report rehearsals use them to predict the charges.
+ * measurement. A consumer's measurement plans and report rehearsals (which predict a report's charges and errors) use
+ * them to predict the charges.
  */
 import type { PlainSpec } from '@measurement-exchange/contract';
 import type { MpcConfig, MpcProtocol } from '../protocols.ts';

@@ -63,7 +63,10 @@ export class SliceSums {
   private readonly parsed = new Map<string, { id: number; slice: Slice }>();
   private readonly covers = new Map<string, number[][] | undefined>();
 
-  /** Returns `wanted`, or everybody if charging `wanted` would exceed the limits on slices and combinations. */
+  /**
+   * Returns the slice `wanted`, or the slice of everybody if charging `wanted` would exceed the limits on slices and
+   * combinations.
+   */
   chargeable(charged: SlicedAmounts, wanted: string): string {
     if (wanted === EVERYBODY || charged.has(wanted)) return wanted;
     return this.coversOf([...partsIn(charged), wanted]) === undefined ? EVERYBODY : wanted;
@@ -123,8 +126,9 @@ function partsIn(charged: SlicedAmounts): string[] {
 }
 
 /**
- * Finds the maximal combinations of slices that one person can be in. A person's position on one axis is independent of
- * the positions on the other axes, so the combinations of all axes are intersected.
+ * Finds the maximal combinations of slices that one person can be in. Finds the combinations for each axis separately,
+ * and then intersects them. This is correct because a person's position on one axis is independent of the positions on
+ * the other axes.
  */
 function findCovers(slices: readonly Slice[]): number[][] | undefined {
   const axes = new Set(slices.flatMap((slice) => Object.keys(slice)));

@@ -32,8 +32,8 @@ export const BATCH = 4096;
 const POINTS = 6;
 
 /**
- * A precomputed table for one point P. For each digit i, it contains the odd multiples of 2^(8 i) · P. All `Curve`
- * instances can share the table.
+ * A precomputed table for one point P. For each digit i, the table contains the point 2^(8 i) · P times 1, 3, 5, …,
+ * 255. All `Curve` instances can share the table.
  */
 export type FixedBase = Int32Array;
 
@@ -230,8 +230,8 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Calls `halve` for every scalar and returns the signs. The last scalar is repeated to pad the last quad (group of
-   * four).
+   * Calls `halve` for every scalar, and returns the signs that the calls return. The last scalar is repeated to pad the
+   * last quad (group of four).
    */
   private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;

@@ -4,7 +4,8 @@ import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
 /**
- * A noisy release by duchies. A release without noise has no defined cost, and a data provider is allowed to refuse it.
+ * Figures that duchies release with noise. The type excludes releases without noise, because their cost is not defined.
+ * A data provider is allowed to refuse such releases.
  */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }

@@ -111,8 +111,8 @@ export class Fingerprint64 {
   }
 
   /**
-   * Hashes 8 bytes, read as b. Let a = b + k2, and let rotr rotate right. Computes u = rotr(b, 37) · mul + a and v =
-   * (rotr(a, 25) + b) · mul, and mixes u with v.
+   * Hashes 8 bytes, which are read as the 64-bit number b. Let a = b + k2, and let rotr rotate right. Computes u =
+   * rotr(b, 37) · mul + a and v = (rotr(a, 25) + b) · mul, and mixes u with v.
    */
   private computeWord(): void {
     const w = this.words;

@@ -134,10 +134,10 @@ export class LiquidLegionsCovariances {
   }
 
   /**
-   * Returns the covariance of the estimates of two reaches with `overlap` people in common. A person is in the same
-   * register of every sketch, so sketches with common people have common errors. Pass `noiseVariance`, the variance of
-   * the noise on the register count, only if both reaches come from the same sketch. The covariance then equals the
-   * variance that `liquidLegionsReachVariance` returns.
+   * Returns the covariance of the estimates of two reaches that share `overlap` people. A person is in the same
+   * register of every sketch, so the errors of sketches that share people are correlated. Pass `noiseVariance`, the
+   * variance of the noise on the register count, only if both reaches come from the same sketch. The covariance then
+   * equals the variance that `liquidLegionsReachVariance` returns.
    */
   of(reaches: readonly [number, number], overlap: number, noiseVariance = 0): number {
     const { width, probabilities, rates, weights } = this;
@@ -151,8 +151,8 @@ export class LiquidLegionsCovariances {
       const bothEmpty = Math.exp((both - first - second) * rate);
       const product = a.empty[i]! * b.empty[i]!;
       // Compute the covariance of two events: the register is empty in the first sketch, and the same register is empty
-      // in the second. If few common people hit the register, a difference of probabilities would lose most of its
-      // digits, so use expm1.
+      // in the second. If few of the shared people hit the register, a difference of probabilities would lose most of
+      // its digits, so use expm1.
       const difference = both * rate < FEW ? -Math.expm1(-both * rate) * bothEmpty : bothEmpty - product;
       common += weights[i]! * (difference + both * p ** 2 * product);
     }
@@ -173,7 +173,7 @@ export class LiquidLegionsCovariances {
   }
 }
 
-/** If a register has fewer common people than this on average, a difference of probabilities has few correct digits. */
+/** If fewer shared people than this hit a register on average, a difference of probabilities has few correct digits. */
 const FEW = 1e-3;
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
@@ -235,9 +235,9 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 
 /**
  * Calls `use` with the probability p, the rate, and the weight of each register. A register stays empty with
- * probability exp(−rate·people). In a large sketch, only two registers per block are visited (the two-point Gauss
- * rule). The weight is the number of registers that each visited register represents. Sums over 1,000,000 registers
- * then have an error below 10⁻⁶.
+ * probability exp(−rate·people). The registers of a large sketch are divided into blocks, and only two registers per
+ * block are visited (the two-point Gauss rule). The weight is the number of registers that each visited register
+ * represents. Sums over 1,000,000 registers then have an error below 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,

@@ -68,7 +68,8 @@ export function scalarVariance({ value, maximumPerUser, width, noiseVariance }: 
 }
 
 /**
- * One share of a frequency distribution that a provider computes without duchies, and the reach of the distribution.
+ * One share of a frequency distribution that a provider computes without duchies, and the reach of the same
+ * measurement. A share is the fraction (`ratio`) of the reached people whose frequency is exactly k, or k or more.
  */
 export interface RelativeFrequencyParams {
   ratio: number;

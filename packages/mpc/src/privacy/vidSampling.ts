@@ -1,7 +1,7 @@
 /**
  * Decides which virtual people are in a sample. The rule of the public reference system hashes a VID to a number u in
- * [0, 1], and compares u with the interval in 32-bit floats. This file instead compares the integer from which u is
- * computed. The result is the same, and any database engine can reproduce it exactly.
+ * [0, 1]. It then compares u with the sampling interval in 32-bit floats. This file instead compares the integer from
+ * which u is computed. The result is the same, and any database engine can reproduce it exactly.
  */
 import { Fingerprint64 } from './farmHash.ts';
 
@@ -37,7 +37,8 @@ export function sampleBucket(vid: bigint): number {
 
 /**
  * Returns the buckets of an interval. Width 1 includes everybody. Any other interval excludes its end. A narrower
- * interval that ends at 1 therefore excludes the last bucket (one VID in 8,388,608), whose u is 1.
+ * interval that ends at 1 therefore excludes the last bucket (one VID in 8,388,608). The number of this bucket in [0,
+ * 1] is exactly 1.
  */
 export function bucketRange({ start, width }: VidSamplingInterval): BucketRange {
   if (!(start >= 0 && start <= 1)) {

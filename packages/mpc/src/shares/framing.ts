@@ -29,8 +29,8 @@ function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads the values of either message type from chunks of any size. Throws a RangeError if the encoding is not
- * canonical.
+ * Reads the values of a `FrequencyVector` or `AggregationPhaseInput` message from chunks of any size. Throws a
+ * RangeError if the encoding is not canonical.
  */
 export class ValuesReader {
   private readonly modulus: number;

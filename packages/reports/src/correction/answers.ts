@@ -1,4 +1,7 @@
-/** The measured answers to a report's needs, and the settings that determine the errors of these answers. */
+/**
+ * The measured answers to a report's needs (the quantities that the report must measure), and the settings that
+ * determine the errors of these answers.
+ */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import type { ReportedNoiseMechanism } from '@measurement-exchange/mpc';
 import type { PlannedNeed } from '../plan/types.ts';

@@ -17,8 +17,8 @@ const MOST_ROUNDS = 40;
 const CLOSE = 1e-3;
 
 /**
- * Returns kinds of people, with numbers that fit the answers almost optimally. Returns NOBODY if there is only one
- * group.
+ * Returns kinds of people, and the number of people of each kind. These numbers fit the answers almost optimally.
+ * Returns NOBODY if there is only one group.
  */
 export function descend(problem: Problem): KindsOfPeople {
   if (problem.groups.length < 2) return NOBODY;

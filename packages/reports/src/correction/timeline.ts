@@ -17,9 +17,10 @@ interface Step {
   /** The index of the period with the same start and end as this interval, if there is one. */
   own: number | undefined;
   /**
-   * One entry for each distinct start of the periods that include this interval and are longer than it. The entry is
-   * the position of the start's bit mask in the state before this step. The entry is undefined if the start is also the
-   * start of this interval, because no bit mask exists yet.
+   * One entry for each distinct start of the periods that include this interval and are longer than it. The state
+   * before a step has a bit mask for each start before this interval: the segments that have reached the person since
+   * that start. The entry is the position of the start's bit mask in this state. The entry is undefined if the start is
+   * also the start of this interval, because no bit mask exists yet.
    */
   before: (number | undefined)[];
   /**

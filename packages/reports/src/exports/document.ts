@@ -36,7 +36,7 @@ export interface DocumentPlace {
   group: Group;
 }
 
-/** The reason that a need has no answer. */
+/** The reason that a need (a quantity that the report must measure) has no answer. */
 export interface MissingAnswer {
   measurement?: string;
   state: string;

@@ -57,8 +57,8 @@ export function placeLister({ referenceOf }: Surroundings): (need: Need) => Plac
 }
 
 /**
- * Returns the cost of a need that the ledger of a data provider charges for each reference and day. The cost is the
- * same for each of them.
+ * Returns the cost of a need: the amount that a data provider's ledger charges for each event group reference and day.
+ * This amount is the same for every reference and day.
  */
 export function costAt(
   { need, computed, dataProviders }: UnpricedNeed,

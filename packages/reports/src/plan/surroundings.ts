@@ -16,8 +16,8 @@ export interface Surroundings {
    */
   subpopulations?: readonly Subpopulation[];
   /**
-   * Returns the reference to which a data provider charges measurements of an event group. Default: the event group's
-   * name.
+   * Returns the reference (the data provider's own ID of an event group) to which the data provider charges
+   * measurements of an event group. Default: the event group's name.
    */
   referenceOf?(eventGroup: string): string;
   /** Returns the settings of a data provider that affect its noise. */

@@ -92,8 +92,8 @@ export async function isOfRequest(
 }
 
 /**
- * Finds the consumer's own private keyset that matches a public keyset. In measurements from earlier versions, all
- * results are encrypted for the consumer's own keyset.
+ * Finds the consumer's own private keyset that matches a public keyset. In measurements that earlier versions of the
+ * SDK created, all results are encrypted for the consumer's own keyset.
  */
 export function findOwnKeyset(
   privateKeysets: Uint8Array[],

@@ -52,9 +52,9 @@ export interface Consumer {
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
   /**
    * Asks the exchange which measurement `create` would create, and creates nothing. Returns the protocol and the
-   * duchies, whether this consumer accepts them, the exchange's findings, the expected uncertainty of each figure, and
-   * the charge to the data providers' budgets. Makes the same checks as `create`. `plan.create()` creates exactly the
-   * planned measurement.
+   * duchies, whether this consumer accepts them, the problems that the exchange found, the expected uncertainty of each
+   * figure, and the charge to the data providers' budgets. Makes the same checks as `create`. `plan.create()` creates
+   * exactly the planned measurement.
    */
   plan(request: MeasurementRequest, options?: PlanOptions): Promise<MeasurementPlan>;
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */

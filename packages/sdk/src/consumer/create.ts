@@ -216,7 +216,8 @@ async function existingMeasurement(
   const existing = await deps.client.getMeasurement({ name, signal: deps.signal });
   try {
     await requireOwn(deps, existing, request);
-    // Compare the titles too. `requireOwn` cannot compare them, because only the encrypted question contains the title.
+    // Compare the titles too. `requireOwn` cannot compare them, because the title is only in the encrypted copy of the
+    // request (the question).
     const question = await openQuestion(deps, existing);
     return question === undefined || question.title === request.title ? existing : undefined;
   } catch (fault) {

@@ -22,8 +22,9 @@ export interface ConsumerOptions {
   /** Previous private keysets, for opening measurements that were created with them. */
   formerEncryptionPrivateKeys?: Uint8Array[];
   /**
-   * Corrects the figures of a report. By default, this runs in the calling thread without a time limit. In Node, pass
-   * `correctInThread` of `@measurement-exchange/reports/node`, which uses a worker thread and has a time limit.
+   * Corrects the figures of a report so that they do not contradict each other. By default, the correction runs in the
+   * calling thread without a time limit. In Node, pass `correctInThread` of `@measurement-exchange/reports/node`, which
+   * uses a worker thread and has a time limit.
    */
   correctReport?: CorrectReport;
   clock?: Clock;

@@ -12,7 +12,10 @@ export interface DuchyEstimates {
   /** The largest possible reach. */
   maximum: number;
   reach: Estimate;
-  /** Estimates the share and the number of people at each frequency, starting at 1. */
+  /**
+   * Estimates, for each frequency from 1, the number of people with this frequency, and their share of the reach.
+   * `shares` has the shares that the result states.
+   */
   atFrequencies(
     frequency: specs.Measurement_Result_Frequency,
     shares: number[],

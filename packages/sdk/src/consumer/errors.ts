@@ -50,7 +50,7 @@ export class ProtocolRejected extends Fault<ProtocolFault> {
 /** A filter that cannot be used, and the reason. */
 export interface RejectedFilter extends FilterProblem {
   dataProvider: string;
-  /** Absent for a filter of a population. */
+  /** Absent if the filter selects people of the population, not events of an event group. */
   eventGroup?: string;
   filter: string;
 }
@@ -159,8 +159,8 @@ export class ResultRejected extends Fault<ResultFault> {
 }
 
 /**
- * The reason that a measurement's question was rejected. A ConsentErrorCode is an error in its encryption, signature,
- * or certificate.
+ * The reason that a measurement's question (the request stored with the measurement) was rejected. A ConsentErrorCode
+ * is an error in the question's encryption, signature, or certificate.
  */
 export type QuestionFault =
   | ConsentErrorCode

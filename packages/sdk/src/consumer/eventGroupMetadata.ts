@@ -38,7 +38,7 @@ export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   return { eventGroupMetadataDescriptor, typeUrl: metadata.typeUrl, value: metadata.value };
 }
 
-/** Returns all types in a descriptor set, plus the well-known types, which the set may omit. */
+/** Returns all types in a descriptor set, plus the well-known types, which the set does not have to contain. */
 export function registryOf(set: FileDescriptorSet): FileRegistry {
   for (const file of set.file) file.messageType.forEach(nameForJson);
   return createFileRegistry(create(FileDescriptorSetSchema, { file: importedFirst(set.file) }));

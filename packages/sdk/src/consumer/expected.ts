@@ -11,7 +11,8 @@ import { type Figures, figuresOf } from './figures.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
 /**
- * The figures that have an expected uncertainty. `frequencyShare` stands for each share of a frequency distribution.
+ * The figures that have an expected uncertainty. `frequencyShare` stands for all shares of the frequency distribution
+ * together. Its margin is the largest margin of a share.
  */
 export type ExpectedName = 'reach' | 'frequencyShare' | 'impressions' | 'watchDurationSeconds' | 'population';
 

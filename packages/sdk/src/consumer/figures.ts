@@ -18,7 +18,7 @@ import { Fault } from '../verification/fault.ts';
  */
 export interface FrequencyEstimate {
   frequency: number;
-  /** The share of these people among everyone who was reached. */
+  /** The share of the people with this frequency among everyone who was reached. */
   share: Estimate;
   count: Estimate;
   /** The number of people who were reached at least `frequency` times. */

@@ -75,8 +75,8 @@ export async function requireOwn(
 
 /**
  * Finds the private keyset that decrypts a measurement's results. This keyset is derived from the consumer's keyset, or
- * is the consumer's keyset itself if an earlier version created the measurement. Returns undefined if neither matches
- * the spec.
+ * is the consumer's keyset itself if an earlier version of this SDK created the measurement. Returns undefined if
+ * neither matches the spec.
  */
 export async function findResultKeyset(
   { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
@@ -96,8 +96,9 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 
 /**
  * Throws unless this consumer signed the spec, with its current key or an earlier one. The certificate of an earlier
- * key is accepted if its issuer is a root that is trusted for the consumer, or if `isBound` is true. In the second
- * case, the result key proves that the consumer created the measurement.
+ * key is accepted if its issuer is a root that is trusted for the consumer, or if `isBound` is true. `isBound` means
+ * that the spec's result key is derived from a private key of the consumer. In this case, the result key proves that
+ * the consumer created the measurement.
  */
 async function requireOwnSignature(
   deps: Dependencies,
@@ -118,8 +119,9 @@ async function requireOwnSignature(
 /**
  * Returns whether this consumer signed a message when it created the measurement. If the current key did not sign the
  * message, but the measurement names an earlier certificate of the consumer, checks the signature with the earlier
- * certificate. `former` parses this certificate, and can also verify it. Throws ConsentError, instead of returning
- * false, if the earlier certificate is invalid, or if its key did not sign the message.
+ * certificate. The function `former` parses the earlier certificate, and verifies it if the caller requires that.
+ * Throws ConsentError, instead of returning false, if the earlier certificate is invalid, or if its key did not sign
+ * the message.
  */
 export async function isSignedByOwn(
   deps: Dependencies,
@@ -151,8 +153,9 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
 }
 
 /**
- * Throws unless the spec's nonce hashes are exactly the nonce hashes of the data providers. With a binding, each hash
- * must also match the nonce that the binding has for the provider.
+ * Throws unless the spec's nonce hashes are exactly the nonce hashes of the data providers. `binding` has the nonces
+ * that this consumer derives again from its private key. If it is given, each data provider's hash must also match the
+ * derived nonce.
  */
 async function requireNonces(
   { nonceHashes }: PlainSpec,

@@ -35,8 +35,9 @@ export interface PlannedCharge {
   /** The number of UTC days that are charged. A day in the intervals of several event groups counts once. */
   days: number;
   /**
-   * The charge to each of the provider's budgets. Each reference (see `References`) has one budget per UTC day. Rho is
-   * for Gaussian noise, epsilon for other noise. Absent if no noise can meet the privacy parameters.
+   * The charge to each of the provider's budgets. A reference is the value that selects an event group's events in the
+   * provider's data (see `References`). Each reference has one budget per UTC day. Rho is for Gaussian noise, epsilon
+   * for other noise. Absent if no noise can meet the privacy parameters.
    */
   charge?: Partial<PrivacyAmount>;
   /**

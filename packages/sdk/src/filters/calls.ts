@@ -98,8 +98,9 @@ function overload(call: Call, fail: Fail): CelType {
 }
 
 /**
- * Rejects concatenation with a macro's variable, because each nested macro could double the length of the value. Allows
- * a macro's own concatenation, which appends to the macro's accumulator.
+ * Rejects concatenation with the variable of a macro, such as `x + x` in `list.map(x, x + x)`, because each nested
+ * macro could double the length of the value. Allows the concatenation that a macro itself expands to, which appends an
+ * item to the macro's accumulator.
  */
 function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
   if (args.every(({ type }) => isNumber(type))) return;

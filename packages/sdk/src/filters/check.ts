@@ -29,8 +29,8 @@ const MAX_COST = 100_000;
 /** The maximum size of one value, in characters, bytes, or items. */
 const MAX_SIZE = 1_000_000;
 /**
- * The maximum number of instructions in all compiled patterns of a filter. Patterns of this size take up to half a
- * second to compile.
+ * The maximum number of instructions in all compiled patterns (regular expressions) of a filter together. Patterns of
+ * this size take up to half a second to compile.
  */
 const MAX_INSTRUCTIONS = 4000;
 /** The assumed length of a text attribute, because the actual length is not known here. */
@@ -44,8 +44,8 @@ export interface Condition {
 }
 
 /**
- * The known values of some attributes, or null for an attribute that is absent. These are the values in every event
- * that the filter tests. In the filter, constants replace the attributes that have a value.
+ * Attributes that have the same value in every event that the filter tests. Null means that the attribute is absent
+ * from each of these events. In the filter, constants replace the attributes that have a value.
  */
 export type KnownValues = Readonly<Record<string, AttributeValue>>;
 
@@ -355,7 +355,10 @@ class Checker {
   }
 }
 
-/** An identifier without a value. An expression that uses it fails, as if the expression used an absent attribute. */
+/**
+ * The identifier that replaces an attribute that is known to be absent. This identifier has no value, so an expression
+ * that uses it fails, as for any absent attribute.
+ */
 const ABSENT = '@absent';
 
 type Constant = string | bigint | number | boolean;

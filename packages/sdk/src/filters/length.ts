@@ -3,8 +3,8 @@ import { FilterError } from './errors.ts';
 const MAX_LENGTH = 32_768;
 
 /**
- * Throws if a filter is too long. This function has its own file, so that an agent can call it without loading the
- * parser.
+ * Throws if a filter is too long. This function has its own file, so that a data provider's agent can call it without
+ * loading the parser.
  */
 export function requireLength({ length }: string): void {
   if (length <= MAX_LENGTH) return;

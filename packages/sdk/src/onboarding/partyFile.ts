@@ -6,7 +6,7 @@ export interface PartyFile {
   name: string;
   displayName: string;
   certificatePem: string;
-  /** The root that issued the certificate. An imported identity may have no root. */
+  /** The root that issued the certificate. Absent if the party imported an existing certificate without its root. */
   rootPem?: string;
   /** A SignedMessage that contains an EncryptionPublicKey, in base64. */
   publicKey: { message: string; signature: string; signatureAlgorithm?: string };

@@ -1,6 +1,7 @@
 /**
  * Computes direct results (exact figures from the events plus noise) and their privacy cost. The formulas match the
- * public reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
+ * public reference system (docs/grpc.md). Like that system, they use the width of the sampling interval as a 32-bit
+ * float.
  */
 import { create } from '@bufbuild/protobuf';
 import {
@@ -77,9 +78,10 @@ export async function requireComputable(
 }
 
 /**
- * Returns the charges for the result. The charges never depend on the events. Each event group reference is charged the
- * full cost for each UTC day that a collection interval overlaps. A reference is charged once per day, even if several
- * event groups select it. The charges apply only to `people`, or to everybody if `people` is undefined.
+ * Returns the charges for the result. The charges never depend on the events. An event group reference is the value
+ * that selects an event group's events in the provider's data. Each reference is charged the full cost for each UTC day
+ * that a collection interval overlaps. A reference is charged once per day, even if several event groups select it. The
+ * charges apply only to `people`, or to everybody if `people` is undefined.
  */
 export function chargesFor(
   verified: VerifiedRequisition,

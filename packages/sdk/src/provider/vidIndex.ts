@@ -1,4 +1,7 @@
-/** Stores the order of a population's virtual person IDs (VIDs) in a file, because ordering many VIDs takes seconds. */
+/**
+ * Stores the order of a population's virtual person IDs (VIDs) in a file, because sorting many VIDs takes seconds. The
+ * order determines each VID's register in a share.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Decrypts the questions of measurements and the metadata of event groups. Reads up to 10 at a time. */
+/**
+ * Decrypts the questions of measurements and the metadata of event groups. Reads up to 10 measurements or event groups
+ * at the same time.
+ */
 import type { OpenedMetadata, OpenedQuestion } from '@measurement-exchange/console/companion';
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import {

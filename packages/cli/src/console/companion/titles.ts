@@ -18,7 +18,8 @@ type Pages = AsyncIterator<{ measurements: Measurement[] }>;
 
 /**
  * Returns a function that searches titles. The function caches decrypted titles, and returns the newest matches first.
- * A search reads older titles until it has enough matches or reaches a limit.
+ * A search reads older titles until it has enough matches, or reaches the maximum number of cached titles or the
+ * maximum time.
  */
 export function createTitleSearch(client: ExchangeClient, parent: string, questions: Questions) {
   let titles: Titled[] = [];

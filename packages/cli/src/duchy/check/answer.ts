@@ -6,8 +6,8 @@ import { loadDuchy } from '../settings.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The maximum time to wait for a demo duchy. The duchy responds a few seconds after the exchange starts it, or later on
- * a busy machine.
+ * The maximum time to wait for a demo duchy. The duchy responds a few seconds after the exchange starts it. On a busy
+ * machine, this takes longer.
  */
 const STARTING_MS = 30_000;
 const PAUSE_MS = 200;

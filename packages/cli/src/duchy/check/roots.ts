@@ -16,8 +16,8 @@ import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
 /**
- * The maximum number of last week's computations to read, so that the check does not take long. The check ignores all
- * other computations, so it can miss a party that took part only in those.
+ * The maximum number of computations that the check reads from the last seven days. The limit keeps the check fast. The
+ * check can miss a party that took part only in computations beyond this limit or before these seven days.
  */
 const MAX_COMPUTATIONS = 2_000;
 

@@ -26,7 +26,8 @@ function MeasurementItem({ one }: { one: Attention }) {
   const question = opened?.question;
   const waits = whyItWaits(explanation, { requisitions, reports: [], nameOf, now: Date.now() });
   const why = waits ?? whyItEnded(explanation, { requisitions, question, nameOf });
-  // Show the row without a reason if the reason is a normal wait, because a normal wait does not explain the problem.
+  // Show the row without a reason if `why` describes a normal wait, because a normal wait does not explain why the
+  // measurement needs attention.
   if (why === undefined || why.tone === 'run') return <AttentionRow one={one} />;
   return (
     <li>

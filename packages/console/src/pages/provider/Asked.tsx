@@ -124,7 +124,7 @@ function Parts({ parts }: { parts: OpenedSpec['parts'] }) {
   );
 }
 
-/** Shows the charge to each event group reference and day, as a share of the limit. */
+/** Shows the share of the privacy budget that the request costs for each event group reference on each day. */
 function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisition }) {
   const { data } = useBudget();
   const view = data === undefined || 'missing' in data ? undefined : data.view;

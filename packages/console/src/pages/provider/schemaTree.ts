@@ -97,7 +97,8 @@ export async function readDescriptorSet(file: Blob): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The file may still be binary: if the set's first file has 123 bytes, the set starts with a line feed and a brace.
+    // The file may still be binary. A binary set starts with a line feed (byte 10) and the length of its first file, as
+    // a varint. A length of 123 is the code of a brace.
     if (text.startsWith('\n{')) return toBase64(bytes);
     throw error;
   }

@@ -75,7 +75,8 @@ function Cells({ report, names }: { report: Report; names: readonly string[] }) 
       eventGroups.map((group) => group.split('/').slice(0, 2).join('/')),
     ),
   );
-  // Count each measurement once, because it may answer several needs of the report.
+  // Count each measurement once. `measurements` contains a measurement more than once if several parts of the report
+  // need it.
   const asked = new Set(measurements.map(({ measurement }) => measurement));
   return (
     <>

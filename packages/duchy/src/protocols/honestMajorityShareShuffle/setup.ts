@@ -5,8 +5,8 @@ import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction } from '../../stages/work.ts';
 
 /**
- * Returns the message for the other worker: this worker's half of the common seed, and the encrypted seeds that
- * providers uploaded for the other worker.
+ * Returns the message for the other worker: this worker's contribution to the seed that both workers share, and the
+ * encrypted seeds that providers uploaded for the other worker.
  */
 export const setup: StageFunction = async ({ duchy, computation }) => {
   const uploads = await ownUploads(duchy, computation);

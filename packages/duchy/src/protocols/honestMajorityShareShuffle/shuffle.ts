@@ -34,7 +34,7 @@ const PEERS = {
 
 /**
  * Adds up all providers' shares and appends shares of both workers' noise. Then shuffles all registers. If only reach
- * is measured, multiplies the sums by random factors before the noise is appended.
+ * is measured, multiplies the sums by random factors before the noise is appended, which hides the frequencies.
  */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
@@ -59,9 +59,9 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Decodes the other worker's message. Throws unless the other worker committed to its half of the common seed before it
- * saw this worker's half. Without this check, the other worker could choose the common seed. That seed determines the
- * order of all registers, and how both workers' noise is split into shares.
+ * Decodes the other worker's message. Throws unless the other worker committed to its contribution to the shared seed
+ * before it saw this worker's contribution. Without this check, the other worker could choose the shared seed. That
+ * seed determines the order of all registers, and how both workers' noise is split into shares.
  */
 async function readInput(
   { duchy, computation }: Work,

@@ -23,8 +23,8 @@ export interface DatabaseFacts {
   unreadableTables: string[];
   mode: string | undefined;
   /**
-   * True if the logs contain transaction IDs that this server has not assigned yet, because another server wrote the
-   * logs.
+   * True if the logs contain transaction IDs that this PostgreSQL server has not assigned yet, because another server
+   * wrote the logs.
    */
   ahead: boolean;
 }

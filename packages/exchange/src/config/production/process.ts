@@ -48,7 +48,7 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    // Remove quotes and backslashes, which only escape spaces, before the flags are compared.
+    // Remove quotes and backslashes. In NODE_OPTIONS, they only quote or escape characters and are not part of a flag.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
     // Convert underscores to dashes, because Node accepts both in a flag's name.

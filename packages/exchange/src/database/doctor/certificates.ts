@@ -1,7 +1,7 @@
 /**
- * Checks the certificates. Also finds pending measurements that depend on a revoked or held certificate. Normally, a
- * stored revocation cascade makes such a measurement fail. This check therefore reports a measurement only if its
- * certificate has no stored cascade.
+ * Checks the certificates. Also finds pending measurements that depend on a certificate that is revoked or on hold.
+ * Normally, a revocation stores a row in `revocation_cascades`, and a job then makes these measurements fail. The check
+ * therefore reports a measurement only if its certificate has no row in that table.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';

@@ -16,6 +16,6 @@ export const deleteApiKey: Handler<'deleteApiKey'> = async (exchange, call, requ
       view: () => viewApiKey(apiKey),
     };
   });
-  // Clear the caches even after an error, because the key may have been deleted.
+  // Clear the caches even after an error, because the key may have been deleted despite the error.
   return deleted.finally(exchange.principalsChanged);
 };

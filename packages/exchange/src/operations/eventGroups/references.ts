@@ -23,7 +23,10 @@ import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call } from '../context.ts';
 import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
 
-/** One event group of a request. `at` is the prefix of its field paths: empty, or `requests[0].eventGroup.` */
+/**
+ * One event group of a request. `at` is the prefix of the event group's field paths. In a batch, an example of this
+ * prefix is `requests[0].eventGroup.`, including the final dot. For a single event group, the prefix is empty.
+ */
 export interface Part {
   at: string;
   input: EventGroupInput;

@@ -30,6 +30,7 @@ export function changeParty(
       view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
-  // Clear the caches even after an error, because the change may have been committed.
+  // Clear the caches of principals even after an error. The change may have been committed although the request failed,
+  // for example because the connection broke during the commit.
   return changed.finally(exchange.principalsChanged);
 }

@@ -14,6 +14,7 @@ export const deletePrincipal: Handler<'deletePrincipal'> = async (exchange, call
       view: () => viewPrincipal(binding),
     };
   });
-  // Clear the caches even after an error, because the binding may have been deleted.
+  // Clear the caches of principals even after an error. The binding may have been deleted although the request failed,
+  // for example because the connection broke during the commit.
   return deleted.finally(exchange.principalsChanged);
 };

@@ -4,7 +4,10 @@ import { measurementName } from '../../domain/aggregate.ts';
 import { notFound } from '../../domain/found.ts';
 import type { Entry, NewEntry } from '../../domain/reportEntries.ts';
 
-/** Adds the states of the measurements in a request. Locks keep these states the same until the transaction ends. */
+/**
+ * Adds to each entry of a report the state of its measurement. Locks the measurements, so that the states stay the same
+ * until the transaction ends.
+ */
 export async function withStates(tx: Transaction, consumer: string, entries: NewEntry[]): Promise<Entry[]> {
   if (entries.length === 0) return [];
   const ids = entries.map(({ measurement }) => measurement);

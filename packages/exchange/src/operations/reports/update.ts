@@ -19,7 +19,8 @@ export const updateReport: Handler<'updateReport'> = async (exchange, call, requ
   const consumer = partyOf(path);
   requireValid(consumer, body);
   return mutate('updateReport', exchange, call, request, async (tx) => {
-    // Read the report before it is locked, because the new measurements must be locked before the report.
+    // Read the report first without a lock, to find out which measurements are new. These measurements must be locked
+    // before the report, because other transactions also lock in this order.
     const seen = requireFound(await getReport(tx, consumer, params.report), 'REPORT_NOT_FOUND', path);
     requireCurrent(seen.report, body);
     const added = newEntries(consumer, seen.entries, body.measurements);

@@ -25,8 +25,9 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * `maxMessages` rejects a malicious set of empty elements, which take only 2 bytes each. In an ordinary set, an element
- * takes at least 8 bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
+ * `maxMessages` limits the messages that a set encodes: its files, fields, options, and so on. In an ordinary set, a
+ * message takes at least 8 bytes. A malicious set could contain many more messages, because an empty message takes only
+ * 2 bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 

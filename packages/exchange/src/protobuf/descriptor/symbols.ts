@@ -52,8 +52,8 @@ export function declareSymbols(files: SetFile[], report: Report): Symbols {
 }
 
 /**
- * The names in one message, service, or package. A package may span files. If names are unique per scope, full names
- * are unique.
+ * The names in one message, service, or package. A package may span files. It is enough to check that names are unique
+ * within each scope, because full names are then unique too.
  */
 type Scope = Set<string>;
 
@@ -83,7 +83,10 @@ class Declaring {
     for (const [i, proto] of service.entries()) this.service(proto, at('service', i));
   }
 
-  /** Reports a package whose name is taken: `package a.b` declares the names `a` and `a.b`. */
+  /**
+   * Reports a package whose name is also the name of another declaration, such as a message. Checks every part of the
+   * name, because `package a.b` declares both `a` and `a.b`.
+   */
   packageIsFree(file: SetFile): void {
     const { package: name = '' } = file.proto;
     if (name.length > MAX_NAME_LENGTH) return;

@@ -35,7 +35,10 @@ interface Node {
   targets: Node[];
   /** The node's position in the order of the search, starting at 1, or 0 until the search reaches the node. */
   index: number;
-  /** Tarjan's low link: the lowest index among the open nodes that the search has reached from this node. */
+  /**
+   * Tarjan's low link: the lowest `index` that the search has reached from this node, among the nodes whose cycle is
+   * not complete.
+   */
   low: number;
   next: number;
   /**
@@ -47,8 +50,8 @@ interface Node {
 
 /**
  * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. A component is
- * called a cycle here, even if it has only one type. If the types of a cycle lead to other cycles, those cycles are
- * completed first.
+ * called a cycle here, even if it has only one type. If the types of a cycle have fields with types of other cycles,
+ * the algorithm completes those cycles first. Their lengths are then known.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();

@@ -15,7 +15,10 @@ export function compareMessage(path: string, comparison: Comparison): void {
   compareRanges('EXTENSION_RANGE_REMOVED', path, 'no longer takes extensions numbered', ...ranges, changes);
 }
 
-/** Pairs fields by name, and renamed fields by number. A renamed field has a name that did not exist before. */
+/**
+ * Pairs old and new fields that have the same name. An old field without such a partner is paired with the new field of
+ * the same number if the new field's name did not exist before. The field then counts as renamed.
+ */
 function pairFields(path: string, before: Message, after: Message, changes: Changes): FieldPair[] {
   const was = index(before.fields);
   const is = index(after.fields);

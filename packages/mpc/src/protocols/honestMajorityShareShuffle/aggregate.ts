@@ -10,7 +10,10 @@ export class ShareShuffleError extends Error {
   override name = 'ShareShuffleError';
 }
 
-/** Returns how often each value of the ring occurs in the sum of two `AggregationPhaseInput` messages. */
+/**
+ * Adds the values of two `AggregationPhaseInput` messages register by register. Returns how often each value of the
+ * ring occurs among the sums.
+ */
 export async function countValues(
   parameters: ShareShuffleParameters,
   inputs: readonly [AsyncIterable<Uint8Array>, AsyncIterable<Uint8Array>],

@@ -49,8 +49,9 @@ function estimateReach(
 }
 
 /**
- * Estimates the frequency distribution. The registers at 0 and at each frequency below the maximum are counted. All
- * other registers count as the maximum frequency, even if no honest provider can report their value.
+ * Estimates the frequency distribution from the numbers of registers with value 0 and with each value below the maximum
+ * frequency. All other registers of people count as the maximum frequency, even if no honest provider can report their
+ * value.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,

@@ -71,8 +71,9 @@ export function putColumn(column: Uint8Array, size: number, into: Uint8Array, st
 }
 
 /**
- * Returns the start of each run of blocks with equal keys, and the end of the last run. A key is the first `keySize`
- * bytes.
+ * Finds the runs of blocks with equal keys, in blocks that are sorted by `order`. Returns the index in `order` at which
+ * each run starts, and then the length of `order`, where the last run ends. A key is the first `keySize` bytes of a
+ * block.
  */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];

@@ -10,8 +10,8 @@ import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
 /**
  * Reads each tuple's flags, which must be encrypted under this duchy's key alone. Counts the tuples that are histogram
- * noise. For every other tuple whose keys are equal and that is not destroyed, compares the tuple's count with each
- * frequency below the maximum.
+ * noise. Any other tuple has a frequency if its keys are equal and are not the key of destroyed registers. For each
+ * tuple with a frequency, compares the tuple's count with each frequency below the maximum.
  */
 export function compareTuples(
   workspace: Workspace,

@@ -1,6 +1,7 @@
 /**
- * Draws and encrypts noise tuples, which represent no person. Each noise tuple looks like a register with some
- * frequency, or like a register without a frequency.
+ * Draws and encrypts noise tuples, which represent no person. Each noise tuple looks like a real tuple with some
+ * frequency, or like a real tuple without a frequency. A tuple has no frequency if its keys differ, or if they are the
+ * key of destroyed registers.
  */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';

@@ -7,8 +7,8 @@ export interface RingKeys {
   /** The combined key of all duchies. */
   key: Uint8Array;
   /**
-   * The combined key of the duchies that come after this duchy in a round. The aggregator starts a round, so its
-   * `restKey` is the combined key of all duchies.
+   * The combined key of the duchies that act after this duchy in a round. The aggregator starts each round and also
+   * acts last in the round, so its `restKey` is the combined key of all duchies.
    */
   restKey: Uint8Array;
 }

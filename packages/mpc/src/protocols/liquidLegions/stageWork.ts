@@ -111,8 +111,8 @@ export class StageWork {
       }
     };
     try {
-      // Each lane has one batch in the pool at a time. Use one more lane than threads, so that a thread that finishes a
-      // batch finds the next batch already queued.
+      // A lane gives the pool one batch at a time, and waits for its output. Use one more lane than threads, so that a
+      // thread that finishes a batch finds the next batch already queued.
       await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
     } finally {
       isFailed = true;

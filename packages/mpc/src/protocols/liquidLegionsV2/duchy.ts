@@ -81,8 +81,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /**
-   * Second round, aggregator: estimates how many registers are hit. For each register that has a frequency, also
-   * compares its count with 1, 2, …, maximumFrequency − 1.
+   * Second round, aggregator: estimates how many distinct registers represent people. For each register that has a
+   * frequency, also compares its count with 1, 2, …, maximumFrequency − 1.
    */
   async countRegisters(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');

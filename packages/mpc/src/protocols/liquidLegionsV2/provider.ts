@@ -10,8 +10,8 @@ export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
  */
 export class FrequencySketch {
   /**
-   * The key of each register: the sampling indicator plus one, or DESTROYED. The key of an empty register is
-   * meaningless.
+   * The key of each register: the person's sampling indicator (a hash of the VID) plus one, or DESTROYED. The key of an
+   * empty register is meaningless.
    */
   readonly keys: Uint32Array<ArrayBuffer>;
   /** The frequency of each register, or 0 if the register is empty. */

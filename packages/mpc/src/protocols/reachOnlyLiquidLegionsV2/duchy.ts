@@ -33,7 +33,10 @@ export class ReachOnlyStages extends RingSetup<NoiseParameters> {
     return work.sort(blinded, REACH_REGISTER_BYTES, left);
   }
 
-  /** Execution, aggregator: estimates how many registers are hit. */
+  /**
+   * Execution, aggregator: estimates how many registers are hit. A register is hit if it represents at least one
+   * reached person.
+   */
   async count(given: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}): Promise<number> {
     const { registers, excess } = this.partsOf(given);
     const { duchyCount, dataProviderCount, histogramNoise, reachNoise, knownRegisters } = this.parameters;

@@ -2,7 +2,9 @@ import { type LiquidLegionsParams, RegisterIndexes } from '../../sketches/sketch
 
 export { REACH_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** A provider's sketch for reach, which records the registers that are hit. */
+/**
+ * A provider's sketch for reach, which records the registers that are hit. A person who is reached hits one register.
+ */
 export class ReachSketch {
   /** One byte per register: 1 if the register is hit, else 0. */
   readonly active: Uint8Array<ArrayBuffer>;

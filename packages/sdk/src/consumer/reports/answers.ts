@@ -19,7 +19,7 @@ import type { DuchyProtocol } from '../protocol.ts';
 import { openQuestion } from '../question.ts';
 import { asksFor } from './requests.ts';
 
-/** The measurement exists, but cannot be used as the answer to a need. */
+/** The measurement exists, but cannot be used as the answer to a need (a value that the report requires). */
 export class NotTheAnswer extends Fault<'QUESTION_MISSING' | 'QUESTION_DIFFERENT'> {
   override readonly name = 'NotTheAnswer';
 }
@@ -40,7 +40,10 @@ export async function openAnswers(deps: Dependencies, measurement: Measurement):
   return new Map(answers);
 }
 
-/** Throws `NotTheAnswer` unless the stored question of the measurement asks for this need, regardless of the noise. */
+/**
+ * Throws `NotTheAnswer` unless the measurement's question (the request stored with the measurement) asks for this need.
+ * Ignores the privacy parameters, because any amount of noise is acceptable.
+ */
 export async function requireAsked(deps: Dependencies, measurement: Measurement, need: Need): Promise<void> {
   const { name } = measurement;
   const question = await openQuestion(deps, measurement);
@@ -55,8 +58,8 @@ export async function requireAsked(deps: Dependencies, measurement: Measurement,
 }
 
 /**
- * Returns the answer to a need. If duchies computed the answer, `answers` has one common answer. If data providers
- * computed the answers, the need has only one data provider.
+ * Returns the answer to a need for these data providers. If duchies computed the measurement, `answers` has one answer
+ * for all data providers. Otherwise, the need is for only one data provider, and this provider signed the answer.
  */
 export function answerFor(answers: Answers, [dataProvider]: readonly string[]): Answer | undefined {
   return answers.get(OF_DUCHIES) ?? answers.get(dataProvider!);

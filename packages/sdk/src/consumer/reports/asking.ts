@@ -1,4 +1,7 @@
-/** Creates measurements for the needs of a plan that have no answer, a limited number at a time, and waits for them. */
+/**
+ * Measures the needs (values that a report requires) that have no answer yet. Creates their measurements, with a
+ * limited number open at a time, and waits for them.
+ */
 import { ExchangeError, isTerminal, type Measurement } from '@measurement-exchange/contract';
 import type { Plan, PlannedNeed } from '@measurement-exchange/reports';
 import { followChanges, isTransient } from '../../client/index.ts';

@@ -17,7 +17,7 @@ export class Known {
    * they were recorded.
    */
   private readonly names = new Map<string, string[]>();
-  /** Maps each need's own key to the names of the measurements that were passed to `adopt`. */
+  /** Maps the key that `keyOf` returns for each need to the names of the measurements that were passed to `adopt`. */
   private readonly adopted = new Map<string, string[]>();
   private readonly read = new Map<string, Promise<Measurement | undefined>>();
 
@@ -26,7 +26,10 @@ export class Known {
     this.keys = keys;
   }
 
-  /** Reads all reports of the consumer, because a measurement of any of them may answer a need. */
+  /**
+   * Reads all reports of the consumer. A measurement of any report may already answer a need (a value that a report
+   * requires).
+   */
   static async of(deps: Dependencies, keys: ReportKeys): Promise<Known> {
     const { client, credentials, signal } = deps;
     const known = new Known(deps, keys);
@@ -48,7 +51,10 @@ export class Known {
     return this.names.size + this.adopted.size === 0;
   }
 
-  /** Adds measurements that no report contains. Each measurement can answer the needs that are part of its question. */
+  /**
+   * Adds measurements that no report contains. Each measurement can answer the needs (values that a report requires)
+   * that its stored request asks for.
+   */
   async adopt(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const measurement = await this.measurement(name);
@@ -62,7 +68,7 @@ export class Known {
 
   /**
    * Returns a need's measurements: first the adopted measurements, and then the measurements from reports, in the order
-   * of the attempts to answer the need. `key` is the need's own key.
+   * of the attempts to answer the need. `key` is the key that `keyOf` returns for the need.
    */
   async measurements(key: string): Promise<Measurement[]> {
     const names = new Set<string>(this.adopted.get(key));

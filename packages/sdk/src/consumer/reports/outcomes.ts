@@ -1,5 +1,6 @@
 /**
- * Keeps the outcome of each need: the measurement, its state, and the answer or the reason why the answer is missing.
+ * Keeps the outcome of each need (a value that a report requires): the measurement, its state, and the answer or the
+ * reason why the answer is missing.
  */
 import { isTerminal, type Measurement } from '@measurement-exchange/contract';
 import type { Answer, Plan, PlannedNeed } from '@measurement-exchange/reports';

@@ -20,8 +20,8 @@ export interface Planning {
 }
 
 /**
- * Plans the definition. `isAnswered` returns whether the consumer has an answer to the need with this key. Omit
- * `isAnswered` if there are no answers at all.
+ * Plans the report that the definition describes. `isAnswered` returns whether the consumer has an answer to the need
+ * with this key. A need is a value that a report requires. Omit `isAnswered` if there are no answers at all.
  */
 export async function planWith(
   deps: Dependencies,

@@ -198,8 +198,8 @@ export class Reports {
   }
 
   /**
-   * Runs the report repeatedly, at least every 10 minutes, until no need waits for its period or data. Yields the
-   * answer after each run. Use this for a campaign that has not ended.
+   * Runs the report repeatedly, at least every 10 minutes, until no need waits for the end of its period or for data.
+   * Yields the answer after each run. Use this for a campaign that has not ended.
    */
   async *watch(name: string, options: RunOptions = {}): AsyncGenerator<ReportAnswer> {
     const { clock } = this.deps;

@@ -81,7 +81,10 @@ function cellFilter(cell: Cell, group: Group): string | undefined {
 
 const NO_NOISE: PrivacyParams = { epsilon: 1, delta: 0 };
 
-/** Returns whether the question of a measurement asks for the need, regardless of the noise. */
+/**
+ * Returns whether a measurement's question (the request stored with the measurement) asks for the need. Ignores the
+ * privacy parameters, because any amount of noise is acceptable.
+ */
 export function asksFor(question: Question, need: Need): boolean {
   const asked = readRequest(question);
   const wanted = readRequest(requestFor([{ need, params: NO_NOISE }]));
@@ -119,7 +122,10 @@ function capIn(spec: ReadRequest['spec']): number | undefined {
   }
 }
 
-/** Returns the needs that a question asks for, one for each data provider if the question counts events. */
+/**
+ * Returns the needs (values that a report requires) that a question (a stored request) asks for. For impressions and
+ * watch durations, each data provider has a need of its own.
+ */
 export function needsIn(question: Question): Need[] {
   const { spec, dataProviders } = readRequest(question);
   const type = Object.entries(TYPES).find(([, asked]) => asked === question.type)?.[0] as

@@ -23,8 +23,8 @@ export interface StoredReport {
   definition: ReportDefinition;
   state: ReportState;
   /**
-   * Maps each exchange key (see `exchangeKey`) to the name of a measurement. An exchange key is not the `key` of a
-   * need.
+   * Maps keys to the names of measurements. Each key identifies one attempt to measure a need (a value that the report
+   * requires). `exchangeKey` computes these keys from the `key` of the need.
    */
   measurements: ReadonlyMap<string, string>;
   etag: string;
@@ -98,7 +98,10 @@ export class StoredReports {
     }
   }
 
-  /** Records which measurement belongs to which need. Each `key` is a need's own key. */
+  /**
+   * Records which measurement belongs to which need (a value that the report requires). `key` is the key that `keyOf`
+   * returns for the need. The report at the exchange contains the key that `exchangeKey` computes from `key`.
+   */
   async record(name: string, measurements: readonly { key: string; measurement: string }[]): Promise<void> {
     if (measurements.length === 0) return;
     await this.change(name, async ({ measurements: recorded = [] }) => {

@@ -89,9 +89,9 @@ const AT_ONCE = 4;
 const USUAL_DELTA = 1e-9;
 
 /**
- * Asks the exchange which duchies would compute each union of data providers (its reach, or its reach and frequency),
- * without creating a measurement. Throws `PlanError` if the consumer does not accept the protocol or the duchies, and
- * `FilterRejected` if a filter is invalid.
+ * Asks the exchange which duchies would compute the figures of each union of data providers, without creating a
+ * measurement. The type of a union is reach, or reach and frequency. Throws `PlanError` if the consumer does not accept
+ * the protocol or the duchies, and `FilterRejected` if a filter is invalid.
  */
 export async function whoComputes(
   deps: Dependencies,

@@ -14,7 +14,7 @@ import { createBounds, createTurns, type Turns } from './turns.ts';
 const CONCURRENCY = 2;
 /**
  * The maximum number of requisitions in memory. `direct` limits each consumer's direct requisitions. `upload` limits
- * each consumer's requisitions for the same fulfilling duchy.
+ * each consumer's requisitions for the same fulfilling duchy, which is the duchy that receives the upload.
  */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
@@ -25,9 +25,9 @@ export interface Due {
 }
 
 /**
- * Keeps track of open requisitions. A requisition waits in `awaitingDuchies` for its duchies, is in `running` while it
- * is processed, and moves to `retries` after a failure or deferral. A closed requisition is in `handled` until the next
- * poll.
+ * Keeps track of open requisitions. A requisition waits in `awaitingDuchies` until its duchies have published their
+ * keys, is in `running` while it is processed, and moves to `retries` after a failure or deferral. A closed requisition
+ * is in `handled` until the next poll.
  */
 export class Attempts {
   readonly retries: Retries;
@@ -90,8 +90,8 @@ export class Attempts {
   }
 
   /**
-   * Whether the requisition must wait for its duchies. A requisition whose protocol is not configured does not wait,
-   * because it is refused.
+   * Whether the requisition must wait until its duchies have published their keys. A requisition whose protocol is not
+   * configured does not wait, because it is refused.
    */
   private mustAwaitDuchies(requisition: Requisition): boolean {
     const name = requisition.name!;

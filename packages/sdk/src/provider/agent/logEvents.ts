@@ -8,13 +8,15 @@ export type AgentEvent =
   | { type: 'polling'; why: string }
   | { type: 'following' }
   | { type: 'received'; requisition: string; measurement: string }
-  /** The requisition cannot be verified until its duchies are ready. This event is logged once per requisition. */
+  /**
+   * The requisition must wait until its duchies have published their keys. This event is logged once per requisition.
+   */
   | { type: 'waiting'; requisition: string }
   /** The requisition's events are not recorded yet. The agent has told the exchange, and will try again at `until`. */
   | { type: 'deferred'; requisition: string; until: string; why: string }
   /**
-   * The operator has not yet confirmed some of the requisition's event group references. Until the operator confirms
-   * them, nothing is read or charged.
+   * The operator has not yet confirmed that the provider's data contains these event group references. A reference is
+   * the value that selects an event group's events in the data. Until the confirmation, nothing is read or charged.
    */
   | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }

@@ -23,13 +23,14 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /** The events, or a function that opens the events before each use. Population measurements need no events. */
   events?: Events | (() => Promise<Events>);
   /**
-   * The consumers that are allowed to ask about each event group reference. Use `unchecked` only in development,
-   * because the exchange then decides which consumers are allowed to ask.
+   * The settings for each event group reference, such as the consumers that are allowed to ask about its events. A
+   * reference is the value that selects an event group's events in the provider's data. Use `unchecked` only in
+   * development, because the exchange then decides which consumers are allowed to ask.
    */
   references: References | 'unchecked';
   /**
-   * Event group references that the events contain, in addition to those declared in `references` or confirmed in the
-   * ledger.
+   * Event group references that the provider's data contains, in addition to those that are declared in `references` or
+   * that the operator confirmed in the ledger.
    */
   served?: ReadonlySet<string>;
   /** Requisitions with a smaller epsilon are refused. Default: 0.0001. */
@@ -37,7 +38,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /**
    * The number of hours that the agent waits for late events after an interval ends. Default: 168 (a week). After that,
    * the requisition is answered with the events recorded so far, even if the event group's data availability interval
-   * ends earlier.
+   * ends before the requested interval.
    */
   graceHours?: number;
   /**

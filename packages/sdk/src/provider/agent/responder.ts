@@ -31,7 +31,10 @@ const MAX_ATTEMPTS = 5;
 
 export interface AttemptOptions {
   signal: AbortSignal | undefined;
-  /** Frees the computing slot before the attempt ends. */
+  /**
+   * Frees the slot that limits concurrent computations (see `AgentOptions.concurrency`) before the attempt ends, so
+   * that another requisition can be computed during this attempt's upload.
+   */
   release(): void;
 }
 

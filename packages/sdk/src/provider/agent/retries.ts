@@ -36,7 +36,7 @@ interface Retry {
   notBefore: number;
   /** Set if the requisition is deferred until events are recorded. */
   awaited?: NotRecordedYet;
-  /** Set if the requisition is held until the operator confirms these event group references. */
+  /** Set if the requisition is held until the operator confirms that the data contains these event group references. */
   held?: readonly string[];
 }
 
@@ -98,8 +98,9 @@ export class Retries {
   }
 
   /**
-   * Makes requisitions due if their events are now recorded or their references are now confirmed. Checks for recorded
-   * events only in the given event groups, or in all event groups if `eventGroups` is undefined.
+   * Makes requisitions due if their events are now recorded, or if the operator has now confirmed that the data
+   * contains their event group references. Checks for recorded events only in the given event groups, or in all event
+   * groups if `eventGroups` is undefined.
    */
   async release(eventGroups?: ReadonlySet<string>): Promise<void> {
     const { isServed } = this.options;

@@ -1,14 +1,17 @@
 /**
- * Decides whether an event group reference is served, that is, whether the operator declared or confirmed it. A
- * requisition for any other reference is held, because a misconfigured reference would produce a signed result near
- * zero. The agent never looks for a reference in the events, because that would reveal, without a charge to the privacy
- * budget, whether any events have the reference.
+ * Decides whether an event group reference is served. A reference is the value that selects an event group's events in
+ * the provider's data. It is served if the operator declared or confirmed that the data contains it. A requisition for
+ * any other reference is held, because a misconfigured reference would select no events and produce a signed result
+ * near zero. The agent never looks for a reference in the events, because that would reveal, without a charge to the
+ * privacy budget, whether any events have the reference.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';
 import type { AgentOptions } from './options.ts';
 
-/** Thrown if a selected reference is neither declared nor confirmed. */
+/**
+ * Thrown if the operator has neither declared nor confirmed that the data contains a selected event group reference.
+ */
 export class NotServed extends Deferred {
   override readonly name = 'NotServed';
   readonly references: readonly string[];
@@ -25,8 +28,9 @@ export class NotServed extends Deferred {
 }
 
 /**
- * Returns a function that decides whether a reference is served. The function calls `isConfirmed` each time, so that a
- * confirmation takes effect immediately.
+ * Returns a function that decides whether a reference is served, that is, whether the operator declared or confirmed
+ * that the data contains the reference. The function calls `isConfirmed` each time, so that a confirmation takes effect
+ * immediately.
  */
 export function createIsServed(
   { references, served }: Pick<AgentOptions, 'references' | 'served'>,

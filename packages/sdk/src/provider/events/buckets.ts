@@ -10,7 +10,7 @@ export {
   VID_SALT,
 } from '@measurement-exchange/mpc/privacy/vidSampling';
 
-/** Returns whether a bucket is in the sample. */
+/** Returns whether a bucket is in the sample. The hash of a person's VID determines the person's bucket. */
 export function inBuckets({ from, to, wrapTo }: BucketRange, bucket: number): boolean {
   return (bucket >= from && bucket < to) || bucket < wrapTo;
 }

@@ -1,4 +1,4 @@
-/** Finds the column for each role in a store of events. */
+/** Finds the column for each role, such as the VID, the time, or the event group reference, in a store of events. */
 import type { AttributeType } from '../../filters/types.ts';
 import type { ColumnRole, SourceColumn } from './source.ts';
 
@@ -156,7 +156,7 @@ export function ticksAt(time: Date, unit: keyof typeof TICKS_PER_DAY): bigint {
 }
 
 /**
- * The maximum count of a row. A higher count is reduced to this maximum, which changes no result, because no query has
- * a higher limit per person.
+ * The maximum number of events that one row can represent. A higher number is reduced to this maximum, which changes no
+ * result, because no query counts more events per person.
  */
 export const MAX_ROW_COUNT = 2 ** 31 - 1;

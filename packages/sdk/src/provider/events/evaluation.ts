@@ -9,8 +9,8 @@ import type { SelectionFilter } from './people.ts';
 import type { EventReader, Matching, SourceQuery } from './source.ts';
 
 /**
- * Returns the combinations that match a filter. CEL evaluates the combinations only when the source reads the result's
- * `rows`.
+ * Returns the combinations of attribute values that match a filter. CEL evaluates the combinations only when the source
+ * reads the result's `rows`.
  */
 export function matchingOf(
   filter: SelectionFilter,

@@ -1,4 +1,7 @@
-/** Computes figures for the people that a query selects. Each query is checked before the source reads any events. */
+/**
+ * Computes counts and sums for the people whose events a query selects. Each query is checked before the source reads
+ * any events.
+ */
 import { BUCKET_COUNT, bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { RefusalError } from '../../refusals/refusalError.ts';
 import { QueryStopped } from '../filter/errors.ts';
@@ -127,7 +130,10 @@ const inSql = ({ references, interval, vids, filter }: Selection): SourceSelecti
   sql: filter?.compiled.sql,
 });
 
-/** Returns the sampled buckets, or undefined if every bucket is sampled, so that no VID needs to be hashed. */
+/**
+ * Returns the buckets of VID hashes that are in the sample. Returns undefined if every bucket is in the sample,
+ * because no VID then needs to be hashed.
+ */
 function bucketsOf({ vidSampling }: EventQuery): SourceQuery['buckets'] {
   const range = bucketRange(vidSampling);
   return range.from === 0 && range.to === BUCKET_COUNT ? undefined : range;

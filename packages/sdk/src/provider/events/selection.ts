@@ -30,7 +30,7 @@ export interface SelectedPeople {
    * another column or population.
    */
   vidSpace: string;
-  /** For each event group of the query, the VIDs whose events its filter can select. Undefined: everybody. */
+  /** For each event group of the query, the VIDs whose events can match the group's filter. Undefined: everybody. */
   vids: (VidRanges | undefined)[];
   /**
    * Whether CEL evaluates a part of a filter. If so, CEL also reads attribute values of events whose people are not in
@@ -118,9 +118,9 @@ function compiledIn(filters: Iterable<ResolvedFilter>): CompiledFilter[] {
 }
 
 /**
- * Returns the population whose attributes a query may use, or undefined if no population exists. If the events have
- * several VID columns, the population must have a model line of the column that the query counts. The same VID may
- * stand for a different person in another column.
+ * Returns the population whose attributes a query can use, or undefined if no population exists or fits. If the events
+ * have several VID columns, the same VID may stand for a different person in each column. The population then fits only
+ * if one of its model lines uses the column that the query counts.
  */
 function populationOf(query: EventQuery, data: EventData): Population | undefined {
   const { population, vidColumns } = data;

@@ -124,7 +124,10 @@ function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string,
   return Object.fromEntries(attributes.map((name, i) => [name, row[i]]));
 }
 
-/** Converts every error to a FilterFault, because the error depends only on the filter and would happen again. */
+/**
+ * Converts every error to a FilterFault, which makes the provider refuse the requisition. A retry would fail again,
+ * because the error depends only on the filter.
+ */
 function describeError(error: unknown): FilterFault {
   if (error instanceof FilterError) {
     const { code, message, position } = error;

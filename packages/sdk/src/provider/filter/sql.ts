@@ -101,7 +101,8 @@ const comparison =
   (parts, dialect) => {
     const { type } = parts[0]!;
     if (!all(parts, 'string', 'int', 'uint', 'bool', 'timestamp', 'double')) return undefined;
-    // For doubles, translate only attributes and constants, because a dialect may write each operand several times.
+    // A dialect may write each operand of type double several times. Translate only short operands: attributes and
+    // constants.
     if (type === 'double' && !parts.every(({ atom }) => atom)) return undefined;
     return of('bool', parts, (a, b) => dialect.compare(type, a!, operator, b!));
   };

@@ -1,4 +1,7 @@
-/** Stores the event group references that the operator confirmed, and the requisitions that wait for a confirmation. */
+/**
+ * Stores which event group references the operator confirmed, and the requisitions that wait for a confirmation. By
+ * confirming a reference, the operator states that the provider's events contain it.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 

@@ -17,7 +17,7 @@ import type { SliceRow } from './slices.ts';
 import { ANY_REFERENCE } from './tables.ts';
 import { type Total, unitRows, WorstOf, worstTotals } from './worstTotals.ts';
 
-/** Consecutive days on which the same amount was spent on an event group reference. */
+/** Consecutive days on which the same privacy budget was spent on an event group reference. */
 export interface SpendingRange {
   /** Empty for charges from schema 1, which stored no references. These charges count against every reference. */
   reference: string;
@@ -34,7 +34,7 @@ export interface SpendingRange {
   leftRatio?: number;
 }
 
-/** The amount that one consumer spent. */
+/** The privacy budget that one consumer spent. */
 export interface ConsumerSpending {
   /** Empty for charges from earlier versions of the agent, which did not record the consumer. */
   measurementConsumer: string;
@@ -43,7 +43,7 @@ export interface ConsumerSpending {
   most: PrivacyAmount;
 }
 
-/** The amount that one measurement spent. */
+/** The privacy budget that one measurement spent. */
 export interface MeasurementSpending {
   requisition: string;
   /** Absent for charges from earlier versions of the agent, which did not record the measurement. */

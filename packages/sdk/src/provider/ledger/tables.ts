@@ -18,7 +18,7 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** `slices` contains the text of each slice. The slice with the ID 1 contains everybody. */
+/** `slices` contains each slice, with a text that describes its people. The slice with the ID 1 contains everybody. */
 const ACCOUNTS = `
 CREATE TABLE slices (
   id     INTEGER PRIMARY KEY,

@@ -12,8 +12,8 @@ export interface Chargeable {
 }
 
 /**
- * Returns the cost for each event group reference and day. Throws a refusal if no noise can meet the privacy
- * parameters.
+ * Returns the cost to charge to each of the requisition's event group references and days. Throws a refusal if no noise
+ * can meet the privacy parameters.
  */
 export function computationCharge({ spec, shareShuffle, liquidLegions }: Chargeable): Units {
   const protocol = liquidLegions?.protocol ?? 'honestMajorityShareShuffle';

@@ -11,8 +11,8 @@ export interface ComputationSettings {
   duchies: Readonly<Record<string, DuchySettings>>;
   noiseMechanisms?: readonly MpcNoiseMechanism[];
   /**
-   * A folder for uploads that no duchy has stored yet. For share shuffle, it also stores the VID order of each
-   * population.
+   * A folder for uploads that no duchy has stored yet. For share shuffle, the folder also stores the order of each
+   * population's VIDs, which determines each VID's register.
    */
   folder: string;
   /**

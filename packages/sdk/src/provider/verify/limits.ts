@@ -16,7 +16,7 @@ export const LIMITS = {
   /** The maximum time per person, in seconds: 366 days. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
-  /** The smallest accepted delta. A delta of 0 is also accepted. */
+  /** The smallest accepted delta above 0. A delta of 0 is also accepted. */
   delta: 1e-30,
 } as const;
 

@@ -26,7 +26,10 @@ function shareOf(day: Day, { startTime, endTime }: Interval, now: Date): Recorde
 const endOf = (endTime: string | undefined, now: Date) =>
   Math.min(endTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(endTime), now.getTime());
 
-/** The maximum length of the default range. Each day of a range charges the budget of that day. */
+/**
+ * The maximum number of days in the default range. A longer range would cost more, because a measurement charges the
+ * privacy budget of each day in its range.
+ */
 const MAX_DEFAULT_DAYS = 92;
 
 /**

@@ -24,8 +24,9 @@ export function relative(margin: number, value: number): string {
 }
 
 /**
- * Returns half the length of the preview's axis. Returns `current`, the previous half length, if that still suits the
- * margin. If the axis always changed with the margin, the curve would look almost the same at every slider position.
+ * Returns half the length of the preview's axis. Returns `current`, the previous half length, while the margin is
+ * between 1/12 of `current` and `current`. If the axis always changed with the margin, the curve would look almost the
+ * same at every slider position.
  */
 export function axisFor(margin: number, current: number | undefined): number {
   if (current !== undefined && margin <= current && margin >= current / 12) return current;

@@ -1,4 +1,6 @@
-/** A text area with the definition as JSON, which supports more than the form does. */
+/**
+ * A text area for the report's definition as JSON. A definition in JSON can have parts that the form does not offer.
+ */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useId, useMemo, useState } from 'react';
 import { Step } from '../../ask/form/Step.tsx';

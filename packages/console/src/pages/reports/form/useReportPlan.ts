@@ -27,7 +27,8 @@ export function useReportPlan(definition: ReportDefinition | undefined): Planned
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 60_000,
-    // Do not keep old plans: another report may have run since, and its answers would change the plan.
+    // Do not keep old plans. Another report may have run since a plan was made, and a new plan can reuse the answers of
+    // that report.
     gcTime: 0,
   });
   const isCurrent = key !== undefined && key === settled && !isPlaceholderData;

@@ -49,7 +49,8 @@ const costText = (share: number, days: number) =>
   share === 0 ? 'Nothing was charged' : shareText(share, days);
 
 /**
- * Counts measurements instead of needs, because one measurement can answer the impression needs of several publishers.
+ * Counts the answered measurements. A need is a number that the report requires. Several needs can have the same
+ * measurement, because one measurement can count the impressions of several publishers.
  */
 function answeredText(needs: readonly NeedView[]): string {
   const answered = needs.filter(({ state }) => state === 'SUCCEEDED');

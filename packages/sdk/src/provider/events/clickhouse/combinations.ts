@@ -8,15 +8,15 @@ import type { Server } from './server.ts';
 import { conditionSql, type Table } from './statement.ts';
 
 /**
- * The number of slots (rows) among which the server distributes combinations. Even an empty slot is sent, so that a
- * truncated response is noticed.
+ * The number of rows in the response, called slots. The server distributes the combinations of attribute values among
+ * the slots. Even an empty slot is sent, so that a truncated response is noticed.
  */
 const COMBINATION_SLOTS = 64;
 
 /**
- * Returns an SQL query whose result has `COMBINATION_SLOTS` rows, sorted by slot number. Each row has a slot's number
- * and its combinations. The number is cast, because the hash of a LowCardinality column is LowCardinality too, and WITH
- * FILL does not support that type.
+ * Returns an SQL query whose result has `COMBINATION_SLOTS` rows, sorted by slot number. Each row has a slot number and
+ * the combinations in this slot. The slot number comes from a hash. The number is cast, because the hash of a
+ * LowCardinality column is LowCardinality too, and WITH FILL does not support that type.
  */
 export function combinationsSql(
   query: SourceQuery,

@@ -41,7 +41,7 @@ function keyText(type: AttributeType, value: AttributeValue): string {
 /** The number of bytes after which the next parameter begins. A server accepts at most 128 KiB per parameter. */
 const MAX_PARAMETER = 100_000;
 
-/** The combinations that match a filter, as texts that are bound as parameters. */
+/** The combinations of attribute values that match a filter, as texts that are bound as parameters. */
 export class MatchingRows {
   private readonly attributes: readonly string[];
   private readonly texts: string[] = [];
@@ -69,7 +69,10 @@ export class MatchingRows {
     return read;
   }
 
-  /** Binds the combinations, and returns SQL that is true for events with one of them. Two absent values are equal. */
+  /**
+   * Binds the combinations as parameters, and returns an SQL condition that is true for events with one of these
+   * combinations. An attribute that is absent from a combination must also be absent from the event.
+   */
   condition({ attributes: known }: Columns, parameters: Parameters): string {
     if (this.texts.length === 0) return 'false';
     const attributes = this.attributes.map((name) => known.get(name)!);

@@ -155,7 +155,10 @@ export async function* chunksOf(connection: DuckDBConnection, sql: string, param
  */
 const PEOPLE_AT_ONCE = 1 << 16;
 
-/** Streams the rows of a statement with two columns: the VID, and the frequency as a UTINYINT. Neither may be NULL. */
+/**
+ * Streams the rows of a statement with two columns: the VID, and the frequency as a UTINYINT. The rows must not contain
+ * NULL.
+ */
 export async function* peopleOf<F extends VidForm>(
   connection: DuckDBConnection,
   sql: string,

@@ -1,4 +1,6 @@
-/** Describes the events as a whole. The numbers have no noise, so only the provider's operator may see them. */
+/**
+ * Describes the events as a whole. The numbers have no noise, so only the provider's operator is allowed to see them.
+ */
 import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { SourceOverview, VidCounts, VidRanges, Watch } from '../source.ts';
 import { rowsOf } from './engine.ts';

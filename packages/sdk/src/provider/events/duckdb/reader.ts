@@ -20,7 +20,7 @@ import { MatchingTables } from './matching.ts';
 import { inRange, withBucket } from './sampling.ts';
 import { Parameters } from './sql.ts';
 
-/** The SQL expression and the array type for each form of VIDs. */
+/** For each form of VIDs: the SQL expression that converts a VID to this form, and the type of the result's array. */
 const FORMS: { [F in VidForm]: { sql: string; array: new (length: number) => VidsOf<F> } } = {
   small: {
     sql: `CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER)`,
@@ -48,8 +48,8 @@ export class FileReader implements EventReader {
   }
 
   /**
-   * Streams the distinct combinations of attribute values. Uses a connection of its own, because filling a temporary
-   * table on the connection of this reader would end the stream.
+   * Streams the distinct combinations of attribute values on a connection of its own. During the stream, the reader
+   * writes the matching combinations to a temporary table. On the same connection, this writing would end the stream.
    */
   combinations(
     query: SourceQuery,

@@ -1,13 +1,13 @@
 /**
- * Lists the event group references in the events, with their row counts and days. The numbers have no noise, so only
- * the provider's operator may see them.
+ * Lists the event group references in the events. Each reference has its number of rows and its days. The numbers have
+ * no noise, so only the provider's operator may see them.
  */
 import type { ReferenceInventory, Watch } from '../source.ts';
 import { rowsOf } from './engine.ts';
 import type { Opened } from './files.ts';
 import { Parameters } from './sql.ts';
 
-/** Returns the references, sorted by row count in descending order. Returns at most `limit` references. */
+/** Returns at most `limit` references, sorted by their number of rows in descending order. */
 export function referencesOf(
   { engine, table, columns: { eventGroup, day } }: Opened,
   limit: number,

@@ -10,8 +10,8 @@ import { Parameters } from './sql.ts';
 
 /**
  * Checks the columns of each file. Reads every line of a CSV file, because any line may be invalid. Does not read the
- * rows of a Parquet file, because merely opening an incomplete Parquet file fails. Throws EventsUnavailable with a
- * message that names the file and, if a CSV line is invalid, the line.
+ * rows of a Parquet file, because the engine already detects an incomplete Parquet file when it opens the file. Throws
+ * EventsUnavailable with a message that names the file and, if a CSV line is invalid, the line.
  */
 export async function verifyFiles(opened: Opened, names: RoleNames, watch: Watch): Promise<void> {
   const { table, columns } = opened;

@@ -1,4 +1,7 @@
-/** Reads the events of a query. PostgreSQL lacks the hash function for sampling, so the agent samples the people. */
+/**
+ * Reads the events of a query. PostgreSQL lacks the hash function for sampling, so this process samples the people
+ * after reading their rows.
+ */
 import type { AttributeValue } from '../../../filters/types.ts';
 import { inBuckets, MAX_VID, sampleBucket } from '../buckets.ts';
 import type { EventReader, People, SourceQuery, Summed, VidForm, VidsOf } from '../source.ts';

@@ -68,9 +68,9 @@ async function joinSql(
 const textOf = (value: AttributeValue) => (value === null || value === undefined ? null : String(value));
 
 /**
- * Writes a statement that returns one row for each VID. The column `value` has the total number of events or the total
- * duration of the VID, but at most `cap`. In the row for events without a VID, `value` is negative, and its absolute
- * value is the number of these events.
+ * Writes a statement that returns one row for each VID. The column `value` has the number of the VID's events or their
+ * total duration in milliseconds, but at most `cap`. In the row for events without a VID, `value` is negative, and its
+ * absolute value is the number of these events.
  */
 export async function peopleStatement(
   table: Table,

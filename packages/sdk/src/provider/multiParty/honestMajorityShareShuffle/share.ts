@@ -11,7 +11,7 @@ import type { StoredFile } from '../storedFile.ts';
 import { startThread } from '../thread.ts';
 
 /**
- * One of the two shares of a provider's counts, stored in a file. Also has the seed of the other share, and two counts.
+ * One of the two secret shares of a provider's event counts, stored in a file. `seed` generates the other share.
  */
 export interface StoredShare extends StoredFile {
   /**
@@ -26,7 +26,7 @@ export interface StoredShare extends StoredFile {
 }
 
 export interface ShareJob {
-  /** The folder that stores the VID order of each population. */
+  /** The folder with one file per population. The file stores the VID order, which determines each VID's register. */
   folder: string;
   file: string;
   vidRanges: readonly VidRange[];
@@ -46,8 +46,8 @@ interface Options extends Watch {
 const THREAD = new URL(`./shareThread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * For each folder and population, a promise that resolves when the order of the VIDs is on disk. All agents in this
- * process share these promises, because ordering millions of VIDs takes seconds.
+ * For each folder and population, a promise that resolves when the order of the VIDs is on disk. The order determines
+ * each VID's register. All agents in this process share these promises, because sorting millions of VIDs takes seconds.
  */
 const orders = new Map<string, Promise<void>>();
 
