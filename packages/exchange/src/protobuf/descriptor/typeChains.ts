@@ -50,8 +50,9 @@ interface Node {
 
 /**
  * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. A component is
- * called a cycle here, even if it has only one type. If the types of a cycle have fields with types of other cycles,
- * the algorithm completes those cycles first. Their lengths are then known.
+ * called a cycle here, even if it has only one type. A cycle can lead to other cycles: one of its types has a field
+ * with a type of the other cycle. The algorithm completes those other cycles first, so the longest chain that starts in
+ * each of them is then known.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();

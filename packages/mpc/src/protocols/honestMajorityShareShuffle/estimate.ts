@@ -49,9 +49,10 @@ function estimateReach(
 }
 
 /**
- * Estimates the frequency distribution from the numbers of registers with value 0 and with each value below the maximum
- * frequency. All other registers of people count as the maximum frequency, even if no honest provider can report their
- * value.
+ * Estimates the frequency distribution. Each register stands for one person, and its value is the person's frequency.
+ * The duchies count the registers with value 0, and with each value below the maximum frequency. The remaining
+ * registers count as the maximum frequency. Their values may be too large for honest providers, but the shares of all
+ * frequencies must add up to 1.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,
