@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 
 export interface Crashes {
   kills: Record<Scale, number>;
-  /** Milliseconds from the last recovery to the next kill. */
+  /** Returns the milliseconds to wait before a kill. The wait starts when the traffic after the last kill has settled. */
   momentMs: () => number;
   /**
    * Kills processes, and resolves when the service works again. `n` is the number of processes killed so far. Returns

@@ -32,7 +32,7 @@ async function sequences(context: Context, world: World) {
       context.progress(Math.min(++done, runs), runs);
       try {
         await fc.asyncModelRun(() => ({ model: { known: [] }, real }), commands);
-        // A finding in the log or by the doctor also fails the sequence.
+        // A finding of the log check or of the doctor also fails the sequence.
         if (world.violations.any) throw new Error(world.violations.found[0]);
       } catch (error) {
         failedAt = Math.min(failedAt, Date.now());

@@ -194,8 +194,8 @@ function readManifest(directory: string): Manifest {
 }
 
 /**
- * Runs a command with this repository's Node first in PATH, also for npm. Returns the output of the command, or sends
- * the output to stderr if `stdout` is 2.
+ * Runs a command with this repository's Node first in PATH, so that npm uses this Node, too. Returns the output of the
+ * command, or sends the output to stderr if `stdout` is 2.
  */
 function run(command: string, args: string[], stdout: 'pipe' | 2 = 'pipe'): string {
   const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}` };

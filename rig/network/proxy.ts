@@ -44,7 +44,7 @@ export class ChaosProxy {
 
   /**
    * Starts the fault on the fraction `share` of the connections. Connections that begin during the fault have the fault
-   * with the same probability, unless it is `halfOpen`.
+   * with the same probability, unless the fault is `halfOpen`.
    */
   async impose(fault: Fault, share = 1): Promise<void> {
     this.fault = fault;

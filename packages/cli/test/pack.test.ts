@@ -346,7 +346,7 @@ it(
     import { createClient } from '@measurement-exchange/sdk';
     import * as identity from '@measurement-exchange/sdk/identity';
     console.log(typeof createClient, typeof identity.createIdentity);
-    // A provider reads its events with DuckDB, which it installs itself.
+    // Opening events requires DuckDB. The SDK does not include it, so this call fails.
     import { openEvents } from '@measurement-exchange/sdk/provider';
     await openEvents({ files: ['events.csv'] }).catch((error) => console.log(error.message));
   `;

@@ -70,7 +70,8 @@ export function convolved(a: number[], b: number[]): number[] {
 }
 
 /**
- * The distribution of the aggregator's noise, from −reach to reach. The noise is not truncated, so reach must be large.
+ * The distribution of the aggregator's noise, from −`reach` to `reach`. The noise is not truncated, so `reach` must be
+ * large.
  */
 export function aggregatorPart(noise: MpcNoise, reach: number): number[] {
   if (noise.mechanism === 'NONE') throw new RangeError('there is no noise');

@@ -1,5 +1,6 @@
 /**
- * Planted bugs in bounds on time intervals and on waiting, and in the binding of page tokens and filters to their list.
+ * Planted bugs in the bounds of intervals (times, filters, samples), in timeouts, in lists (their order, and page tokens
+ * of other lists), and in a few other checks.
  */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, inProvider, inServer, test } from './edits.ts';

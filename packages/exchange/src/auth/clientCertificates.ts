@@ -32,8 +32,8 @@ export interface ClientCertificateLookup {
    */
   claims(rootKey: Uint8Array, subjectKeyIdentifier: Uint8Array, x509Der: Uint8Array): Promise<Claims>;
   /**
-   * Returns the roots that apply to the party, and whether a certificate of the party with this key is revoked or on
-   * hold.
+   * Returns the roots that apply to the party, and whether any of the party's certificates with this key is revoked or
+   * on hold.
    */
   standing(party: string, key: Uint8Array): Promise<{ roots: StoredRoot[]; isKeyRevoked: boolean }>;
 }

@@ -226,7 +226,7 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
 
 /**
  * Builds a change step by step. Throws if a step is not in EDGES. Each step increments the version of the resource that
- * it changes, and is logged.
+ * it changes, and becomes a row of the transition log.
  */
 export class ChangeBuilder<A extends Outline> {
   private measurement: MeasurementOutline;

@@ -19,7 +19,7 @@ export const WebhookSetting = object({
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** The size of a burst. A burst has at most as many deliveries as the rate allows in this number of seconds. */
+/** A burst has at most as many deliveries as the rate allows in this number of seconds. */
 const BURST_SECONDS = 10;
 
 export class Destinations {

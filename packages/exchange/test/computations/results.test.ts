@@ -1,4 +1,4 @@
-/** Tests the requests with which duchies report data, results, and failures. */
+/** Tests the requests with which duchies report that data arrived, and their results and failures. */
 import {
   act,
   all,

@@ -76,8 +76,8 @@ export function noiseVariance(
 }
 
 /**
- * The privacy cost of a release: either (ε, δ), or the ρ of zero-concentrated differential privacy. If the cost is ρ,
- * `delta` is the cost of bounding the noise.
+ * The privacy cost of a release: either (ε, δ), or the ρ of zero-concentrated differential privacy. A release with ρ
+ * can also have a `delta`, which is the additional δ that arises because the noise is limited to a range.
  */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 

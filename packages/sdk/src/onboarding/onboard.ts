@@ -13,7 +13,7 @@ export interface OnboardingOptions {
   issuer: string;
   /** The `sub` of the party's tokens. */
   subject: string;
-  /** Whether to trust the root in the party file, for the party's own certificates only. */
+  /** If true, the root in the party file becomes a trusted root, but only for the party's own certificates. */
   trustRoot?: boolean | undefined;
   /** The address at which other parties reach a duchy. Only duchies have an endpoint. */
   endpoint?: string | undefined;

@@ -29,7 +29,10 @@ export function counted(
   return isDue ? { count: earlier.count + 1, countedAt: now, why } : { ...earlier, why };
 }
 
-/** Thrown if a duchy rejected the stored upload. The same bytes are sent again after `waitMs`. */
+/**
+ * Thrown if a duchy rejected the stored upload. The same bytes are sent again after `waitMs`, unless the requisition will
+ * be refused.
+ */
 export class UploadRejected extends Error {
   override readonly name = 'UploadRejected';
   readonly rejections: number;
