@@ -117,7 +117,7 @@ class JsonReader {
     const values = cached(this.enums, type, () => new Map(pairs()));
     // Replace null with 0, which is the number of NullValue's only value.
     const known = json === null ? 0 : values.get(json as string | number);
-    const isNumber = typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 31;
+    const isNumber = typeof json === 'number' && json === (json | 0);
     if (known !== undefined) return known;
     if (isNumber && !this.schema.isClosed(type)) return json;
     const shown = typeof json === 'string' ? quote(json) : isNumber ? json : 'this';

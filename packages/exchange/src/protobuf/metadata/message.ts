@@ -8,8 +8,8 @@ import { ANY, hasOwnForm } from './json.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
 /**
- * The maximum depth of Anys in other Anys. Anys need their own limit, because the depth of messages starts at 1 again
- * in each Any.
+ * The maximum depth of Anys in other Anys. Anys need their own limit, because the depth of messages is counted anew in
+ * each Any.
  */
 const MAX_NESTED_ANY = 8;
 
@@ -19,8 +19,9 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
   function visit(message: ReflectMessage, path: string, anys: number): void {
     if (report.full) return;
     const { maxMessages } = schema.limits;
-    if (++messages === maxMessages) report.add(path, '', `has more than ${maxMessages} messages`);
-    if (messages >= maxMessages) return;
+    messages++;
+    if (messages === maxMessages + 1) report.add(path, '', `has more than ${maxMessages} messages`);
+    if (messages > maxMessages) return;
     if (message.desc.typeName === ANY) checkAny(message.message as Any, path, anys);
     else if (hasOwnForm(message.desc)) requirePrintable(message, path);
     else for (const field of message.fields) checkField(message, field, path, anys);

@@ -89,6 +89,8 @@ describe('numbers in JSON', () => {
     ['reach', '1.5', false],
     ['reach', '12345678901234567', true],
     ['genres', '[2147483648]', false],
+    ['genres', '[-2147483648]', true],
+    ['genres', '[-2147483649]', false],
     ['genres', '[1.0]', false],
   ])('%s: %s is accepted: %s', (field, value, isGood) => {
     expect(violationsOf(episode(`"${field}": ${value}`)).length === 0).toBe(isGood);
