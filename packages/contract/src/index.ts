@@ -111,7 +111,7 @@ export {
   STAGE_MESSAGE_PURPOSE,
   StageMessagePart,
 } from './codecs/duchyMessages.ts';
-export { Ending, Explanation, Risk, Wait, type WaitCode } from './codecs/explanation.ts';
+export { Ending, Explanation, Risk, WAIT_CODES, Wait, type WaitCode } from './codecs/explanation.ts';
 export { populationBytes, populationSize } from './codecs/vidRanges.ts';
 export {
   describeFailure,

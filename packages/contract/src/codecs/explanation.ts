@@ -1,20 +1,21 @@
 import * as s from '../json/schema.ts';
 
-const WAIT_CODES = [
-  'NOT_SEEN',
+/** The reasons for a wait, from the most severe to the least severe. */
+export const WAIT_CODES = [
+  'REVOCATION_RUNNING',
+  'CERTIFICATE_EXPIRED',
+  'SUSPENDED',
+  'KEY_CHANGED',
+  'STAGE_FAILING',
   'OFFLINE',
-  'ASKED',
+  'NOT_SEEN',
   'SILENT',
   'DEFERRED',
-  'SUSPENDED',
-  'CERTIFICATE_EXPIRED',
-  'KEY_CHANGED',
   'PARAMETERS_MISSING',
   'UPLOAD_MISSING',
   'CONFIRMATION_MISSING',
   'STAGE_RUNNING',
-  'STAGE_FAILING',
-  'REVOCATION_RUNNING',
+  'ASKED',
 ] as const;
 export type WaitCode = (typeof WAIT_CODES)[number];
 

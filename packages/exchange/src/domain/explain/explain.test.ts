@@ -67,6 +67,24 @@ const explained = (aggregate: Aggregate, hours: number, more: Partial<Facts> = {
   explainMeasurement(factsOf(aggregate, hours, more));
 const codes = ({ risks }: { risks: { code: string }[] }) => risks.map(({ code }) => code);
 
+describe('the list of waits', () => {
+  it('begins with the most severe one', () => {
+    const aggregate = pending(3);
+    const facts = factsOf(aggregate, 1);
+    const parties = new Map(facts.parties);
+    const [, second, third] = aggregate.requisitions.map(({ provider }) => provider);
+    parties.set(second!, { ...parties.get(second!)!, lastSeen: undefined });
+    parties.set(third!, { ...parties.get(third!)!, state: 'SUSPENDED' });
+    const { waitingFor, summary } = explained(aggregate, 1, { parties });
+    expect(waitingFor.map(({ code, party }) => [code, party])).toEqual([
+      ['SUSPENDED', third],
+      ['NOT_SEEN', second],
+      ['SILENT', aggregate.requisitions[0]!.provider],
+    ]);
+    expect(summary).toContain(third);
+  });
+});
+
 describe('the next deadline', () => {
   const retention = { deadlines: { ...DEADLINES, cancelPendingAfterDays: 2 } };
   const withParameters = () => {

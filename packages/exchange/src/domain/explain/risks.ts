@@ -1,6 +1,6 @@
 /**
- * Computes the time at which a pending measurement will end automatically, and lists problems that may occur before
- * that time.
+ * Computes the next deadline of a pending measurement, after which the exchange fails or cancels the measurement. Also
+ * lists risks, such as a certificate that expires before the deadline.
  */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';

@@ -2,7 +2,7 @@
  * Lists the parties that a pending measurement waits for, the action that each party must take, and why the party has
  * not acted.
  */
-import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
+import { type Timestamp, WAIT_CODES, type Wait, type WaitCode } from '@measurement-exchange/contract';
 import { type Certificate, certificateName } from '../certificate.ts';
 import { behind, openSteps } from '../deadlines.ts';
 import { computationName, computationState, unconfirmed } from '../participants.ts';
@@ -20,8 +20,8 @@ import {
 } from './facts.ts';
 
 /**
- * A provider is late if it has not responded to a requisition within this time. The limit is high, because an agent may
- * have to scan a lot of data.
+ * A party is late if it has not acted within this time. The limit is high, because a data provider's agent may have to
+ * scan a lot of data.
  */
 export const SILENT_AFTER_MS = 10 * 60_000;
 
@@ -46,7 +46,7 @@ export function waitsOf(facts: Facts): Wait[] {
     .filter(({ notAfter }) => facts.now > notAfter)
     .map((certificate) => expiredWait(facts, certificate));
   const others = tasksOf(facts).filter(({ party }) => !expired.some((wait) => wait.party === party));
-  return [...expired, ...others];
+  return [...expired, ...others].sort((a, b) => WAIT_CODES.indexOf(a.code) - WAIT_CODES.indexOf(b.code));
 }
 
 export function certificatesOf({ aggregate, certificates }: Facts): Certificate[] {
