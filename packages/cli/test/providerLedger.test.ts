@@ -137,6 +137,22 @@ describe('mex provider status', () => {
   const status = (...options: string[]) =>
     mex('provider', 'status', '--ledger', path('status.ledger'), ...options);
 
+  it('says that no agent runs when its next poll is overdue, however rarely it polls', async () => {
+    const ledger = openLedger(path('status.ledger'), { epsilon: 1, delta: 0, rho: 0 });
+    const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+    const polled = { startTime: minutesFromNow(-90), pollTime: minutesFromNow(-40) };
+    const counts = { fulfilled: 0, refused: 0, closed: 0, retrying: 0, rejected: 0, deferred: 0, held: 0 };
+    const work = { counts, open: 0, waiting: 0, nextRetries: [] };
+    try {
+      ledger.storeStatus({ ...polled, ...work, pollDueTime: minutesFromNow(20) });
+      expect(await status()).toContain('The agent has been running since');
+      ledger.storeStatus({ ...polled, ...work, pollDueTime: minutesFromNow(-2) });
+      expect(await status()).toContain('No agent runs: the last one polled 40 min ago.');
+    } finally {
+      ledger.close();
+    }
+  });
+
   it('shows which uploads duchies reject, how often, and what they said', async () => {
     const ledger = openLedger(path('status.ledger'), { epsilon: 1, delta: 0, rho: 0 });
     try {

@@ -12,11 +12,8 @@ import { shortTime } from '../terminal/times.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
 const RESPONSES = 5;
-/**
- * If the last poll is older than this, no agent is running. By default, a running agent polls and stores its status at
- * least every 30 s.
- */
-const STALE_MS = 90_000;
+/** If a poll is overdue by more than this, the command reports that no agent is running. */
+const OVERDUE_MS = 60_000;
 
 export function statusCommand(): Command {
   return ledgerCommand(
@@ -61,17 +58,29 @@ function showAgent(agent: AgentStatus | undefined, now: number): void {
     print('No agent has used this ledger yet: start it with mex provider run.');
     return;
   }
-  const { startTime, endTime, pollTime, unreachable, open, oldestOpen, waiting, nextRetries, counts } = agent;
+  const {
+    startTime,
+    endTime,
+    pollTime,
+    pollDueTime,
+    unreachable,
+    open,
+    oldestOpen,
+    waiting,
+    nextRetries,
+    counts,
+  } = agent;
   const failed = counts.retrying + counts.rejected;
   if (endTime !== undefined) {
     const ended = ago(now - Date.parse(endTime));
     print(`No agent runs: the last one ended ${ended} ago. Start it with mex provider run.`);
-  } else if (pollTime === undefined)
+  } else if (pollTime === undefined || pollDueTime === undefined)
     print(`The agent of ${shortTime(startTime)} has not reached the exchange yet.`);
   else {
     const age = now - Date.parse(pollTime);
     const polled = `It polled the exchange ${ago(age)} ago`;
-    if (age < STALE_MS) print(`The agent has been running since ${shortTime(startTime)}. ${polled}.`);
+    if (now - Date.parse(pollDueTime) < OVERDUE_MS)
+      print(`The agent has been running since ${shortTime(startTime)}. ${polled}.`);
     else
       print(
         paint(

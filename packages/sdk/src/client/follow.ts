@@ -45,7 +45,7 @@ export interface Follower {
 }
 
 /** The minimum polling interval while the watch works. Polls are then needed only to find changes that were missed. */
-const NET_MS = 30_000;
+export const WATCHED_POLL_MS = 30_000;
 /**
  * The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource.
  */
@@ -101,7 +101,7 @@ class ChangeFollower implements Follower, Listener {
     for (;;) {
       this.options.signal?.throwIfAborted();
       if (this.thrown !== undefined) throw this.thrown.error;
-      const everyMs = this.isFollowing ? Math.max(pollMs, NET_MS) : pollMs;
+      const everyMs = this.isFollowing ? Math.max(pollMs, WATCHED_POLL_MS) : pollMs;
       const leftMs = Math.min(this.pollAt, this.polledAt + everyMs) - this.clock.now();
       if (leftMs <= 0) return { changes: this.take(), poll: this.polls() };
       if (this.changes.size > 0) return { changes: this.take(), poll: false };

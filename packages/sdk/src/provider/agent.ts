@@ -9,7 +9,6 @@ import { retryAfterMs, retryBackoffMs } from './agent/retries.ts';
 import type { AgentStatus } from './ledger/agentStatus.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 
-const POLL_MS = 2000;
 /** The minimum time between two writes of the status to the ledger. Each write waits for the disk. */
 const STORE_STATUS_MS = 5000;
 
@@ -54,7 +53,7 @@ class ProviderAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { client, credentials, clock, log, pollMs = POLL_MS } = this.context;
+    const { client, credentials, clock, log, pollMs } = this.context;
     const follower = followChanges(client, {
       parent: credentials.name,
       kinds: ['REQUISITION', 'EVENT_GROUP'],

@@ -7,16 +7,17 @@ import { Icon } from '../../parts/Icon.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 
-/** If the last poll is older than this, the agent counts as stopped. By default, an agent polls at least every 30 s. */
-const STALE_MS = 90_000;
+/** If a poll is overdue by more than this, the agent counts as stopped. */
+const OVERDUE_MS = 60_000;
 
-export type Health = 'running' | 'unreachable' | 'starting' | 'stopped' | 'none';
+type Health = 'running' | 'unreachable' | 'starting' | 'stopped' | 'none';
 
-export function healthOf(agent: AgentStatus | undefined, now = Date.now()): Health {
+function healthOf(agent: AgentStatus | undefined, now = Date.now()): Health {
   if (agent === undefined) return 'none';
+  if (agent.endTime !== undefined) return 'stopped';
   if (agent.unreachable !== undefined) return 'unreachable';
-  if (agent.pollTime === undefined) return 'starting';
-  return now - Date.parse(agent.pollTime) > STALE_MS ? 'stopped' : 'running';
+  if (agent.pollDueTime === undefined) return 'starting';
+  return now - Date.parse(agent.pollDueTime) > OVERDUE_MS ? 'stopped' : 'running';
 }
 
 const LOOKS = {

@@ -66,7 +66,7 @@ export class Attempts {
     for (const name of this.awaitingDuchies) if (!open.has(name)) this.awaitingDuchies.delete(name);
   }
 
-  /** Schedules a poll for the time when the first waiting requisition is due. */
+  /** Schedules a poll for the time when the first retry is due. */
   armRetries(): void {
     for (const name of this.retries.names()) {
       if (!this.running.has(name) && !this.awaitingDuchies.has(name)) this.retries.arm(name);

@@ -11,7 +11,7 @@ const open = (id: number, createTime: string) => ({
 });
 
 it('knows the oldest open requisition and the next retry, and forgets what is closed', () => {
-  const monitor = new Monitor(clock);
+  const monitor = new Monitor(clock, 45_000);
   expect(monitor.status()).toMatchObject({ open: 0, waiting: 0, nextRetries: [] });
   monitor.sawOpen(open(1, '2026-06-30T00:00:00Z'));
   monitor.sawOpen(open(2, '2026-06-29T00:00:00Z'));
@@ -33,6 +33,10 @@ it('knows the oldest open requisition and the next retry, and forgets what is cl
   monitor.observe({ type: 'fulfilled', requisition: named(1), ms: 1 });
   monitor.polled(new Set([named(2)]));
   expect(monitor.status()).toMatchObject({ open: 1, waiting: 1, counts: { fulfilled: 1 } });
+  expect(monitor.status()).toMatchObject({
+    pollTime: '2026-07-01T00:00:00.000000Z',
+    pollDueTime: '2026-07-01T00:00:45.000000Z',
+  });
   expect(monitor.status()).not.toHaveProperty('unreachable');
   monitor.polled(new Set());
   expect(monitor.status()).toMatchObject({ open: 0, waiting: 0 });

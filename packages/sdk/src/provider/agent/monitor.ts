@@ -15,6 +15,7 @@ const MAX_LISTED = 10;
 
 export class Monitor {
   private readonly clock: Clock;
+  private readonly pollMs: number;
   private readonly startTime: string;
   private readonly counts = Object.fromEntries(COUNTED.map((type) => [type, 0])) as AgentCounts;
   /** The creation time of each open requisition. */
@@ -23,8 +24,10 @@ export class Monitor {
   private pollTime: string | undefined;
   private unreachable: string | undefined;
 
-  constructor(clock: Clock) {
+  /** `pollMs` is the longest interval between two polls of the agent. */
+  constructor(clock: Clock, pollMs: number) {
     this.clock = clock;
+    this.pollMs = pollMs;
     this.startTime = timestampOf(clock.now());
   }
 
@@ -64,7 +67,7 @@ export class Monitor {
     const byTime = [...retries.values()].sort((a, b) => (a.time < b.time ? -1 : 1));
     return {
       startTime,
-      ...(pollTime && { pollTime }),
+      ...(pollTime && { pollTime, pollDueTime: timestampOf(Date.parse(pollTime) + this.pollMs) }),
       ...(unreachable && { unreachable }),
       counts: { ...counts },
       open: open.size,

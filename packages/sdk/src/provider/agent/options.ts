@@ -38,7 +38,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /**
    * The number of hours that the agent waits for late events after an interval ends. Default: 168 (a week). After that,
    * the requisition is answered with the events recorded so far, even if the event group's data availability interval
-   * ends before the requested interval.
+   * ends earlier than the requested interval.
    */
   graceHours?: number;
   /**

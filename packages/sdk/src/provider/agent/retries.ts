@@ -10,8 +10,9 @@ import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
 /**
- * The agent multiplies the usual backoff of API calls by this factor. After a failed requisition or poll, it therefore
- * waits at most 1 s at first, and at most 50 s later. If the server asks for a longer wait, the agent waits longer.
+ * The agent multiplies the usual backoff of API calls by this factor. After a failed attempt to answer a requisition,
+ * the agent therefore waits at most 1 s at first, and at most 50 s later. After a failed poll, the agent waits at least
+ * `pollMs`. If the server asks for a longer wait, the agent waits longer.
  */
 const BACKOFF_FACTOR = 5;
 /**

@@ -7,11 +7,13 @@ export interface AgentStatus {
   endTime?: string;
   /** The time of the last successful poll. Absent before the first poll. */
   pollTime?: string;
+  /** The time by which the next poll is due, if the agent still runs. Absent before the first poll. */
+  pollDueTime?: string;
   /** The reason that the exchange cannot be reached. Absent if it can be reached. */
   unreachable?: string;
   /** The number of log events of each type. */
   counts: AgentCounts;
-  /** The number of requisitions without a response. */
+  /** The number of requisitions that are still open at the exchange. */
   open: number;
   oldestOpen?: OpenRequisition;
   /** The number of requisitions that wait for a retry. `nextRetries` contains the earliest of these retries. */
@@ -32,7 +34,7 @@ export const COUNTED = [
 export type Counted = (typeof COUNTED)[number];
 export type AgentCounts = Record<Counted, number>;
 
-/** A requisition without a response. */
+/** A requisition that is still open at the exchange. */
 export interface OpenRequisition {
   requisition: string;
   createTime: string;
