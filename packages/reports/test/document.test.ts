@@ -109,6 +109,14 @@ describe('the first definition', () => {
     expect(starter.figures[1]).toMatchObject({ periods: 'weekly(SATURDAY)', cumulative: true });
   });
 
+  test('has a segment for each provider, also where shortened IDs would be alike', () => {
+    const starter = starterDefinition([group('a-b'), group('a_b'), group('a-b-3'), group('a-b_2')], now);
+    expect(requireDefinition(starter)).toEqual(starter);
+    expect(Object.values(starter.segments).map(({ eventGroups }) => eventGroups)).toEqual(
+      ['a-b-3', 'a-b', 'a-b_2', 'a_b'].map((id) => [expect.stringContaining(`dataProviders/${id}/`)]),
+    );
+  });
+
   test('is valid for one provider, and for many', () => {
     for (const count of [1, 2, 5, 20]) {
       const starter = starterDefinition(

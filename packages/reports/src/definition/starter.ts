@@ -49,7 +49,10 @@ function uniqueNames(ids: readonly string[]): string[] {
   for (const id of ids) {
     const plain = id.replaceAll(/[^A-Za-z0-9]+/g, '_').slice(0, 30);
     const name = /^[A-Za-z]/.test(plain) ? plain : `p${plain}`;
-    names.push(names.includes(name) || name === 'all' ? `${name}_${names.length + 1}` : name);
+    const taken = ['all', ...names];
+    let unique = name;
+    for (let n = 2; taken.includes(unique); n++) unique = `${name}_${n}`;
+    names.push(unique);
   }
   return names;
 }
