@@ -51,6 +51,19 @@ describe('mex admin onboard', () => {
     );
   });
 
+  it('registers nothing when there is no root to trust', async () => {
+    const name = 'dataProviders/rootless';
+    await mex('identity', name, '--out', path('rootless'));
+    const { rootPem: _, ...file } = JSON.parse(await readFile(path('rootless/party.json'), 'utf8'));
+    await writeFile(path('rootless.json'), JSON.stringify(file));
+    const onboarding = mex(
+      ...['admin', 'onboard', path('rootless.json'), '--trust-root', '--issuer', 'https://id.example.com'],
+      ...['--subject', 'rootless', ...(await told(path('rootless')))],
+    );
+    await expect(onboarding).rejects.toThrow('has no root to trust: leave out --trust-root');
+    await expect(mex('admin', 'parties', 'get', name)).rejects.toThrow('does not exist');
+  });
+
   it('registers nothing when the fingerprint is not the one that the party told', async () => {
     const name = 'dataProviders/swapped';
     await mex('identity', name, '--out', path('honest'));

@@ -49,11 +49,6 @@ it continues where it stopped.
     .action(async (path: string, options: Options) => {
       const file = await readPartyFile(path);
       requireFingerprint(path, file, options.fingerprint);
-      if (options.trustRoot && file.rootPem === undefined) {
-        throw new Error(
-          `${path} has no root to trust: leave out --trust-root, or ask the party for its root.`,
-        );
-      }
       if (options.endpoint !== undefined && !file.name.startsWith('duchies/')) {
         throw new Error(`--endpoint is for duchies, and ${file.name} is not a duchy: leave it out.`);
       }

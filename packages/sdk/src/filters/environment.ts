@@ -35,8 +35,11 @@ const timePart = (name: string, part: (date: Date) => number) =>
     return BigInt(part(timestampDate(this.message as Timestamp)));
   });
 
-const dayOfYear = (date: Date) =>
-  Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000);
+function dayOfYear(date: Date): number {
+  // Unlike `Date.UTC`, `setUTCFullYear` does not take the years 0 to 99 for 1900 to 1999.
+  const newYear = new Date(0).setUTCFullYear(date.getUTCFullYear());
+  return Math.floor((date.getTime() - newYear) / 86_400_000);
+}
 
 /** Requires that a number's text matches `form`, because the library also accepts '', ' 5 ', and '0x10' as numbers. */
 function requireForm(text: string, form: RegExp): string {

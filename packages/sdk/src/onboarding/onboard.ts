@@ -63,6 +63,11 @@ export async function onboard(
         `mex admin parties update ${file.name} --endpoint ${endpoint}`,
     );
   }
+  if (options.trustRoot && file.rootPem === undefined) {
+    throw new Error(
+      `The party file of ${file.name} has no root to trust: leave out --trust-root, or ask the party for its root.`,
+    );
+  }
   if (before === undefined) {
     const { collection, id, idParameter } = parsePartyName(file.name)!;
     await client.createParty({ collection, [idParameter]: id, body: { displayName: file.displayName } });

@@ -8,7 +8,7 @@ export interface PartyFile {
   certificatePem: string;
   /** The root that issued the certificate. Absent if the party imported an existing certificate without its root. */
   rootPem?: string;
-  /** A SignedMessage that contains an EncryptionPublicKey, in base64. */
+  /** A SignedMessage that contains an EncryptionPublicKey. `message` and `signature` are in base64. */
   publicKey: { message: string; signature: string; signatureAlgorithm?: string };
 }
 
