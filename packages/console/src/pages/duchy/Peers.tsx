@@ -1,6 +1,6 @@
 /**
- * The parties in the duchy's computations of the last week. The page warns about roots that are missing on this
- * machine.
+ * The parties in the duchy's computations of the last week (at most the 500 that changed last). The page warns about
+ * roots that are missing on this machine.
  */
 import type { About } from '../../companion/methods.ts';
 import { ago, count } from '../../format.ts';
@@ -36,7 +36,10 @@ export default function Peers() {
   });
   return (
     <>
-      <PageHead title="Peers and roots" meta={['The parties of the computations of the last 7 days']} />
+      <PageHead
+        title="Peers and roots"
+        meta={[`The parties of the last ${READ} computations within 7 days`]}
+      />
       <section className="card">
         <header>
           <h2>Parties</h2>

@@ -121,7 +121,7 @@ interface SaveState {
 
 /**
  * Returns the function `run`, which saves a draft. If the event group has changed since `base` was read, `run` sets
- * `changed` instead. If the exchange has new warnings, `run` sets `findings` instead.
+ * `changed` instead. If the exchange has warnings and none are shown yet, `run` sets `findings` instead.
  */
 function useSave(base: EventGroup | undefined) {
   const { client, principal } = useSession();

@@ -17,7 +17,7 @@ export function HeldLink({ held }: { held: HeldQuestion }) {
   );
 }
 
-/** Shows a request that the agent holds until the provider's operator confirms its event group references. */
+/** Shows a request that the agent holds until the provider's operator confirms the request's event group references. */
 export function HeldCard({ held, children }: { held: HeldQuestion; children: ReactNode }) {
   const references = held.references.join(', ');
   return (

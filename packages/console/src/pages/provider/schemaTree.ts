@@ -86,8 +86,8 @@ function enumsBelow(
 }
 
 /**
- * Reads a file with a FileDescriptorSet. If the first character after any white space is a brace, reads JSON.
- * Otherwise, reads protobuf's binary format.
+ * Reads a file with a FileDescriptorSet. Returns the parsed JSON if the first character after any white space is a
+ * brace. Otherwise, the file is in protobuf's binary format, and the function returns its bytes in base64.
  */
 export async function readDescriptorSet(file: Blob): Promise<unknown> {
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -9,7 +9,7 @@ export interface OfferedAttribute extends EventGroupAttribute {
 
 export type Described = Pick<EventGroup, 'attributes' | 'dataProvider'>;
 
-/** Returns the attributes of all event groups, sorted by their number of publishers, highest number first. */
+/** Returns every attribute that at least one event group has. Attributes with the most publishers come first. */
 export function offeredAttributes(groups: readonly Described[]): OfferedAttribute[] {
   const byPublisher = Map.groupBy(groups, ({ dataProvider }) => dataProvider!);
   const merged = new Map<string, EventGroupAttribute>();

@@ -63,7 +63,9 @@ export function useMeasurementList(filter: Filter): MeasurementList {
       const rows = await readRows(names);
       setChanged((before) => new Map([...before, ...rows.map((row) => [row.name, row] as const)]));
     } catch {
-      // Ignore the error, because the list is read again when the exchange can be reached.
+      // Read the loaded pages again instead, so that no change is lost. If that fails, the page shows the error.
+      setChanged(new Map());
+      void pages.refetch();
     }
   });
   async function readRows(names: string[]): Promise<Row[]> {

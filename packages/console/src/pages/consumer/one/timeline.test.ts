@@ -1,10 +1,27 @@
-import type { Progress, Timeline } from '@measurement-exchange/contract';
+import type { Progress, Requisition, Timeline } from '@measurement-exchange/contract';
 import { expect, it } from 'vitest';
 import { momentsOf } from './timeline.ts';
 
 const MEASUREMENT = 'measurementConsumers/a/measurements/m';
 const nameOf = (name: string) => name.split('/').at(-1)!;
 const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
+
+it('gives a finding to the party that it is about, and not to others who did the same', () => {
+  const requisitions = ['p', 'q'].map((id) => ({
+    name: `${MEASUREMENT}/requisitions/${id}`,
+    dataProvider: id,
+  }));
+  const findings = [{ message: 'Odd.' }];
+  const transitions = requisitions.map(({ name }, i) => ({
+    ...{ resource: name, time: at(i), cause: 'fulfilled' },
+    ...(i === 0 && { findings }),
+  }));
+  const moments = momentsOf({ transitions } as unknown as Timeline, requisitions as Requisition[], nameOf);
+  expect(moments.map(({ who, text, detail }) => [who, text, detail])).toEqual([
+    ['p', 'answered', 'Odd.'],
+    ['q', 'answered', '+ 1 s'],
+  ]);
+});
 
 it('says once that duchies made keys and received the data, in one line for all of them', () => {
   const duchies = ['duchies/beta', 'duchies/alpha'];

@@ -116,6 +116,7 @@ function together(moments: Moment[]): Moment[] {
       last?.text === moment.text &&
       moment.tone === 'done' &&
       moment.who !== '' &&
+      last.detail === undefined &&
       moment.detail === undefined &&
       Date.parse(moment.time) - Date.parse(last.time) < TOGETHER_MS;
     if (isSame) groups.at(-1)!.push(moment);

@@ -120,7 +120,7 @@ function Charges({ plan: { charges } }: { plan: PlanView }) {
   );
 }
 
-/** The maximum number of rows in the chart. If there are more rows, the page shows only how many more. */
+/** The maximum number of rows in the chart. For the remaining rows, the page shows only their number. */
 const DRAWN = 8;
 
 function Expected({ plan }: { plan: PlanView }) {

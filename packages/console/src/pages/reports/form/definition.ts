@@ -40,7 +40,7 @@ export const DEFAULTS: ReportForm = {
   ...{ hasImpressions: true, hasWatchTime: false, groupBy: [], precision: undefined, budgetShare: 0.1 },
 };
 
-/** The rho of a publisher's usual daily budget. Reports use Gaussian noise, which is charged in rho. */
+/** The rho of a publisher's usual daily budget. The form asks for Gaussian noise, which is charged in rho. */
 export const USUAL_RHO = 1;
 const DELTA = 1e-9;
 

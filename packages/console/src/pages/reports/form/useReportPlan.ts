@@ -7,7 +7,7 @@ import { useSettled } from '../../ask/form/usePlan.ts';
 
 export interface PlannedReport extends Partial<PlannedReportView> {
   error: Error | null;
-  /** True if the plan belongs to the current state of the form. */
+  /** True if the plan or the error belongs to the current state of the form. */
   isCurrent: boolean;
   retry: () => void;
 }
