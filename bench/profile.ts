@@ -86,9 +86,9 @@ try {
 }
 
 /**
- * Prints the functions and places that use the most processor time. A place is a dependency, or an entry of the `src`
- * folder of a package. Counts only samples of the last `milliseconds` of the profile, because earlier samples belong to
- * the start and the setup.
+ * Prints the functions and places that use the most processor time, and our own functions with all that they call. A
+ * place is a dependency, or an entry of the `src` folder of a package. Counts only samples of the last `milliseconds`
+ * of the profile, because earlier samples belong to the start and the setup.
  */
 function summarise({ nodes, samples, timeDeltas }: Profile, milliseconds: number): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));

@@ -25,10 +25,10 @@ const TARGETS = ['grpc', 'bare', 'rest'] as const;
 type TargetName = (typeof TARGETS)[number];
 /**
  * Returns how many short rounds replace one round that the caller asks for. In short rounds, all targets have similar
- * conditions (see `http.ts`). LEAD excludes the first quarter of the requests to each target in a round from the
- * figures, because the caches are cold at that time.
+ * conditions (see `http.ts`).
  */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
+/** The first quarter of the requests to each target in a round does not count, because the caches are cold then. */
 const LEAD = 0.25;
 const WARM_UP_SECONDS = 15;
 

@@ -1,6 +1,6 @@
 /**
- * Compares reading a provider's events from files, PostgreSQL and ClickHouse with the same statements sent by each
- * store's bare client.
+ * Compares reading a provider's events from files, PostgreSQL and ClickHouse with running equivalent handwritten SQL,
+ * which each store's own client library sends.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

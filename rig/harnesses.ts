@@ -1,6 +1,6 @@
 /**
- * All harnesses in the order in which they start. Two run in parallel, so the longest come first, and a harness that
- * needs the processor comes next to one that mostly waits.
+ * All harnesses in the order in which they start. In a short run, two harnesses run in parallel. The longest therefore
+ * come first, and a harness that needs the processor comes next to one that mostly waits.
  */
 import { h16 } from './callers/canaries.ts';
 import { h13 } from './callers/fuzz.ts';

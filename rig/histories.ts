@@ -1,6 +1,6 @@
 /**
- * H2: sixteen clients send requests through all exchanges to the same measurements, eight at a time. Each request uses
- * REST or gRPC at random. The history of every measurement must be linearizable.
+ * H2: sixteen clients act on the same measurements at the same time, through all exchanges. Eight measurements are
+ * active at any time. Each request uses REST or gRPC at random. The history of every measurement must be linearizable.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Harness } from './harness.ts';

@@ -60,7 +60,7 @@ function folderOf({ name, seed }: Pick<Row, 'name' | 'seed'>): string {
   return `${name.replace(' ', '-')}-${seed}`;
 }
 
-/** With a planted bug, a run without a violation is a failure. */
+/** Runs the harness or the test that must find the bug. A run without a violation is a failure. */
 async function runPlanted(bug: PlantedBug, options: RunOptions, session: TestSession): Promise<Row> {
   const row = await runOne(finderOf(bug, session), options, bug);
   const found = row.violations.find((violation) => !violation.startsWith(HARNESS_FAILED));

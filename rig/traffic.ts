@@ -110,7 +110,7 @@ export class Traffic {
     }
   }
 
-  /** With a planted bug, the first violation is enough. */
+  /** Returns whether the clients can stop early. With a planted bug, they stop after the first violation. */
   private enough(): boolean {
     return this.context.planted !== undefined && this.world.violations.any;
   }

@@ -116,7 +116,7 @@ const RULES: Rule[] = [
     ['contract'],
     ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption', 'sealing'],
   ),
-  // The code of packages/mpc neither signs nor encrypts messages, and starts no threads. It needs no other package than
+  // The code of packages/mpc neither signs nor encrypts messages, and starts no threads. It imports no package except
   // `contract`.
   [MPC, ['contract', MPC]],
   ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols', 'protocols.ts', 'charges', 'charges.ts']),
@@ -328,7 +328,7 @@ const KNOW_RPC = ['config/production.ts', 'config/settings.ts', 'main.ts'].map(
   (file) => `${EXCHANGE}/${file}`,
 );
 
-/** Code that consumers run in browsers. It must not load code that runs only on Node, at providers and duchies. */
+/** Code that consumers run in browsers, except for the places in ON_NODE. It must not load code that needs Node. */
 const IN_BROWSERS = [
   CONTRACT,
   CONSENT,

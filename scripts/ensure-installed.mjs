@@ -1,6 +1,6 @@
-// Runs before start, test and check. Installs the packages if those in node_modules do not match the lockfile. One of
-// the packages is Node 24, which npm scripts then use. This file can run before Node 24 is installed, so it is plain
-// JavaScript for Node 20.
+// Runs before most npm scripts, such as start, test and check. Installs the packages if those in node_modules do not
+// match the lockfile. One of the packages is Node 24, which npm scripts then use. This file can run before Node 24 is
+// installed, so it is plain JavaScript for Node 20.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Writes the files that are generated from the source: the lists of errors, refusals and failures, the OpenAPI
- * document, the schema of reports, the reference of the SDK, the tables of settings and of lies, the state diagrams,
- * and the protobuf code.
+ * document, the schema of reports, the reference of the SDK, the table of settings, the tables of lies (false
+ * statements that tests make, see lies.ts), the state diagrams, and the protobuf code.
  * With --check it writes no file, and fails with a list of the files that are out of date.
  */
 import { execFileSync } from 'node:child_process';
@@ -84,7 +84,7 @@ function printSettings(document: string): string {
   return document.replace(/^\| `host` [\s\S]*?\n(?=\n)/m, () => rows.join(''));
 }
 
-/** The paths whose content on disk differs, including missing and stale files. */
+/** Returns the paths of files that are missing on disk, differ from `files`, or should no longer exist. */
 export function staleFiles(root: string, files: Files): string[] {
   const leftOver = [...readTree(root, PROTOBUF_CODE).keys()].filter((path) => !files.has(path));
   const changed = [...files].filter(([path, content]) => {

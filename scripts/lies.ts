@@ -7,7 +7,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'vite';
 
-/** A node of the syntax tree, with only the members that are used here. */
+/** A node of the syntax tree. Its members depend on its kind. */
 // biome-ignore lint/suspicious/noExplicitAny: every kind of node has other members
 type Node = any;
 
@@ -90,7 +90,7 @@ function testCallOf(node: Node): { name: string; title: string; body: Node[]; ro
     : { name, title, body, rows: each.arguments };
 }
 
-/** Parses a table row: a title, a function that changes the truth, and the expected reaction if the row has one. */
+/** Parses a table row: a title, a function that makes a true statement false, and optionally the expected reaction. */
 function rowOf(node: Node): Lie | undefined {
   if (node.type !== 'ArrayExpression' || node.elements.length < 2) return undefined;
   const [first, ...rest] = node.elements as Node[];

@@ -1,7 +1,7 @@
 /**
  * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs the named files, and a 24th of the other files. The commit selects this
- * part.
+ * tests that `npm test` omits. `--part` runs the named files, and a 24th of all these tests. The commit selects this
+ * 24th.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -14,7 +14,8 @@ const ROOT = join(import.meta.dirname, '..');
 const PARTS = 24;
 
 /**
- * The first file occupies one core for an hour, the second for three minutes. Only a run of all files includes them.
+ * The first file occupies one core for an hour, the second for three minutes. The part that a commit selects never
+ * includes them.
  */
 const LONGEST = ['packages/reports/test/coverage.test.ts', 'packages/reports/test/identities.test.ts'];
 

@@ -1,6 +1,6 @@
 /**
  * A process that measures computation without a network: the shuffle stage of a worker in the share shuffle protocol,
- * and the frequency vector of a provider.
+ * and the VID index, the frequency vector and the share of a provider.
  */
 import type { VidRange } from '@measurement-exchange/contract';
 import { openEvents } from '@measurement-exchange/sdk/provider';

@@ -11,7 +11,7 @@ import type { SharingRound, ShuffleRound } from './shareShuffle.ts';
 
 const TYPES = ['REACH', 'REACH_AND_FREQUENCY'] as const;
 const STAGE_RATIO = 0.6;
-/** The maximum number of rounds. It is low, because one frequency vector takes seconds. */
+/** The maximum number of rounds for frequency vectors. It is low, because one frequency vector takes seconds. */
 const MAX_ROUNDS = 3;
 
 export async function measureArithmetic({ rounds }: Bench, worker: Worker<Arithmetic>, sizes: number[]) {

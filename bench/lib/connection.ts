@@ -22,7 +22,7 @@ export class Connection {
   private head: Buffer = Buffer.alloc(0);
   /** Remaining bytes of the body: undefined while the head is read, Infinity for a chunked body. */
   private missing: number | undefined;
-  /** The last characters that were received of a chunked body, to be compared with CHUNKS_END. */
+  /** The most recently received characters of a chunked body, to be compared with CHUNKS_END. */
   private tail = '';
   private received: Received = { status: 0, bytes: 0 };
   private closes = false;

@@ -1,4 +1,4 @@
-/** Estimates the cost of a computation for larger populations with straight lines through the measured points. */
+/** Fits straight lines to the measured costs of a computation, to predict its costs for larger populations. */
 import type { ProviderFigures } from './arithmeticFigures.ts';
 import { digits, figure } from './figures.ts';
 import { type Computed, figureOf, type Size, workerMegabytes } from './measuredComputation.ts';

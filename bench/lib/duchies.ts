@@ -1,4 +1,4 @@
-/** An exchange with three duchies, each in its own process, and three providers whose agents upload shares. */
+/** An exchange and three duchies in separate processes, and three providers whose agents upload shares or sketches. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';

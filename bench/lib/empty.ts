@@ -1,4 +1,4 @@
-/** Yardstick: a node:http server that sends a response of the same size and does nothing else. */
+/** Yardstick: a node:http server that only sends a response as large as the exchange's response. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -136,7 +136,7 @@ class Run {
   }
 }
 
-/** Prints how many times per second of processor time one thread runs each curve operation. */
+/** Prints how often one thread can run each curve operation in one second of processor time. */
 async function measureCurve(quick: boolean) {
   const worker = await startWorker<LegionsDuchy>('legionsDuchy.ts');
   const count = quick ? 512 : 4096;

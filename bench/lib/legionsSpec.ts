@@ -115,9 +115,10 @@ export function frequencyOperations(
 }
 
 /**
- * Returns three numbers for each duchy. `registers` is the number of noise registers that the duchy adds. `texts` is
- * the average number of texts that the duchy maps to the curve to make these registers. `grouped` is the average number
- * of noise registers that remain in the stage `group`, which omits groups with more registers than providers.
+ * Returns three numbers, which are the same for every duchy. `registers` is the number of noise registers that a duchy
+ * adds. `texts` is the average number of texts that the duchy maps to the curve to make these registers. `grouped` is
+ * the average number of these registers that remain in the stage `group`, which omits groups with more registers than
+ * providers.
  */
 function noiseOf({
   dataProviderCount: providers,

@@ -1,4 +1,4 @@
-/** One PostgreSQL server for the whole run, in a temporary folder that is removed at the end. */
+/** Starts a PostgreSQL server in a temporary folder, which is removed when the server stops. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

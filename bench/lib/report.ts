@@ -1,4 +1,4 @@
-/** Prints and stores the results of a benchmark: its tables, and each target with the measured figure. */
+/** Prints the results of a benchmark: its tables, and each target with the measured figure. */
 import { type Figure, show } from './figures.ts';
 
 export type Row = Record<string, string | number>;

@@ -28,7 +28,7 @@ import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
 import { fill, type Template } from './requests.ts';
 
 export interface Step {
-  /** The name of a prepared statement; BEGIN and COMMIT have no name. */
+  /** The name of a prepared statement. The steps exclude BEGIN and COMMIT, which `Script.transaction` implies. */
   statement: string;
   values: unknown[];
 }

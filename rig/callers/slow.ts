@@ -199,8 +199,8 @@ const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n')]);
 
 /**
- * Sends giant requests. The exchange must end each request within 30 s. It must not read requests that repeat a piece
- * to their end.
+ * Sends giant requests. The exchange must end each request within 30 s. If a request repeats a piece, the exchange must
+ * not read the request to its end.
  */
 async function giants(world: World, { seconds }: Sizes): Promise<number> {
   const { url } = world.exchanges[0]!;

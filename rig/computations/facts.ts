@@ -1,4 +1,4 @@
-/** Database rows about computations that must never change or must agree with rows of other parties. */
+/** Database rows about computations. These rows must never change, or must agree with rows of other parties. */
 import type { DuchyRole } from '@measurement-exchange/contract';
 import type { Postgres } from '../world/postgres.ts';
 import { type Duchy, LEASE_SECONDS } from './duchy.ts';
@@ -15,7 +15,7 @@ export interface StoredFact {
   content: string;
   /** A digest of the stored row and its chunks. */
   bytes: string;
-  /** Whether the receiver acknowledged a sent message. */
+  /** True for a sent message that its receiver has acknowledged. False for all other rows. */
   acknowledged: boolean;
 }
 
@@ -57,7 +57,7 @@ const COMPUTATIONS = `
          coalesce(extract(epoch FROM clock_timestamp() - lease_until) * 1000, 0)::float8 AS "abandonedMs"
     FROM computations`;
 
-/** Reads the facts of a duchy, except about the computations in `except`. */
+/** Reads the facts that a duchy stored about all computations except those in `except`. */
 export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyFacts> {
   const [stored, computations] = await Promise.all([
     duchy.query(`${STORED} WHERE computation <> ALL($1)`, [except]),

@@ -25,7 +25,7 @@ const LONGEST_MS = 10 * 60_000;
  * The tolerated deviation of a noisy figure in standard deviations. A correct figure exceeds it less than once in 10^8.
  */
 const SIGMAS = 6;
-/** The only failure that is allowed: a stage failed ten times, because each kill can make an attempt fail. */
+/** Matches the only allowed failure: a stage failed ten times. Each kill can make an attempt at a stage fail. */
 const ALLOWED_FAILURE = /failed 10 times/;
 
 export class ComputationTraffic {

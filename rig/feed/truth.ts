@@ -43,7 +43,7 @@ export function isStep({ kind }: Change): boolean {
 }
 
 /**
- * Whether any seen version does not directly follow the previous seen version of its resource. This check does not need
+ * Returns true if any version of a resource was skipped, repeated or out of order. Unlike `mistakeIn`, does not need
  * the truth.
  */
 export function hasLeap(seen: readonly Change[]): boolean {

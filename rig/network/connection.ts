@@ -6,7 +6,7 @@ import { type Piece, readNothing, readPostgres } from './postgresWire.ts';
 
 export interface ConnectionOptions {
   postgres: boolean;
-  /** A random number from 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   chance: () => number;
   onDrop: () => void;
   onClose: () => void;
@@ -61,8 +61,8 @@ export class Connection {
   }
 
   /**
-   * Whether the received bytes must be discarded. If one end is gone, also counts the bytes. Cuts the connection if the
-   * other end closes it, or sends bytes after the fault.
+   * Returns whether the received bytes must be discarded. If one end is gone, counts the bytes that the other end sends
+   * during the fault. Cuts the connection if the other end closes it, or sends bytes after the fault.
    */
   swallows(piece: Piece | 'end'): boolean {
     if (this.half === undefined) return this.isCut;

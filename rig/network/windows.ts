@@ -37,8 +37,8 @@ const KINDS: Record<LinkName, ((random: Random) => Fault)[]> = {
 };
 
 /**
- * With some faults, no response arrives. Such a fault tests the deadline of 8 s only if it lasts longer than the
- * deadline.
+ * With some faults, no response arrives. Such a fault tests the exchange's deadline for transactions (8 s) only if the
+ * fault lasts longer than the deadline.
  */
 const PAST_DEADLINE_MS = 11_000;
 

@@ -110,7 +110,7 @@ function repeating(choice: Choice, same: boolean): Command {
   };
 }
 
-/** A caller without the right to see a resource gets the same response whether the resource exists or not. */
+/** Checks that callers without the right to see a measurement cannot learn from a response whether it exists. */
 function strangers(choice: Choice): Command {
   return {
     check: someExist,

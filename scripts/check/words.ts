@@ -1,6 +1,6 @@
 /**
- * Finds wording in comments and documents that readers stumble over, such as sentences that start with "What" or "Of",
- * or a "who" without a noun. `node scripts/check/words.ts packages/duchy` lists them for a folder.
+ * Finds wording in comments that readers stumble over, such as sentences that start with "What" or "Of", or a "who"
+ * without a noun. `node scripts/check/words.ts packages/duchy` lists the problems in one folder.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -19,7 +19,7 @@ import { path, useWorld, w } from './partyWorld.ts';
 useWorld();
 
 const servers: Server[] = [];
-/** Everything that the exchange stores before the first bad input is tested. */
+/** The contents of all tables of the exchange before the first test. Bad inputs must not change them. */
 let before: Awaited<ReturnType<typeof stored>>;
 /** The values that replace the capitalized words in the table of bad inputs. */
 let words: Record<string, string>;

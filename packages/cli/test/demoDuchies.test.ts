@@ -297,7 +297,10 @@ it("the tour's lines, typed as printed, show what they say", async () => {
   expect(shown[7]).toBe('CANCELLED\n');
 });
 
-/** Streamly reached the people 1 to 4,000 and Chirper 2,001 to 6,000. */
+/**
+ * The true reach of both publishers together, and the sum of their reaches. Streamly reached the VIDs 1 to 4,000, and
+ * Chirper reached the VIDs 2,001 to 6,000.
+ */
 const [TRUTH, SUM] = [6_000, 8_000];
 const PUBLISHERS = { streamly: 1, chirper: 2001 };
 

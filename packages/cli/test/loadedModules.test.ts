@@ -52,7 +52,7 @@ it('loads for mex what was typed', async () => {
     ['commander'],
     ['@peculiar/x509', 'commander'],
     ['@peculiar/x509', 'commander'],
-    // The last step loads every command, except the modules that serve and demo load when they run.
+    // The last step loads the modules of every command, except those that serve and demo load only when they run.
     ['@peculiar/x509', 'commander', 'pg'],
   ]);
 });

@@ -1,9 +1,7 @@
 /** Makes standard error look like a terminal, and computes the lines that a terminal would display. */
 import { onTestFinished } from 'vitest';
 
-/**
- * Makes standard error look like a terminal until the end of the current test, and then restores its original value.
- */
+/** Makes standard error look like a terminal until the end of the current test. */
 export function asTerminal(): void {
   const { isTTY } = process.stderr;
   process.stderr.isTTY = true;

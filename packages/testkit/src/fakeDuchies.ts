@@ -95,7 +95,7 @@ async function start(exchange: TestExchange, name: string): Promise<DuchyOnExcha
 }
 
 /**
- * Sets the duchy's parameters. After that, the duchy reports each upload that it receives to the exchange, as data for
+ * Sets the duchy's parameters. After that, the duchy reports to the exchange each upload that it receives, as data for
  * this computation.
  */
 async function setParameters(duchy: DuchyOnExchange, computation: string): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '@measurement-exchange/sdk';
 import { startWorld, type World } from './world.ts';
 
-/** The events of 100 people on three days in July. The person with VID v watched v times in total, 2.5 s each time. */
+/** The number of people, and the days of their events. The person with VID v has v events, which last 2.5 s each. */
 export const PEOPLE = 100;
 export const DAYS = ['2026-07-01', '2026-07-02', '2026-07-03'];
 const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };

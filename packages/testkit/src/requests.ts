@@ -26,7 +26,7 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, v) => (typeof v === 'bigint' ? JSON.rawJSON(v.toString()) : v));
 }
 
-/** SHA-256 of the nonce as 8 bytes big-endian, in base64. */
+/** Hashes the nonce, encoded as 8 bytes in big-endian order, with SHA-256. Returns the hash in base64. */
 export function nonceHash(nonce: bigint): string {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(nonce);

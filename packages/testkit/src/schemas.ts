@@ -11,7 +11,7 @@ export interface Field {
 export const BUDGET: Field = { name: 'budget', number: 1, type: 'TYPE_INT32' };
 export const BRAND: Field = { name: 'brand', number: 2, type: 'TYPE_STRING' };
 
-/** A descriptor set with a message Campaign that has these fields, in its own package. */
+/** A descriptor set with one file: its package is `name`, and its message Campaign has these fields. */
 export const schema = (name: string, ...field: Field[]) => ({
   file: [{ name: `${name}.proto`, package: name, messageType: [{ name: 'Campaign', field }] }],
 });

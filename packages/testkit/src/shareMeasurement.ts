@@ -16,9 +16,10 @@ const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
  * Changes pending measurements as if they had been created for these duchies and their computations had reached the
- * state `until`. The first worker receives the data of every provider. A population must exist. The requisitions of
- * each measurement must have been created with the nonces 1, 2 and so on in their order, because this function writes
- * these nonces.
+ * state `until`. The protocol is share shuffle, or reach-only Liquid Legions if `until` is PENDING_CONFIRMATION. Share
+ * shuffle needs a population, which must exist. The first worker receives the data of every provider. The requisitions
+ * of each measurement must have been created with the nonces 1, 2 and so on in their order, because this function
+ * writes these nonces.
  */
 export async function shareMeasurement(
   database: Database,

@@ -72,7 +72,7 @@ export function packed(stock: Stock, type: string, message: Message): Message {
   return { type_url: URL_OF(type), value: stock.encode(type, message) };
 }
 
-/** SHA-256 of the nonce as 8 bytes, most significant first. */
+/** Hashes the nonce, encoded as 8 bytes in big-endian order, with SHA-256. */
 export function hashOf(nonce: bigint | string): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(nonce));

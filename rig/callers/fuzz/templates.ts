@@ -26,8 +26,8 @@ export interface Material {
 }
 
 /**
- * Makes a few certificates, because each takes milliseconds. Requests that register a certificate twice are rejected,
- * as they should be.
+ * Makes only a few certificates, because each takes milliseconds. Requests that register a certificate twice are
+ * rejected, as they should be.
  */
 export async function prepareMaterial(options: Pick<Material, 'canary' | 'onNonce'>): Promise<Material> {
   const root = await createRoot('Fuzz root', Date.now());

@@ -105,7 +105,7 @@ export function explained(error: unknown): unknown {
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }
 
-/** Maps the SDK's name of each setting to the text that names the command-line option in error messages. */
+/** Maps the SDK's name of each setting to the text that replaces this name in error messages. */
 const SETTINGS: Record<string, string> = {
   baseUrl: 'The address (--url or MEX_URL)',
   token: 'The token (--token or MEX_TOKEN)',

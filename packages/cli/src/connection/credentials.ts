@@ -93,7 +93,7 @@ async function withProfile(options: CredentialOptions): Promise<CredentialOption
   };
 }
 
-/** Reads the encryption keys from an identity folder. A party keeps these keys when it renews its certificate. */
+/** Reads the encryption keys from an identity folder. By default, renewing the certificate does not change them. */
 export async function readEncryptionKeys(
   directory: string,
 ): Promise<Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>> {

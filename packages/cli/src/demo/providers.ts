@@ -22,7 +22,7 @@ export async function startProviders(options: {
   population: PopulationSpec;
   /** The folder for the ledgers. Each run of the demo starts with new ledgers. */
   directory: string;
-  /** The folder that caches the population's sorted VIDs for later runs of the demo. */
+  /** The folder for pending uploads. It also caches the population's sorted VIDs for later runs of the demo. */
   sharesFolder: string;
   pollMs: number;
 }): Promise<StartedProviders> {

@@ -26,8 +26,9 @@ export const MAXIMUM_FREQUENCY = 8;
 export const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
 /**
- * The maximum frequency in measurements with sketches. People with a higher frequency count as having the maximum. With
- * a low maximum, this count is therefore larger, and its relative error is smaller. The computation is also faster.
+ * The maximum frequency in measurements with sketches. People with a higher frequency count as having the maximum. A
+ * low maximum makes the group of people with the maximum frequency larger, so that the relative error of its size is
+ * smaller. A low maximum also makes the computation faster.
  */
 const SKETCHED_FREQUENCY = 3;
 

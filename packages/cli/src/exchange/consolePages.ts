@@ -55,7 +55,7 @@ function demoIssuer({
   };
 }
 
-/** Serves the companion of the demo parties. Each call uses the keys of the demo party that sent the token. */
+/** Serves the companion of the demo parties. Each call uses the keys of the demo party that the token identifies. */
 function registerCompanion(app: App, { callerOf, development }: PageContext): void {
   const companions = new Map<string, CompanionCalls>();
   const callers = new WeakMap<object, string>();

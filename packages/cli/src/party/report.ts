@@ -93,7 +93,7 @@ function totalLines({ dataProviders, total, type }: MeasurementResult): string[]
     const bounds = `between ${paint('green', count(max))} and ${paint('green', count(sum))}`;
     lines.push(`  ${LABELS.reach.padEnd(WIDTH)}  ${bounds}`, ...wrapped(total.reach.note));
   }
-  // Print no total, because all providers count the same population.
+  // For a population measurement, print no total, because all providers count the same people.
   return type === 'population' ? [] : [...lines, ''];
 }
 

@@ -50,7 +50,7 @@ const ProviderConfig = s.object(
     signIn: SignIn,
     /** The folder created by `mex identity`. */
     identity: text(),
-    /** Folders of earlier identities. Their encryption keys decrypt data that was encrypted before a renewal. */
+    /** Folders of earlier identities, whose encryption keys decrypt data that was encrypted before the keys changed. */
     earlierIdentities: texts(),
     /**
      * Files with the consumers' roots, in PEM or DER. An entry can start with the name of a party, as in
@@ -96,8 +96,8 @@ const ProviderConfig = s.object(
     /** The agent refuses requisitions with a lower epsilon than this. Defaults to 0.0001. */
     minimumEpsilon: amount(),
     /**
-     * The number of hours that the agent waits, after the end of a requested interval, for events that are not recorded
-     * yet. Defaults to 168.
+     * The maximum number of hours that the agent waits for late events after the end of a requested interval. Defaults
+     * to 168. The agent waits only if an event group's data availability interval ends before the requested interval.
      */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */

@@ -26,8 +26,7 @@ export async function openData(
   const served = new Set<string>();
   try {
     await verifyEvents(events, signal);
-    // In development, serve every reference that the events contain. The operator does not have to confirm the
-    // references, because privacy is not at stake.
+    // In development, serve every reference in the events, even without confirmation, because privacy is not at stake.
     const found = settings.as === undefined ? [] : await events.inventory({ signal });
     for (const { reference } of found) served.add(reference);
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * Prints an overview of a provider's events, and the cost of typical questions. The output is only for the operator.
+ * Prints an overview of a provider's events, and the cost of typical questions. The output is only for the provider's
+ * operator, because the counts have no noise.
  */
 import type {
   EventsOverview,

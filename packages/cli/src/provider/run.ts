@@ -137,8 +137,8 @@ function referencesOf(settings: Settings): AgentOptions['references'] {
 }
 
 /**
- * Warns at startup about references (IDs of event groups) that the operator has not yet confirmed to exist in the
- * events. The agent holds questions about these references until the operator confirms them.
+ * Warns at startup about references that are neither declared in the settings (`served`) nor confirmed in the ledger.
+ * The agent holds questions about these references until the provider's operator confirms that the events contain them.
  */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],

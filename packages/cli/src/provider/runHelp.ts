@@ -1,4 +1,4 @@
-/** The help text of `mex provider run`: how to start the agent, and every setting in its settings file. */
+/** The help text of `mex provider run`: how to start the agent, and what its settings file can contain. */
 export const RUN_HELP = `
 In development, with the demo parties of mex serve --dev:
   mex provider run --as dataProviders/streamly --events impressions.parquet

@@ -19,8 +19,8 @@ interface AgentsOptions {
   /** The consumer that is allowed to measure the publishers' events. */
   consumer: string;
   /**
-   * A reference (a publisher's own ID of an event group) for another consumer, which no publisher has confirmed yet.
-   * The agents hold all requisitions for this reference.
+   * A reference (a publisher's own ID of an event group) that no publisher has confirmed yet, and the consumer that is
+   * allowed to measure it. The agents hold all requisitions for this reference.
    */
   unconfirmed?: { reference: string; consumer: string };
   audiences: Audience[];

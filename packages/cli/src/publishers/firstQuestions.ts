@@ -27,8 +27,8 @@ export async function askDuchies(dev: DevFile, publishers: string[]): Promise<vo
 }
 
 /**
- * A campaign of another advertiser. No publisher has confirmed the campaign's reference (the ID of its event group)
- * yet, so requests to measure the campaign wait for a person's decision.
+ * A campaign of another advertiser. No publisher has yet confirmed the campaign's reference (the publisher's own ID of
+ * the campaign's event group), so requests to measure the campaign wait for a person's decision.
  */
 export const UNCONFIRMED = { reference: 'roadster-video', consumer: 'measurementConsumers/globex' };
 

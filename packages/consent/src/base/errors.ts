@@ -36,7 +36,10 @@ export type ConsentErrorCode =
   | 'ROOT_NOT_YET_VALID'
   | 'ROOT_EXPIRED';
 
-/** The error that this package throws. Its message never contains a secret or the input itself. */
+/**
+ * The error that this package throws. Its message contains no secrets, and at most short parts of the input, such as a
+ * certificate's subject.
+ */
 export class ConsentError extends Error {
   readonly code: ConsentErrorCode;
 

@@ -1,4 +1,4 @@
-/** Reads the parts of DER that this package needs: tags and lengths, object identifiers, and ECDSA signatures. */
+/** Reads tags, lengths, object identifiers, and ECDSA signatures in DER. Also writes ECDSA signatures in DER. */
 import { type Bytes, concat, toWidth } from '../base/bytes.ts';
 
 const SEQUENCE = 0x30;

@@ -39,8 +39,8 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
   const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
     crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
   ).catch((error: Error) => {
-    // Throw if the engine lacks the algorithm, because the signature then cannot be checked. After any other error, the
-    // key is invalid and cannot have made the signature.
+    // Throw if the engine lacks the algorithm, because the signature then cannot be checked. Any other error means that
+    // the key is invalid and cannot have made the signature.
     if (error.name === 'NotSupportedError') throw error;
   });
   if (imported === undefined) return false;

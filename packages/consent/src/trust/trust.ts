@@ -26,8 +26,8 @@ export interface TrustedRoot {
 export interface TrustStore {
   /**
    * Returns the parsed certificate. Throws unless a root that is trusted for the party issued it, the certificate and
-   * the root are valid at `now`, and the certificate is for signing. Also throws if the certificate names another
-   * party, or names no party although its root is trusted for other parties too.
+   * the root are valid at `now`, and the certificate is for signing. Also throws if the certificate names only other
+   * parties, or names no party although its root is trusted for other parties too.
    */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }

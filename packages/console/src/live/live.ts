@@ -47,8 +47,8 @@ export async function follow(
       if (signal.aborted) return;
       wasHidden ||= hidden.aborted;
       if (hidden.aborted) continue;
-      // The feed may have dropped old changes, or the token may have expired. Read everything again, because the page
-      // may have missed changes.
+      // The feed may have dropped old changes, or the token may have expired. Because the page may have missed changes,
+      // `wasOffline` makes it read everything again when the connection is back.
       wasOffline = true;
       onConnection('offline');
       await new Promise((resolve) => setTimeout(resolve, 1000));

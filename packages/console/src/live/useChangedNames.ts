@@ -4,8 +4,8 @@ import { onChange } from './live.ts';
 const COLLECT_MS = 50;
 
 /**
- * Calls `onNames` with the names of changed resources in the collection, in small batches. Calls `onNames` with
- * undefined if changes may have been missed.
+ * Calls `onNames` with the names of changed resources in the collection. First collects the names for COLLECT_MS, so
+ * that many changes cause only one call. Calls `onNames` with undefined if changes may have been missed.
  */
 export function useChangedNames(collection: string, onNames: (names: string[] | undefined) => void): void {
   const latest = useRef(onNames);

@@ -50,7 +50,7 @@ function questionsOf(companion: Companion): Open {
   return open;
 }
 
-/** Returns a function that opens one question. Combines all calls within 10 ms into one call to the companion. */
+/** Returns a function that opens one question. Combines up to 100 calls within 10 ms into one call to the companion. */
 export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open {
   let waiting = new Map<string, PromiseWithResolvers<OpenedQuestion>>();
   const flush = async () => {

@@ -48,7 +48,7 @@ const REQUEST: Record<Requisition['state'], Shown> = {
 
 /**
  * The state of a requisition, which the console calls a request. `isHeld` is true while the provider's agent holds the
- * request until the provider's operator confirms its event group references.
+ * request until the provider's operator confirms the request's event group references.
  */
 export function RequestChip({
   state,

@@ -10,7 +10,7 @@ const WIDE = 64;
 const NARROW = 180;
 /** The number of rows to draw above the visible area, and the number of rows to draw below it. */
 const OVERSCAN = 6;
-/** More rows are read when at most this many rows remain below the drawn rows. */
+/** More rows are read when fewer than this many rows remain below the drawn rows. */
 const NEAR_END = 25;
 
 export function VirtualTable<Row>({

@@ -19,8 +19,8 @@ export interface NativeRequest {
 }
 
 /**
- * Reads and validates a request. Throws one error that contains all violations. The fields of the violations start with
- * `at`, the path of `body` in the caller's message.
+ * Reads and validates a request. Throws one error that contains all violations. `at` is the path of `body` in the
+ * caller's message. The field paths of all violations in `body` start with `at`.
  */
 export function readNativeRequest(
   route: Route,

@@ -28,8 +28,9 @@ const act = {
 const operator = { operator: 'any' } as const;
 
 /**
- * The routes for certificates. Every caller may read certificates, to verify signatures, with two exceptions: a
- * consumer may not read another consumer's certificates, and a provider may not read another provider's certificates.
+ * The routes for certificates. Every caller may get a certificate by its name, to verify signatures, with two
+ * exceptions: a consumer may not get another consumer's certificates, and a provider may not get another provider's
+ * certificates. Only the party itself and the operator may list or change a party's certificates.
  */
 export const CERTIFICATE_ROUTES = [
   {

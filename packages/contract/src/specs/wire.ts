@@ -68,8 +68,8 @@ interface WireField {
 interface Shape {
   fields: Map<number, WireField>;
   /**
-   * The names of the required fields of a proto2 message. Leaves out fields whose values are not stored, because the
-   * reader does not record whether they are present.
+   * The names of the required fields of a proto2 message. The list excludes fields whose values are not stored, because
+   * the reader does not record whether they are present.
    */
   required: string[];
 }
@@ -145,7 +145,7 @@ class WireFault extends Error {
 class WireReader {
   private pos = 0;
   private messages = 0;
-  /** Bits 32 and up of the varint that was read last. */
+  /** Nonzero if the varint that was read last has a 1 above its low 32 bits. The exact value has no meaning. */
   private high = 0;
   private readonly bytes: Uint8Array;
   private readonly limits: WireLimits;
@@ -268,7 +268,7 @@ class WireReader {
     return low >>> 0;
   }
 
-  /** Reads a varint. Returns its low 32 bits as a signed integer, and stores the other bits in `high`. */
+  /** Reads a varint and returns its low 32 bits as a signed integer. Sets `high` to nonzero if any other bit is 1. */
   private varint(end: number): number {
     let low = 0;
     this.high = 0;

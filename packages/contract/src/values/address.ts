@@ -26,7 +26,7 @@ const SPECIAL: Network[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ];
-/** The range of public IPv6 addresses, except NOT_GLOBAL. NAT64 and IPv4-mapped addresses are outside this range. */
+/** The range that contains all public IPv6 addresses. NAT64 and IPv4-mapped addresses are outside this range. */
 const GLOBAL_UNICAST: Network[] = [['2000::', 3]];
 /**
  * Networks in GLOBAL_UNICAST that are not public: tunnels to IPv4 (Teredo, 6to4), protocol assignments, documentation.

@@ -97,8 +97,8 @@ export interface Retry {
   delayMs: number;
   error: string;
   /**
-   * Whether the attempt counts toward the maximum number of attempts. Pass false if the stage did not fail but must
-   * wait.
+   * Whether the attempt counts toward the maximum number of attempts. Defaults to true. Pass false if the stage did not
+   * fail but must wait.
    */
   counts?: boolean;
 }

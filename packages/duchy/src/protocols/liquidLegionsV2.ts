@@ -40,7 +40,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
 
     /**
      * The aggregator combines registers with the same index into a tuple of three flags and a count, and adds noise
-     * tuples. A flag is an encrypted number that is zero if the registers' keys meet a certain condition.
+     * tuples. A flag is an encrypted number that is zero if the keys that identify the people in the registers meet a
+     * certain condition, such as being equal.
      */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
@@ -53,9 +54,9 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     ),
 
     /**
-     * The aggregator calculates the number of registers without the noise, and stores this number for the last stage.
-     * The output is encrypted comparisons: the differences between each register's frequency and every frequency below
-     * the maximum.
+     * The aggregator estimates how many registers represent people, and stores the estimate for the last stage. The
+     * output consists of encrypted comparisons: the differences between each register's frequency and every frequency
+     * below the maximum.
      */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;

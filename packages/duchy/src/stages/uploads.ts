@@ -13,8 +13,8 @@ export async function ownUploads(
   const uploads = await uploadsOf(db, id);
   const expected = view.requisitions.filter((r) => r.fulfillingDuchy === name);
   const missing = expected.find((requisition) => !uploads.some((u) => u.requisition === requisition.name));
-  // This duchy has reported the upload, but the database does not contain it. This process is therefore connected to
-  // the wrong database. The stage waits, because such a process must not fail computations.
+  // FULFILLED means that this duchy has stored and reported the missing upload, so this process is connected to the
+  // wrong database. The stage waits, because such a process must not fail computations.
   if (missing?.state === 'FULFILLED') {
     throw new NotReady('DATABASE_DIFFERS', { requisition: missing.name });
   }

@@ -1,4 +1,4 @@
-/** HTML that is already escaped. The `html` tag escapes every value that is not an `Html`. */
+/** HTML that is already escaped. The template tag `html` escapes every value that is not an `Html`. */
 export class Html {
   readonly text: string;
 

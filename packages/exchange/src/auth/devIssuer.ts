@@ -1,4 +1,4 @@
-/** The token issuer of development mode. The exchange verifies its tokens like those of any other issuer. */
+/** The token issuer of development mode. The exchange verifies this issuer's tokens like those of any other issuer. */
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { parsePrincipal } from '../domain/access.ts';

@@ -28,9 +28,10 @@ interface RefreshPolicy {
 }
 
 /**
- * Returns a source of keys from a URL. The source refreshes the keys in the background at half their maximum age, so
- * that a slow issuer does not delay callers. jose's createRemoteJWKSet is unsuitable: it refreshes only on demand, and
- * fetches for every unknown key ID while the issuer is down.
+ * Returns a source of keys from a URL. If a caller requests keys that have reached half their maximum age, the source
+ * returns these keys and refreshes them in the background, so that a slow issuer does not delay callers. jose's
+ * createRemoteJWKSet is unsuitable: its callers wait for every refresh, and it fetches for every unknown key ID while
+ * the issuer is down.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -87,8 +88,8 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
   }
 
   /**
-   * Starts a load, or joins a load that is already in progress. Never rejects: a failed load is stored, and `current`
-   * and `newerThan` report the failure.
+   * Starts a load, or joins a load that is already in progress. Never rejects: the error of a failed load is stored,
+   * and `current` and `newerThan` report the failure.
    */
   function reload(): Promise<void> {
     loading ??= loadOnce();

@@ -66,8 +66,8 @@ export function createPrincipalResolver(options: {
     },
 
     /**
-     * Returns the principal that `resolve` returned for the same `verified` object, or undefined if the principal is no
-     * longer cached.
+     * Returns the principal that `resolve` returned for the same `verified` object, or undefined if the principal is
+     * not cached.
      */
     recall(verified: Verified): Principal | undefined {
       const known = resolved.get(verified);

@@ -17,8 +17,8 @@ import {
 } from './files.ts';
 
 /**
- * Directories whose files are not copied, because a server creates these files again when it starts. In the copy,
- * `pg_wal` has only the WAL that recovery needs.
+ * Directories whose files are not copied, because a server that starts from the copy does not need them. The exception
+ * is the WAL that recovery needs, which `copyCluster` copies to `pg_wal` at the end.
  */
 const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],

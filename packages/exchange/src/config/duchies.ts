@@ -30,8 +30,8 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
 }
 
 /**
- * Returns the protocols that the demo duchies run. Returns undefined if demo duchies are disabled, or if `protocols`
- * names only other duchies.
+ * Returns the protocols that the demo duchies run. Returns undefined in production mode, if demo duchies are disabled,
+ * or if `protocols` names only other duchies.
  */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
   if (mode !== 'development' || !demoDuchies) return undefined;

@@ -44,7 +44,7 @@ export const startDoctorRun = inTransaction.last(
   `UPDATE doctor_run SET start_time = $1, ${LEASED}, requests = $3`,
 );
 
-/** Stores the start of a run. Returns false without a change if a run is in progress or began after `since`. */
+/** Stores the start of a run. If a run is in progress or began after `since`, stores nothing and returns false. */
 export const claimDoctorRun = read.exists(
   (since: Timestamp, now: Timestamp, leaseMs: number) => [now, leaseMs, since],
   'doctor_run_claim',

@@ -1,6 +1,6 @@
 /**
- * Records the time of each party's last call. The times stay in memory, and one statement stores all of them every 30
- * s.
+ * Records the time of each party's last call. The process collects new times in memory, and stores all of them with one
+ * statement every 30 s.
  */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';

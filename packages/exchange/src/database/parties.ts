@@ -96,7 +96,10 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-/** Sets a demo party's key without creating a new version of the party, because nobody has read the party yet. */
+/**
+ * Sets a demo party's key. Does not create a new version of the party, because usually the party was just created and
+ * nobody has read it yet.
+ */
 export const setPublicKey = read.done(
   (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
     ...[party, key.message, key.signature, key.certificate],

@@ -73,9 +73,9 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Searches the next `$5` pending measurements. Returns the first `$6` of them that depend on one of the certificates.
- * If there are at least `$5` pending measurements, also returns the last one searched. Uses bool_or, because PostgreSQL
- * would read all requisitions into a hash table for EXISTS.
+ * Searches the next `$5` pending measurements after the position `$3, $4`. Returns the first `$6` of them that depend
+ * on one of the certificates. Also returns the last measurement searched, unless fewer than `$5` were left. Uses
+ * bool_or, because PostgreSQL would read all requisitions into a hash table for EXISTS.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',
@@ -97,7 +97,7 @@ const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
 
 /**
  * Searches the next `looked` pending measurements and returns the IDs of the first `limit` dependent ones. `upTo` is
- * the position at which the search stopped, or undefined if it reached the last pending measurement.
+ * the position at which the search stopped, or undefined if the search ran out of pending measurements.
  */
 export async function nextDependent(
   tx: Transaction,

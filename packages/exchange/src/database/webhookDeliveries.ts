@@ -81,8 +81,8 @@ const ENQUEUE = sql(
 );
 
 /**
- * Creates deliveries and moves the webhook's cursor. Returns false without a change if the lease was lost, or if the
- * cursor is no longer at `from`.
+ * Creates deliveries and moves the webhook's cursor. If the lease was lost, or if the cursor is no longer at `from`,
+ * stores nothing and returns false.
  */
 export async function enqueueDeliveries(
   db: Queryable,

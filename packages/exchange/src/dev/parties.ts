@@ -1,6 +1,4 @@
-/**
- * Creates the demo parties and stores their keys in dev.json. Creates new keys if the file or the database was lost.
- */
+/** Creates the demo parties. Reuses their keys from dev.json, or creates keys if the file or the database was lost. */
 import { toBase64 } from '@measurement-exchange/contract';
 import {
   createEncryptionKeysets,
@@ -96,8 +94,8 @@ type StoredParty = Omit<DemoParty, keyof ClientIdentity> & Partial<ClientIdentit
 type ClientIdentity = Pick<DemoParty, 'clientCertificatePem' | 'clientPrivateKeyPem'>;
 
 /**
- * Returns the parties of an earlier run by name. Returns an empty map if the root certificate has changed, because the
- * exchange no longer trusts certificates that the old root issued.
+ * Returns the parties that an earlier run stored, keyed by name. Returns an empty map if the root certificate has
+ * changed, because the exchange no longer trusts certificates that the old root issued.
  */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, StoredParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();

@@ -72,8 +72,8 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
 }
 
 /**
- * Releases a certificate's hold. Throws if the certificate is not on hold. Also throws if `cascading` is true, that is,
- * if the exchange still has to mark measurements that depend on the certificate as failed.
+ * Releases a certificate's hold. Throws if the certificate is not on hold. Also throws if `cascading` is true: in that
+ * case, some measurements that depend on the certificate have not failed yet.
  */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);

@@ -35,7 +35,7 @@ export interface EventGroupContent {
   eventTemplates: string[];
   vidModelLines: string[];
   entityKey: { entityType: string; entityId?: string | undefined } | undefined;
-  /** An object that describes the entity. */
+  /** A JSON object that describes the entity in `entityKey`. If `entityKey` is undefined, the entity is a campaign. */
   entityMetadata: JsonObject | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
@@ -197,7 +197,7 @@ export function replace(
 
 /**
  * Deletes an event group. Removes the metadata, public key, attributes, event templates, model lines, brand name,
- * campaign name, and entity ID. Other fields stay readable.
+ * campaign name, entity ID, and entity metadata. Other fields stay readable.
  */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {

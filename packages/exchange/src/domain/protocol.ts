@@ -33,7 +33,10 @@ interface Choice {
 export interface Circumstances {
   /** The parties that the request names, and the duchies of the protocol options, keyed by resource name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Capability[] }>;
-  /** The population of the spec's model line, or the default population. */
+  /**
+   * The population of the spec's model line, or the default population if the spec names no model line. Undefined if
+   * this population does not exist.
+   */
   population: Population | undefined;
   isSpecSigned: boolean;
   duchyOperators: DuchyOperators;
@@ -141,8 +144,8 @@ function circumstanceReasons(
 }
 
 /**
- * Returns reasons why the consumer has not consented: the consumer did not sign the spec, or the spec lacks nonce
- * hashes. In a direct measurement, the providers make these checks.
+ * Returns reasons why the consumer has not consented: the consumer did not sign the spec, or the nonce hashes in the
+ * spec are not those of `entries`. In a direct measurement, the providers make these checks.
  */
 function consentReasons(
   { nonceHashes }: CountingSpec,

@@ -26,7 +26,10 @@ export type Option =
   | { protocol: LiquidLegionsProtocol; setting: LiquidLegionsConfig };
 
 export interface Candidate {
-  /** The spec to compute. Undefined if only the `direct` protocol can be used. */
+  /**
+   * The spec to compute. Undefined if only the `direct` protocol is possible, because the spec cannot be decoded, the
+   * spec does not measure reach, or the measurement has only one data provider.
+   */
   spec: CountingSpec | undefined;
   /** The options in the order in which they are tried. The first usable option is chosen. */
   options: Option[];

@@ -18,7 +18,7 @@ import {
 import { type Entry, entryViolations, progressOf } from './reportEntries.ts';
 import { nextVersion } from './time.ts';
 
-/** The maximum number of reports of a consumer. */
+/** The maximum number of reports of a consumer, not counting deleted reports. */
 export const MAX_REPORTS = 10_000;
 
 export interface ReportRecord {

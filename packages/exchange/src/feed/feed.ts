@@ -123,7 +123,8 @@ export class Follower {
   }
 
   /**
-   * Reads changes without waiting. Returns undefined if changes after the position have been removed from the log.
+   * Reads changes without waiting. Returns undefined if the row at the position was removed from the log, because later
+   * changes may have been removed too.
    */
   async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
     const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);

@@ -76,8 +76,8 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // If changes after `end` were removed from the log, the tail stops. Each follower then reads the log itself and
-        // finds the gap.
+        // If the row at `end` was removed from the log, later changes may have been removed too. The tail then stops,
+        // so that each follower reads the log itself and finds the gap.
         if (page === undefined) this.stop();
         else this.take(page);
       }

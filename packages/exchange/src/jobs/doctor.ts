@@ -1,4 +1,4 @@
-/** Runs the doctor's checks while the exchange serves requests, both regularly and on request. */
+/** Runs the doctor, which checks the database, in the background: regularly, and when an operator requests it. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import type { Logger } from 'pino';

@@ -20,10 +20,7 @@ export interface Decision<Resource> {
    * already exists.
    */
   savesToValidate?: boolean;
-  /**
-   * New versions for the audit log. Changes to measurements omit them, because the transition log records those
-   * changes.
-   */
+  /** New versions for the audit log. Omitted for changes to measurements, which the transition log records. */
   versions?: Version[];
   view: () => Resource;
   /**

@@ -62,8 +62,8 @@ export function spawnAs(account: Account, program: string[], options: SpawnOptio
 }
 
 /**
- * Returns our environment variables, except those that initdb and postgres read, such as PGDATA and PGPORT. Sets LC_ALL
- * to C.
+ * Returns our environment variables with LC_ALL set to C. Omits variables that start with PG, such as PGDATA, because
+ * initdb and postgres would read them.
  */
 function environment(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
@@ -94,7 +94,7 @@ function ourselves(us: Ids): Account {
 
 /**
  * Returns an account that runs the server in a user namespace. There, the server has our access to files, but sees
- * itself as the account `seenAs` instead of root.
+ * itself as the account `seenAs` instead of our account.
  */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];

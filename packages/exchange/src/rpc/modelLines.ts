@@ -30,7 +30,7 @@ import { given, toTimestamp } from './values.ts';
 const ID = '[A-Za-z0-9_-]{1,63}';
 const NAME = new RegExp(`^(modelProviders/${ID}/modelSuites/${ID})/modelLines/${ID}$`);
 const SUITE = new RegExp(`^modelProviders/${ID}/modelSuites/${ID}$`);
-/** Matches the suites of all model providers. */
+/** The name with which a request asks for the suites of all model providers. */
 const EVERY_SUITE = 'modelProviders/-/modelSuites/-';
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
@@ -138,8 +138,8 @@ function toModelLine(name: string, { displayName, createTime, updateTime }: Popu
     name,
     displayName,
     type: ModelLine_Type.PROD,
-    // The line is always active, because the exchange does not know when its model came into use. (The model assigns a
-    // virtual ID to each person.)
+    // The line is always active, because the exchange does not know when the line's model came into use. (The model
+    // assigns a virtual ID to each person.)
     activeStartTime: { seconds: 0n },
     createTime: toTimestamp(createTime),
     updateTime: toTimestamp(updateTime),

@@ -113,8 +113,8 @@ async function fulfillmentOf(request: FulfillDirectRequisitionRequest, call: Cal
 }
 
 /**
- * Returns the data provider's certificate that the measurement names. This certificate is the default for a request
- * that contains a result but names no certificate.
+ * Returns the data provider's certificate that the measurement names. This certificate is the default for a
+ * fulfillment that names no certificate.
  */
 async function certificateOf(name: string, call: Call): Promise<string | undefined> {
   return (await call.run('getRequisition', idsIn('requisition', name))).dataProviderCertificate;

@@ -61,8 +61,8 @@ export async function listenRpc(options: RpcServerOptions): Promise<RpcServer> {
     ...LIMITS,
     ...tls,
     minVersion: 'TLSv1.2',
-    // Accept every client certificate in the TLS handshake, because the pipeline verifies the certificate against the
-    // party's root.
+    // Accept every client certificate in the TLS handshake. Later, the pipeline verifies the certificate against the
+    // trusted roots in the database.
     requestCert: true,
     rejectUnauthorized: false,
   });

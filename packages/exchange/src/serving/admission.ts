@@ -139,7 +139,7 @@ export class Admission {
   private mayBegin(flow: Flow): boolean {
     if (this.running >= this.slots) return false;
     if (this.flows.size === 1) return true;
-    // Half of the slots stay free, so that the first requests of new flows need not wait.
+    // Divide only half of the slots among the flows, so that the first requests of new flows usually need not wait.
     const share = this.slots / 2 / this.flows.size;
     if (share >= 1) return flow.slots < Math.floor(share);
     return flow.slots === 0 && this.hasCredit(flow);

@@ -13,7 +13,7 @@ import { SEND_MS } from './send.ts';
  */
 const MAX_WORKING = 64;
 const MAX_WORKING_OF_PARTY = 4;
-/** The lease is longer than any round, so that it expires only if the process that holds it has died. */
+/** The lease is longer than any round, so that it expires only if the round has failed or its process has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
 /** The minimum time between two queries that claim webhooks of changed parties. */
 const CLAIM_EVERY_MS = 20;

@@ -118,7 +118,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       sent.destroy();
     });
     sent.on('response', (response) => {
-      // From now on, the connection may close before the rest of the response has been read, so stop rejecting.
+      // From now on, ignore `close`, because the connection may close before the rest of the response has been read.
       sent.off('close', closed);
       let received = 0;
       response.on('error', reject);

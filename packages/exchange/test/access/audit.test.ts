@@ -32,8 +32,8 @@ async function entries(path: string, count: number): Promise<Json[]> {
 }
 
 /**
- * Runs one mutation of each kind. `run` gets the method, the path, the body and the caller. Paths may contain names
- * from earlier mutations.
+ * Runs one mutation of each kind. `run` gets the method, the path, the body and the caller's token. Paths may contain
+ * names from earlier mutations.
  */
 async function mutations(
   run: (method: string, path: string, body?: unknown, token?: string) => Promise<Json>,

@@ -295,8 +295,8 @@ async function inParallel(count: number, run: (i: number) => Promise<void>): Pro
 }
 
 /**
- * Sends a request that uses a certificate and a request that revokes it at the same time. Returns the reply to the
- * first request. A random delay lets either request start first.
+ * Sends two requests at about the same time: `use` uses a certificate, and `end` revokes it. Returns the reply to
+ * `use`. A random delay lets either request start first.
  */
 async function race(i: number, use: () => Promise<Reply>, end: () => Promise<Reply>): Promise<Reply> {
   const after = (ms: number, send: () => Promise<Reply>) => sleep(ms).then(send);

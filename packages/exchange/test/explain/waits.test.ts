@@ -58,8 +58,8 @@ const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp
 });
 
 /**
- * Returns the expected explanation of a provider that is online but has not responded. `ASKED` means that the provider
- * was asked just now. `SILENT` means that the provider is late.
+ * Returns the expected explanation of a measurement whose provider is online but has not responded. `ASKED` means that
+ * the provider was asked just now. `SILENT` means that the provider is late.
  */
 async function silentMeasurement(measurement: Json, code: 'ASKED' | 'SILENT' = 'SILENT') {
   const remedy = code === 'ASKED' ? REMEDY.wait : REMEDY.ask(world.streamly);

@@ -1,6 +1,6 @@
 /**
- * Maps each RPC to the REST binding that has the same rights. The test calls cannot change data. A request to write is
- * either malformed, or callers with rights send it only for resources that do not exist.
+ * Maps each RPC to the REST binding that has the same rights. The requests cannot change data: a request to write is
+ * malformed, or callers with rights send it only for resources that do not exist.
  */
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import * as rpc from '@measurement-exchange/contract/rpc';

@@ -55,8 +55,8 @@ const until = (condition: () => void | Promise<void>) =>
 const keys = (events: Received[]) => events.map(({ name, version }) => `${name} ${version}`);
 
 /**
- * Returns the events that are out of order. The version of a resource must be the same as in the resource's event
- * before, or one higher.
+ * Returns the events that are out of order. The version in an event must be the same as in the previous event of the
+ * resource, or one higher.
  */
 function disordered(events: Received[]): string[] {
   const last = new Map<string, number>();

@@ -24,8 +24,8 @@ const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
 const ENTRY_WORDS = 2 * LIMBS;
 
 /**
- * The number of points per batch. Each batch needs one field inversion, which costs little per point at this size. A
- * `Curve` takes about 9 MB.
+ * The number of points per batch. Every addition on a batch needs one field inversion, which costs little per point at
+ * this size. A `Curve` takes about 9 MB.
  */
 export const BATCH = 4096;
 /** The number of batches of points that callers can allocate. */

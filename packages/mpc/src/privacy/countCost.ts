@@ -4,8 +4,8 @@ import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
 /**
- * Figures that duchies release with noise. The type excludes releases without noise, because their cost is not defined.
- * A data provider is allowed to refuse such releases.
+ * Figures that duchies release with noise. The type excludes releases without noise, because they have no privacy
+ * guarantee from which to compute a cost. A data provider is allowed to refuse such releases.
  */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }

@@ -26,8 +26,8 @@ export function erfcx(x: number): number {
 
 /**
  * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. For a short step, subtracting the two almost equal values would lose
- * precision. In this case, the function integrates the negative slope, 2/√π − 2t erfcx(t), with five-point
- * Gauss–Legendre quadrature.
+ * precision. In this case, the function integrates minus the slope, 2/√π − 2t erfcx(t), with five-point Gauss–Legendre
+ * quadrature.
  */
 export function erfcxDrop(x: number, step: number): number {
   if (step > 0.1) return erfcx(x) - erfcx(x + step);

@@ -237,7 +237,7 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
  * Calls `use` with the probability p, the rate, and the weight of each register. A register stays empty with
  * probability exp(−rate·people). The registers of a large sketch are divided into blocks, and only two registers per
  * block are visited (the two-point Gauss rule). The weight is the number of registers that each visited register
- * represents. Sums over 1,000,000 registers then have an error below 10⁻⁶.
+ * represents. Sums over 1,000,000 registers then have an absolute error below 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,
@@ -269,8 +269,8 @@ const BLOCKS = 2048;
 
 /**
  * The number of blocks for covariances. This number is lower than for estimates, because covariances need fewer digits
- * and are computed for every pair of sketches. From one block to the next, p falls by less than a twelfth. Sums have an
- * error below 10⁻⁷.
+ * and are computed for every pair of sketches. From one block to the next, p falls by less than a twelfth. Sums have a
+ * relative error below 10⁻⁷.
  */
 const covarianceBlocks = ({ decayRate }: LiquidLegionsSize) => Math.max(64, Math.ceil(12 * decayRate));
 

@@ -82,7 +82,8 @@ export function noiseVariance(
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
 /**
- * A factor that makes up for any rounding error of ρ, so that the charge is never less than the privacy that was spent.
+ * A factor that makes up for any rounding error of ρ or δ, so that the charge is never less than the privacy that was
+ * spent.
  */
 export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 

@@ -95,9 +95,9 @@ const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;
 
 /**
- * Returns the exact δ of discrete Gaussian noise Y at ε and sensitivity Δ: P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ
- * − Δ/2 (Canonne, Kamath, and Steinke 2020, theorem 7). The function adds up P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over y >
- * a. All terms are positive, so no precision is lost to cancellation.
+ * Returns the δ of discrete Gaussian noise Y at ε and sensitivity Δ: P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ − Δ/2
+ * (Canonne, Kamath, and Steinke 2020, theorem 7). The function adds up P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over y > a, or
+ * approximates this sum if σ is large. All terms are positive, so no precision is lost to cancellation.
  */
 export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
   const variance = sigma * sigma;

@@ -31,8 +31,8 @@ export function chiSquaredTail(chiSquared: number, degrees: number): number {
 }
 
 /**
- * Returns ln Γ(value) by Stirling's series. First shifts the argument to at least 10, where the series is exact to 15
- * digits.
+ * Returns ln Γ(value) by Stirling's series. First shifts the argument to at least 10, where the error of the series is
+ * below 1e-12.
  */
 function logGamma(value: number): number {
   let x = value;

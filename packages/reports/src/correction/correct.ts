@@ -28,8 +28,8 @@ export interface CorrectedNeed {
 export interface Component {
   rows: Row[];
   /**
-   * The covariance of the rows' errors. Errors that depend on numbers of people are computed from the corrected
-   * numbers.
+   * The covariance of the rows' errors. Errors that depend on numbers of people are computed from the numbers of a
+   * preliminary solution, which is less exact than `solution`.
    */
   covariance: readonly Float64Array[];
   solution: Solution;

@@ -6,9 +6,9 @@ import { SolveError } from './solveError.ts';
 import type { System, Unknown } from './system.ts';
 
 /**
- * A decrease in χ² counts as an improvement only if it exceeds both TOLERANCE and RELATIVE_TOLERANCE · χ². With higher
- * tolerances, the fit would leave out kinds that lower χ² only a little. The χ² test would then assume too many degrees
- * of freedom.
+ * An unknown is added to the fit only if its gain (see `gainOf`) exceeds both TOLERANCE and RELATIVE_TOLERANCE · χ².
+ * With higher tolerances, the fit would leave out kinds that lower χ² only a little. The χ² test would then assume too
+ * many degrees of freedom.
  */
 const TOLERANCE = 1e-9;
 const RELATIVE_TOLERANCE = 1e-12;
@@ -101,7 +101,7 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
 
 export const toleranceAt = (chiSquared: number) => Math.max(TOLERANCE, RELATIVE_TOLERANCE * chiSquared);
 
-/** Returns how much χ² falls if this unknown takes its best value and all other unknowns keep their values. */
+/** Returns how much χ² falls if this unknown takes its best value and the others, except slack, keep their values. */
 export function gainOf(one: Unknown, rewards: Float64Array): number {
   const reward = dotSparse(one, rewards);
   return reward <= 0 ? 0 : reward ** 2 / one.square;

@@ -65,8 +65,8 @@ function evenShares(needs: readonly UnpricedNeed[]): Map<string, number> {
 }
 
 /**
- * A charge with ε = 1, used for every need. The largest sum of these charges for one person is the largest number of
- * needs that are charged to one person.
+ * A charge of one unit of ε, used for every need. The largest sum of these charges for one person, in units, is the
+ * largest number of needs that are charged to one person.
  */
 const ONE: Units = { ...NOTHING, epsilon: 1n };
 

@@ -9,7 +9,7 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** Thrown if a response is not a valid exchange response, such as a proxy's page, a redirect, or a truncated body. */
+/** Thrown if a response is invalid. For example, it is a proxy's page or a redirect, or its body is truncated. */
 export class UnexpectedResponse extends Error {
   /** The HTTP status; 0 if the browser hides it. */
   readonly status: number;

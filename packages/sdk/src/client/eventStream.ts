@@ -10,7 +10,10 @@ import { reasonOf } from './unreachable.ts';
 const OPENING_MS = 5_000;
 /** How long a stream is allowed to be silent. An exchange sends at least a comment every 15 seconds. */
 const SILENCE_MS = 40_000;
-/** The minimum duration of a working stream. A stream that is cut off sooner counts as broken. */
+/**
+ * The minimum duration of a working stream. A stream that is cut off sooner counts as broken, unless the exchange has
+ * told the client when to reconnect.
+ */
 const LASTING_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
 

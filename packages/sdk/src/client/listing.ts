@@ -47,7 +47,10 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
   return { pages, page: () => fetchPage(), [Symbol.asyncIterator]: items };
 }
 
-/** A page contains exactly one array, which is named after its collection. */
+/**
+ * Returns a page's items: the first array in the page. A page of a timeline has a second array, `progress`, which
+ * follows the items.
+ */
 function itemsOf(page: object): unknown[] {
   return (Object.values(page) as unknown[]).find(Array.isArray) ?? [];
 }

@@ -20,8 +20,8 @@ export interface WatchArguments {
   signal?: AbortSignal;
   /**
    * Called with a new token when every change before the token has been processed. A caller that stores the token can
-   * resume after a restart. The first call comes before the first change, so a caller that reads a list after this call
-   * misses no change.
+   * resume after a restart. If the watch starts now (the default), the first call comes before the first change, so a
+   * caller that reads a list after this call misses no change.
    */
   onToken?: (pageToken: string) => void;
   /** Called when the watch starts to receive changes as they happen, and again when it recovers after `onRetry`. */

@@ -157,7 +157,7 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
 /** Values derived from a private keyset. They are cached, because a measurement is often opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
-  /** The most recently found bindings, at most MAX_BINDINGS. */
+  /** The most recently derived bindings, at most MAX_BINDINGS. */
   bindings: Map<string, Binding>;
 }
 const MAX_BINDINGS = 100;

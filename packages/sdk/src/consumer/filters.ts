@@ -49,7 +49,7 @@ function* chunks<T>(items: T[], size: number): Generator<T[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size);
 }
 
-/** Loaded on demand, because requests without filters do not need the parser and the type checker. */
+/** Loads the filter checks on demand, because requests without filters do not need the parser and type checker. */
 const loadChecks = () => import('../filters/index.ts');
 
 const idOf = (name: string) => name.split('/').at(-1)!;

@@ -34,7 +34,7 @@ const TYPES: Record<PlainSpec['measurementType'], RequestType> = {
 
 type Entry = NonNullable<Measurement['results']>[number];
 
-/** A verified measurement, whose results `read` decrypts and verifies. */
+/** A verified measurement. Call `read` to decrypt and verify its results. */
 export interface OpenedResults {
   spec: PlainSpec;
   /** The protocol and duchies. Undefined if each data provider computed its own result. */

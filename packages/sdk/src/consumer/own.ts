@@ -154,8 +154,8 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
 
 /**
  * Throws unless the spec's nonce hashes are exactly the nonce hashes of the data providers. `binding` has the nonces
- * that this consumer derives again from its private key. If it is given, each data provider's hash must also match the
- * derived nonce.
+ * that this consumer derives again from its private key. If `binding` is given, each data provider's hash must also
+ * match the derived nonce.
  */
 async function requireNonces(
   { nonceHashes }: PlainSpec,

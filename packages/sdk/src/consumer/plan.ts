@@ -37,7 +37,7 @@ export interface PlannedCharge {
   /**
    * The charge to each of the provider's budgets. A reference is the value that selects an event group's events in the
    * provider's data (see `References`). Each reference has one budget per UTC day. Rho is for Gaussian noise, epsilon
-   * for other noise. Absent if no noise can meet the privacy parameters.
+   * for other noise. Absent if no noise can meet the privacy parameters. Empty if the plan has a `rejection`.
    */
   charge?: Partial<PrivacyAmount>;
   /**
@@ -56,7 +56,10 @@ export interface MeasurementPlan {
   rejection?: { code: string; message: string /** The rejected duchies. */; duchies: string[] };
   /** Problems that the exchange found. Some exchanges are configured to reject measurements with problems. */
   findings: readonly Finding[];
-  /** The expected uncertainty of each figure. Without duchies, each data provider computes its own figures. */
+  /**
+   * The expected uncertainty of each figure. Without duchies, each data provider computes its own figures. Empty if the
+   * plan has a `rejection`.
+   */
   figures: readonly ExpectedFigure[];
   dataProviders: readonly PlannedCharge[];
   /** Warnings about parameters and intervals that data providers usually refuse, or that make a figure useless. */

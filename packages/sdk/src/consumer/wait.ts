@@ -146,7 +146,7 @@ function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
 
 async function reportsOf({ client, name, signal }: Waited, measurement: Measurement): Promise<DuchyReport[]> {
   if (!areDuchiesAtWork(measurement)) return [];
-  // Request the smallest page, because every page contains the latest report of each duchy.
+  // Request a page of size 1, because the first page of any size contains the latest report of each duchy.
   const { progress = [] } = await client.getMeasurementTimeline({ name, pageSize: 1, signal }).page();
   return progress;
 }

@@ -100,8 +100,8 @@ export function chargesFor(
 }
 
 /**
- * Returns the cost of a direct reach for each event group reference and day. If `frequency` is given, the cost includes
- * a frequency distribution.
+ * Returns the cost of a direct reach result, per event group reference and day. If `frequency` is given, the cost
+ * includes a frequency distribution.
  */
 export function reachCost(
   reach: PrivacyParams,
@@ -116,8 +116,8 @@ export function reachCost(
 }
 
 /**
- * Returns the cost of a result for each event group reference and day, as the agent would charge it. The spec must be
- * valid, and the protocol must be able to compute it.
+ * Returns the cost of a result, per event group reference and day, as the agent would charge it. The spec must be
+ * valid, and the protocol must be able to compute the result.
  */
 export function expectedCost(
   spec: PlainSpec,

@@ -49,7 +49,7 @@ export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
   /**
    * The maximum number of distinct combinations of attribute values in the selected events. Default: 1,000,000. The
    * limit applies to filters that the engine cannot run, which are evaluated once per combination. The lower the limit,
-   * the more steps a filter is allowed to take for each combination.
+   * the more steps these filters together are allowed to take for each combination.
    */
   maximumCombinations?: number;
   /** The time limit for one query, in seconds. Default: 600. */
@@ -64,8 +64,8 @@ export interface Events {
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
   /**
-   * Checks the events for errors that would make a query fail. Throws EventsUnavailable, which names the file and the
-   * line, or describes the problem with the server.
+   * Checks the events for errors that would make a query fail. Throws EventsUnavailable, which names the file (and the
+   * line of a CSV file), or describes the problem with the server.
    */
   verify(watch?: Watch): Promise<void>;
   /**

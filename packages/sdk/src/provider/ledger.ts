@@ -116,8 +116,8 @@ export class Ledger {
   }
 
   /**
-   * Stores the response and returns it, or returns the response that is already stored. A result requires an earlier
-   * call to `begin`. A refusal does not, because it may be decided before any events are read.
+   * Stores the response and returns it, or returns the response that is already stored. A result or upload requires an
+   * earlier call to `begin`. A refusal does not, because it may be decided before any events are read.
    */
   commit(requisition: string, given: RequisitionResponse, measurement?: string): RequisitionResponse {
     return this.transaction(() => {
@@ -213,8 +213,8 @@ export class Ledger {
   }
 
   /**
-   * Assigns a new ledger to the provider. Throws if the ledger belongs to another provider, because two providers in
-   * one ledger would share a budget.
+   * Makes the provider the owner of the ledger if the ledger has no owner yet. Throws if the ledger belongs to another
+   * provider, because two providers in one ledger would share a budget.
    */
   requireProvider(provider: string): void {
     this.statements.insertProvider.run(provider);

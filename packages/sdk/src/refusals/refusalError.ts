@@ -62,7 +62,7 @@ export class RefusalError extends Error {
     return REFUSAL_CODES[this.code].justification;
   }
 
-  /** The refusal that is sent to the exchange, which contains nothing from the error's message. */
+  /** The refusal to send to the exchange. The refusal contains nothing from the error's message. */
   get refusal(): Refusal {
     const consentCode = isConsentError(this.cause) ? ` (${this.cause.code})` : '';
     const at = this.at === undefined ? '' : ` at ${this.at}`;

@@ -44,8 +44,8 @@ export function checkCertificate(
 }
 
 /**
- * Checks that the verifier's own certificate exists, is not revoked, and is valid now. A trusted root does not have to
- * have issued this certificate.
+ * Checks that the verifier's own certificate exists, is not revoked, and is valid now. The issuer of this certificate
+ * does not have to be a trusted root.
  */
 export function checkOwnCertificate(
   list: Checklist,

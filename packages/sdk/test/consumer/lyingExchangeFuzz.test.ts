@@ -229,7 +229,8 @@ it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () =
     const scenario = SCENARIOS[run % SCENARIOS.length]!;
     const before = x.log.length;
     const states = structuredClone([...x.resources]);
-    // In each run, make one of 1 to 4 replies false on average, so that the first false reply comes at different calls.
+    // On average, make one of every `often` replies false. `often` varies between runs, so that the first false reply
+    // comes at different calls.
     const often = 1 + draw(4);
     x.tell((exchanged) => {
       if (draw(often) > 0) return exchanged.reply;

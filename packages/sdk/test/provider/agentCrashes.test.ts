@@ -16,9 +16,10 @@ import type { AgentJob } from './agentProcess.ts';
 
 /** The number of kills at random points. */
 const KILLS = rounds(20);
-/** The number of kills between charge and scan, and again between result and fulfillment. */
-// Keep twice this number below five. After five crashes during the work on a requisition, an agent refuses it as the
-// likely cause.
+/**
+ * The number of kills between charge and scan, and again between result and fulfillment. Keep twice this number below
+ * five, because an agent refuses a requisition after five crashes during the work on it.
+ */
 const KILLS_AT_EACH = rounds(2, 1);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 

@@ -75,8 +75,8 @@ function cpuMs(): number {
 const peakMb = (pid: string) => Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
 /**
- * Returns the processor time in which a new process starts and does its first count: the longest of three tries. The
- * time depends on this machine's speed.
+ * Returns the processor time that a new process needs to start and to do its first count: the longest of three tries.
+ * The time depends on this machine's speed.
  */
 async function startMs(): Promise<number> {
   let most = 0;

@@ -42,7 +42,7 @@ export async function loadTable(table: TestTable, layout = 'ENGINE = MergeTree O
   const name = `events_${randomBytes(6).toString('hex')}`;
   const columns = table.columns.map(({ name: column, type, nullable }, i) => {
     const stored = nullable ? `Nullable(${TYPES[type]})` : TYPES[type];
-    // Make every other text column LowCardinality, the type that real tables use most often for text.
+    // Make text columns with an odd index LowCardinality, the type that real tables use most often for text.
     return `\`${column}\` ${type === 'string' && i % 2 === 1 ? `LowCardinality(${stored})` : stored}`;
   });
   await client.command({ query: `CREATE TABLE ${name} (${columns.join(', ')}) ${layout}` });

@@ -31,7 +31,7 @@ export interface TestSource {
   dialect: DialectName;
   /** The minimum share of random filters that must run entirely in SQL. */
   leastInSql: number;
-  /** Whether the store cannot contain the character U+0000 in text. */
+  /** True if text in the store cannot contain the character U+0000. */
   lacksNul?: boolean;
   load(table: TestTable): Promise<Loaded>;
 }

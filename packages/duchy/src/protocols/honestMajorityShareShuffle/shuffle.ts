@@ -34,7 +34,7 @@ const PEERS = {
 
 /**
  * Adds up all providers' shares and appends shares of both workers' noise. Then shuffles all registers. If only reach
- * is measured, multiplies the sums by random factors before the noise is appended, which hides the frequencies.
+ * is measured, hides the frequencies: multiplies the sums by random factors before appending the noise.
  */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;

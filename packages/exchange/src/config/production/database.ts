@@ -73,7 +73,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Connects as the role that serves requests, because PostgreSQL settings may differ between roles. */
+/** Reads the facts as the role that serves requests, because PostgreSQL settings may differ between roles. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {

@@ -43,7 +43,8 @@ export const logChecks = checks({
       ) AS log USING (measurement, requisition)
        WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
   },
-  // `EDGES` lists all allowed transitions. No allowed transition leaves a terminal state.
+  // `EDGES` lists all allowed transitions. No allowed transition leaves a terminal state, so this check also finds
+  // transitions that leave one.
   'log-edge': {
     meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
     names:

@@ -4,8 +4,8 @@ import { authorOf, type Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /**
- * Later requests see the revocation or the hold immediately. A background job fails the measurements that depend on the
- * certificate.
+ * Revokes a certificate or puts it on hold. Later operations see the change immediately. Authentication on other
+ * replicas sees it within 30 s. A background job fails the measurements that depend on the certificate.
  */
 export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {
   const { revocationState } = request.body;

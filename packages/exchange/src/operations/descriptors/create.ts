@@ -26,8 +26,8 @@ export const createEventGroupMetadataDescriptor: Handler<'createEventGroupMetada
   return idempotently('descriptors_request_id', 1, () =>
     mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
       const id = exchange.newId();
-      // Lock the types first. A request that waited for the lock then finds the descriptor that an identical request
-      // created.
+      // Call `findTypes` first, because it may lock the types. A request that waited for the lock then finds the
+      // descriptor that an identical request created.
       const [types, earlier] = await Promise.all([
         findTypes(exchange, tx, provider, id, set),
         requestId === undefined ? undefined : findDescriptorByRequestId(tx, provider, requestId),

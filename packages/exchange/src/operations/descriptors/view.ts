@@ -52,9 +52,9 @@ export function isTooCostly(error: unknown): boolean {
 }
 
 /**
- * Returns the maximum size of a descriptor in a response. Even if the encoding is JSON, the maximum is at least the
- * base64 size. The reason is that a set that is too costly to convert is returned as base64. `jsonBytes` is missing if
- * an earlier version of the exchange stored the descriptor.
+ * Returns the maximum size of a descriptor in a response. For JSON, the maximum is at least the base64 size, because a
+ * set is returned as base64 if its conversion to JSON is too costly. `jsonBytes` is missing if an earlier version of
+ * the exchange stored the descriptor.
  */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;

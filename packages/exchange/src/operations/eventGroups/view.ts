@@ -84,7 +84,7 @@ function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   );
 }
 
-/** Splits messages into batches. One job can compile all schemas of a batch. */
+/** Splits messages into batches, so that the schemas of one batch take at most MAX_SCHEMA_BYTES. */
 function* batchesOf(messages: ReadableMetadata[], schemas: Map<string, DescriptorVersion>) {
   let batch: ReadableMetadata[] = [];
   let bytes = 0;
@@ -116,8 +116,8 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that is too costly to process, so the metadata is
-    // returned as base64.
+    // If a descriptor is too costly to process, return the metadata as base64. Only an earlier version of the exchange
+    // accepted such descriptors.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }

@@ -135,7 +135,7 @@ export async function updateEventGroups(
       lockEventGroups(tx, provider, ids),
       loadReferences(tx, call, provider, parts, expected),
     ]);
-    // Report a missing event group before any other violation.
+    // Report a missing event group before a changed consumer or invalid metadata.
     const before = parts.map(({ id }) => requireActive(locked.get(id), provider, id));
     for (const [i, part] of parts.entries()) {
       requireSameConsumer(before[i]!, part.input.measurementConsumer, part.at);

@@ -12,7 +12,7 @@ import type { Exchange, Handler } from '../context.ts';
 import { START } from '../paging.ts';
 import { readMeasurement } from './get.ts';
 
-/** The consumer sees the transitions of the measurement, of all requisitions, and of all participants. */
+/** Returns transitions of the measurement, its requisitions, and its duchies. The first page also has progress. */
 export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   exchange,
   _call,

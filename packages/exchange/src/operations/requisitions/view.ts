@@ -46,8 +46,8 @@ export function viewRequisition(
 }
 
 /**
- * Returns the duchies' keys, or undefined until all duchies have set their parameters. The requisition cannot be
- * fulfilled before that.
+ * Returns the duchies' keys. Returns undefined if the measurement has no duchies, or if a duchy has not set its
+ * parameters yet. In the second case, the requisition cannot be fulfilled yet.
  */
 function viewDuchies(
   protocol: Protocol,

@@ -1,6 +1,6 @@
 /**
- * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set links without other files, and it converts
- * to JSON together with the custom options that it declares.
+ * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set links without other files (except
+ * well-known files), and it converts to JSON together with the custom options that it declares.
  */
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';

@@ -1,5 +1,6 @@
 /**
- * Reserved ranges and extension ranges of messages and enums. Fields and values must not use numbers in these ranges.
+ * Checks the reserved ranges of messages and enums, and the extension ranges of messages. The fields that a message
+ * itself declares and the values of an enum must not use numbers in these ranges.
  */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 

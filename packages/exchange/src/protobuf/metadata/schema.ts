@@ -64,8 +64,8 @@ const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
 /**
- * Links a descriptor set. Returns undefined if this fails: for example, if its well-known files differ too much from
- * ours, or if a chain of message types is too long. In a chain, each type has a field of the next type.
+ * Links a descriptor set. Returns undefined if linking fails: for example, if the set's well-known files differ too
+ * much from ours, or if a chain of message types is too long. In a chain, each type has a field of the next type.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {

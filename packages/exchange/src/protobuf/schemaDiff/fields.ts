@@ -43,7 +43,7 @@ export function compareField({ path, before, after }: FieldPair, { was, is, chan
   changes.differs('FIELD_DEFAULT_CHANGED', path, 'default', defaultOf(before, was), defaultOf(after, is));
 }
 
-/** Types in the same group have the same wire encoding but different ranges. Enums are encoded like int32. */
+/** Types in the same group have the same wire encoding but allow different values. Enums are encoded like int32. */
 const WIRE_GROUPS: Record<string, string> = {
   int32: 'varint',
   int64: 'varint',

@@ -50,7 +50,7 @@ function sha256(data: string | Uint8Array): Uint8Array {
   return createHash('sha256').update(data).digest();
 }
 
-/** Returns the certificate of a party. For TV, its ID is `tv-cert`. */
+/** Returns the certificate of a party. Its ID is, for example, `tv-cert` for the party `dataProviders/tv`. */
 export function certificateOf(party: string) {
   return {
     party,

@@ -23,8 +23,8 @@ export interface Executor {
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
 /**
- * The maximum number of blocks in a batch. Each batch needs one field inversion, which costs little at this size. A
- * batch takes at most a few seconds.
+ * The maximum number of blocks in a batch. Every addition on a batch of points needs one field inversion, which costs
+ * little per point at this size. A batch takes at most a few seconds.
  */
 const MOST = 2048;
 /** The minimum number of blocks in a batch. A smaller batch would take much more time for each block. */
@@ -44,7 +44,10 @@ export class StageWork {
   private readonly stageSeed: Uint8Array | undefined;
   private readonly signal: AbortSignal | undefined;
   private readonly onProgress: (fraction: number) => void;
-  /** The fraction of the stage that is done when the current step begins (`before`) and when it ends (`until`). */
+  /**
+   * The fraction of the stage that is done when the current step begins (`before`) and when it ends (`until`). `until`
+   * is undefined if the stage has only one step.
+   */
   private before = 0;
   private until: number | undefined;
 

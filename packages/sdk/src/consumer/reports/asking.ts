@@ -160,8 +160,9 @@ class Asking {
   }
 
   /**
-   * Creates the measurement of a job. Returns undefined if this is impossible now. If open measurements of this report
-   * must end first, adds the job to `waiting` again. If there is another reason, stores this reason in the outcomes.
+   * Creates the measurement of a job. Returns undefined if this is impossible now: if open measurements of this report
+   * must end first, adds the job to `waiting` again. Otherwise, stores the reason in the outcomes. Rethrows an error
+   * that is temporary, and any error after the signal was aborted.
    */
   private async createOne(job: Job, waiting: Job[]): Promise<Measurement | undefined> {
     try {

@@ -90,7 +90,8 @@ export function asksFor(question: Question, need: Need): boolean {
   const wanted = readRequest(requestFor([{ need, params: NO_NOISE }]));
   const isSummed = need.type === 'IMPRESSION' || need.type === 'DURATION';
   const providers = new Set(wanted.dataProviders.map(({ name }) => name));
-  // A measurement of event counts may also ask other data providers, whose counts answer other needs.
+  // A measurement of impressions or watch durations may also ask other data providers, whose figures answer other
+  // needs.
   const own = asked.dataProviders.filter(({ name }) => !isSummed || providers.has(name));
   return comparable({ ...asked, dataProviders: own }) === comparable(wanted);
 }

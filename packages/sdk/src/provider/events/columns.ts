@@ -52,7 +52,7 @@ export interface Roles<C extends Named> {
   count: C | undefined;
   /** The columns that can be attributes. */
   candidates: C[];
-  /** The configured attributes with their configured types. Absent if any column can be an attribute. */
+  /** The configured attributes with their configured types. Undefined if the settings do not list the attributes. */
   asked: Map<string, AttributeType | undefined> | undefined;
 }
 

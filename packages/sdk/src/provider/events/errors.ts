@@ -7,7 +7,8 @@ export class EventsUnavailable extends Error {
 }
 
 /**
- * Thrown if the engine cannot run a query, or runs out of memory during it. Parallel queries may have used the memory.
+ * Thrown if the engine cannot run a query, or runs out of memory during it. Parallel queries may have used the memory,
+ * so a later attempt can succeed.
  */
 export class QueryFailed extends EventsUnavailable {
   override name = 'QueryFailed';

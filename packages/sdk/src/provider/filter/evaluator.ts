@@ -20,7 +20,9 @@ const RESPONSE_LIMIT_MS = 30_000;
  * A process that cannot start at all exits immediately, before this limit.
  */
 const START_LIMIT_MS = 180_000;
-/** The maximum number of evaluation steps in one request. This many steps take about a tenth of a second. */
+/**
+ * The maximum number of evaluation steps in a request for several rows. This many steps take about a tenth of a second.
+ */
 const STEPS_AT_ONCE = 100_000;
 const OWN_PATH = fileURLToPath(import.meta.url);
 const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url);

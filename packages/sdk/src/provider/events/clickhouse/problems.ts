@@ -1,6 +1,6 @@
 /**
  * Converts each server error to an error with a new message, which names a remedy if one is known. The server's own
- * message may quote a filter or a VID, so the new message contains only the error's code and name, or the name of a
+ * message may quote a filter or a VID, so the new message repeats only the error's code and name, or the name of a
  * setting.
  */
 import { ClickHouseError } from '@clickhouse/client';

@@ -66,8 +66,8 @@ export function readerOf(server: Server, table: Table, passes: number, watch: Wa
 }
 
 /**
- * Reads the combinations of attribute values that match each filter. The SQL statements then select events with these
- * combinations.
+ * Reads the matching combinations of attribute values for each filter that CEL evaluates. The SQL statements then
+ * select events with these combinations.
  */
 async function matchedOf({ selections }: SourceQuery, { columns }: Table): Promise<Matched> {
   const matched = new Map<Matching, MatchingRows>();

@@ -22,7 +22,10 @@ export interface ClickHouseSource {
   password?: () => Promise<string>;
   /** The certificate of the authority that signed the server's certificate, in PEM. */
   ca?: string;
-  /** Whether to read the table with FINAL. Set this to true if later rows replace or cancel earlier ones. */
+  /**
+   * Whether to read the table with FINAL. Set this to true if later rows replace or cancel earlier ones. Default:
+   * false. A Distributed table that reads a table on other servers requires an explicit value.
+   */
   final?: boolean;
   /** The maximum memory of one statement on one server. Default: `8GB`. */
   memoryLimit?: string;

@@ -91,8 +91,8 @@ export function resolveColumns(names: RoleNames, columns: Column[]): Columns {
 
 /**
  * Returns the types for reading CSV columns. Types in `fixed` always apply. For example, event group references are
- * text, because 007 is not 7. Types in `unlessGuessed` apply if the engine cannot guess the type, for example because
- * of a single bad value.
+ * read as text, so that 007 and 7 stay different. Types in `unlessGuessed` apply if the engine cannot guess the type,
+ * for example because of a single bad value.
  */
 export function csvTypes(names: RoleNames) {
   const fixed = new Map<string, DuckDBType>([[names.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);

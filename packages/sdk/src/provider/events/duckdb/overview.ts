@@ -7,7 +7,7 @@ import { rowsOf } from './engine.ts';
 import type { Opened } from './files.ts';
 import { Parameters, quoteName } from './sql.ts';
 
-/** Computes the overview. The query reads all events, so it takes about as long as any other query over all events. */
+/** Computes the overview, except for the counts of VIDs. The query reads all events. */
 export function overviewOf({ engine, table, columns }: Opened, watch: Watch): Promise<SourceOverview> {
   const attributes = [...columns.attributes];
   const nulls = (sql: string) => `count(*) FILTER (WHERE (${sql}) IS NULL)`;

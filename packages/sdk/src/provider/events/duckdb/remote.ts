@@ -1,6 +1,6 @@
 /**
  * Files at an S3-compatible store. The engine reads them with its extension httpfs, which is never downloaded: the
- * operator provides the file and its checksum. The engine can access only addresses with the configured prefixes.
+ * operator provides the extension and its checksum. The engine can access only addresses with the configured prefixes.
  */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -21,7 +21,7 @@ export interface PostgresSource {
   password?: () => Promise<string>;
   /** The certificate of the authority that signed the server's certificate, in PEM. Default: well-known authorities. */
   ca?: string;
-  /** The time limit for one query, in seconds. The server also enforces it. */
+  /** The time limit for one query, in seconds. Default: 600. The server's own limit is 5 seconds longer. */
   timeoutSeconds?: number;
 }
 

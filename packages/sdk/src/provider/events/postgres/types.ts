@@ -101,7 +101,7 @@ export function keySql(attribute: string, type: AttributeType): { sql: string; t
   }
 }
 
-/** Converts a value that was read with `keySql` from text to the attribute's type. */
+/** Returns an attribute's value from its text, which was read with `keySql`. */
 export function keyValue(
   text: string | null,
   type: AttributeType,

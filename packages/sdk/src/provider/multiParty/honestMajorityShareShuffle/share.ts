@@ -26,7 +26,7 @@ export interface StoredShare extends StoredFile {
 }
 
 export interface ShareJob {
-  /** The folder with one file per population. The file stores the VID order, which determines each VID's register. */
+  /** The folder with one index file per population, which stores the order of the VIDs (see vidIndex.ts). */
   folder: string;
   file: string;
   vidRanges: readonly VidRange[];
