@@ -21,7 +21,6 @@ import {
 } from '@measurement-exchange/testkit/tinkKeysets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPartyFile } from '../src/files/partyFile.ts';
-import { told } from './environment.ts';
 import { mex, mexJson } from './mexInProcess.ts';
 import { der, pem } from './opensslIdentity.ts';
 
@@ -128,19 +127,6 @@ describe('an imported identity', () => {
     expect(party).toMatchObject({ name: NAME, displayName: 'Imported' });
     expect(party.rootPem).toBeUndefined();
     expect(await keysetIn('rootless/encryption-public.tink')).toEqual(FILES['ecies.public.tink']);
-    await expect(
-      mex(
-        'admin',
-        'onboard',
-        path('rootless/party.json'),
-        '--issuer',
-        'https://i',
-        '--subject',
-        's',
-        ...(await told(path('rootless'))),
-        '--trust-root',
-      ),
-    ).rejects.toThrow(/has no root to trust/);
   });
 
   it.each<[what: string, files: [string, string, string], more: string[], message: RegExp]>([
