@@ -13,7 +13,10 @@ export interface Scale {
   at(value: number): number;
 }
 
-/** Creates a scale that starts at 0, for bars. Infinite values only add room for an arrow. */
+/**
+ * Creates a scale that starts at 0, for bars. If a value is positive infinity, the scale has room for the arrow of an
+ * interval without an upper end.
+ */
 export function scaleFromZero(values: readonly number[], unit: Unit): Scale {
   const most = Math.max(...finite(values), 0);
   const room = values.some((value) => value === Number.POSITIVE_INFINITY) ? 1.25 : 1;

@@ -24,7 +24,7 @@ export class View {
     this.held.push(bytes);
   }
 
-  /** Clears the view. From here on, it keeps only bytes that it has not seen before. */
+  /** Clears the view, but remembers what it has seen: it does not keep the same bytes again. */
   startAnew(): void {
     this.held = [];
     this.keysets = new Map();

@@ -1,4 +1,4 @@
-/** All requests to the publisher, newest first. */
+/** The requests to the publisher, newest first, with a filter for their states. */
 import { REQUISITION_STATES, type RequisitionState } from '@measurement-exchange/contract';
 import { useSearch } from '@tanstack/react-router';
 import { usePages } from '../../live/usePages.ts';

@@ -106,7 +106,7 @@ const TOGETHER_MS = 5000;
 
 /**
  * Merges consecutive `done` moments of several parties if they have equal texts and no details, and each moment follows
- * the previous one within TOGETHER_MS: `Alpha, Beta and Gamma made keys`.
+ * the previous one within TOGETHER_MS. For example: `Alpha, Beta and Gamma made keys`.
  */
 function together(moments: Moment[]): Moment[] {
   const groups: Moment[][] = [];
