@@ -1,4 +1,4 @@
-/** The duchies of reach-only Liquid Legions v2, and the measurement types that it supports. */
+/** The roles and registers of reach-only Liquid Legions v2, and the measurement types that it supports. */
 export * from '../liquidLegions/config.ts';
 
 export const computes = ['REACH'] as const;
