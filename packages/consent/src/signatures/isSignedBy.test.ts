@@ -23,7 +23,7 @@ function vector(algorithm: string) {
 
 type SignOptions = Parameters<typeof sign>[2] & object;
 
-/** Creates a key with a certificate, and signs the message with the key. */
+/** Creates a key with a certificate. Returns the certificate, and a function that signs the message with the key. */
 async function fresh(algorithm: EcKeyGenParams | RsaHashedKeyGenParams) {
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const made = await x509.X509CertificateGenerator.createSelfSigned({

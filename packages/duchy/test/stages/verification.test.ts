@@ -154,8 +154,8 @@ async function started() {
 }
 
 /**
- * The schema of the message between workers. Tests decode a copy of the message, because decoded byte fields share the
- * memory of the input.
+ * The schema of the message between workers. Decoded byte fields share memory with the bytes from which they were
+ * decoded, so tests decode a copy. Otherwise, changing a field would also change the honest message.
  */
 const Seeds = shareShuffle.ShufflePhaseInputSchema;
 type SeedsInput = shareShuffle.ShufflePhaseInput;

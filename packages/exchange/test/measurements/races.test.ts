@@ -52,7 +52,7 @@ afterAll(async () => {
   expect(ailments).toEqual([]);
 });
 
-/** Sends a request with the token that this server issued to the party, because each server has its own issuer. */
+/** Sends a request to server `at`, with the token that this server issued to the party, because issuers differ. */
 async function call(at: number, who: DevParty, method: string, path: string, body?: unknown): Promise<Reply> {
   const server = servers[at % servers.length]!;
   const { measurementConsumers, dataProviders } = server.dev;
