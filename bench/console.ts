@@ -16,7 +16,7 @@ import { atMost, printTable, progress, type Section } from './lib/report.ts';
 import { createWorld } from './lib/world.ts';
 
 const MEASUREMENTS = 100_000;
-/** The path of the list call that the console's page sends. */
+/** The call that the console's list page sends, relative to the name of the consumer. */
 const LIST = 'measurements?pageSize=50&orderBy=createTime%20desc';
 const ROW = 'table.measurements tbody tr:not(.spacer)';
 

@@ -22,11 +22,11 @@ import {
 
 const PAGE = 50;
 const DEEP_PAGE = 350;
-/** The number of open requisitions of one provider, which its poller reads page by page. */
+/** The maximum number of open requisitions of the provider whose list the benchmark reads page by page. */
 const OPEN = 35_000;
 /** The size of the "empty" table: enough rows to fill a page, but few enough that no index has a second level. */
 const EMPTY = 60;
-/** Each INSERT writes at most this many rows, which bounds the size of a transaction. */
+/** The maximum number of measurements that one transaction creates, which bounds the size of the transaction. */
 const PORTION = 10_000;
 
 interface Grown {
@@ -112,7 +112,7 @@ export async function growth(bench: Bench): Promise<Section> {
       grown.map((each) => ({
         name,
         requisitions: each.requisitions,
-        // The small table has no page 350, so its first page is the baseline.
+        // The "empty" table has no page 350, so its first page is the baseline.
         ratio: ratio(ms(name, each), ms(name === `page ${DEEP_PAGE}` ? 'first page' : name, empty!)),
       })),
     );

@@ -99,8 +99,8 @@ export async function http(bench: Bench): Promise<Section> {
 }
 
 /**
- * Sends requests until V8 has compiled the hot code, because a new process takes twice the processor time for its first
- * requests.
+ * Sends requests to the exchange and to the bare handler, for `seconds` seconds each, so that V8 compiles the hot code.
+ * A new process takes twice the processor time for its first requests.
  */
 async function warmUp(
   stage: Stage,

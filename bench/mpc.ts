@@ -35,8 +35,8 @@ const WORKER_MEGABYTES = 400;
 const COMPUTATION_SECONDS = 8;
 /**
  * The minimum speed with two mills (stage-running processes) per duchy, relative to the speed with one mill. One mill
- * per duchy already keeps two cores busy. A second mill therefore cannot make the duchy faster, but it must not make it
- * much slower either.
+ * per duchy already keeps two cores busy. A second mill therefore cannot make the duchy faster, but must not make the
+ * duchy much slower either.
  */
 const TWO_MILLS_RATIO = 0.9;
 

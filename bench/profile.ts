@@ -1,6 +1,7 @@
 /**
- * Shows which functions use the exchange's processor time: node --cpu-prof under load, summed by function and by place.
- * node bench/profile.ts [--operation get] [--grpc] [--seconds 6] [--connections 32] [--top 25]
+ * Shows which functions use the exchange's processor time. Runs the exchange with `node --cpu-prof` under load. Adds up
+ * the samples by function and by place (a dependency or a part of our packages).
+ * Run: node bench/profile.ts [--operation get] [--grpc] [--seconds 6] [--connections 32] [--top 25]
  */
 
 import { globSync } from 'node:fs';

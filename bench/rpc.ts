@@ -94,7 +94,9 @@ export async function rpc(bench: Bench): Promise<Section> {
   return { name: 'rpc', data: { measured }, verdicts };
 }
 
-/** Makes one certificate for all three servers, and lets this process trust its root. */
+/**
+ * Makes one certificate for the REST server, the gRPC server and the bare server, and lets this process trust its root.
+ */
 async function makeCertificate(folder: string): Promise<{ cert: string; key: string }> {
   const now = Date.now();
   const tls = await devServerTls(folder, now);

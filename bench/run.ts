@@ -1,7 +1,7 @@
 /**
  * Runs the benchmarks, which compare the product with yardsticks. Prints tables, and writes every round to a JSON file.
- * npm run bench -- [--only http,rpc,growth,fleet,fairness,start,sdk,direct,mpc,feed,console,sources,reports] [--operations get,create]
- *   [--rounds 5] [--quick] [--events 100000000] [--json file]
+ * npm run bench -- [--only http,rpc,growth,fleet,fairness,start,sdk,direct,mpc,feed,console,sources,reports]
+ *   [--operations get,create] [--rounds 5] [--quick] [--events 100000000] [--json file]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Compares the SDK's cryptography with the WebCrypto primitives that it uses. */
+/**
+ * Compares the SDK's cryptography with the WebCrypto primitives that it uses, and the opening of a measurement with the
+ * SDK's own decryption and verification.
+ */
 import { webcrypto } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { decodeMeasurementSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -163,7 +166,10 @@ async function encryptionCases(message: Uint8Array<ArrayBuffer>): Promise<Case[]
   ];
 }
 
-/** Measures consumer.open for a measurement with three results. Its certificates are already read and trusted. */
+/**
+ * Returns the case that measures `consumer.open` for a measurement with three results. The certificates of the results
+ * are already read and trusted.
+ */
 async function openingCase(bench: Bench): Promise<Case[]> {
   const database = await bench.server.createDatabase();
   const exchange = await startExchange({ databaseUrl: database.url });

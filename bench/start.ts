@@ -145,7 +145,10 @@ async function measureMemory({ server, generator, rounds, quick }: Bench) {
   return memory;
 }
 
-/** Runs `npm install --no-save --omit=dev` in a copy. Returns undefined if the package registry is not reachable. */
+/**
+ * Installs the production dependencies in a copy of the package files. Returns undefined if the installation fails, for
+ * example because the package registry is not reachable.
+ */
 async function measureInstall(): Promise<{ bytes: number; packages: number; seconds: number } | undefined> {
   progress('start: production install');
   const copy = await mkdtemp(join(tmpdir(), 'mex-bench-install-'));

@@ -8,7 +8,7 @@ import { serve } from './processes.ts';
 import { type Play, ScriptPlayer } from './script.ts';
 
 export type Bare = {
-  /** Returns the port of the handler, which serves each item at `/<number of the item>`. */
+  /** Starts the handler, which serves each item at `/<number of the item>`. Returns its port. */
   listen: (databaseUrl: string) => Promise<number>;
   load: (play: Play) => void;
   /**

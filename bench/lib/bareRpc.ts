@@ -19,7 +19,7 @@ import { ITEM } from './rpcConnection.ts';
 import { type Play, ScriptPlayer } from './script.ts';
 
 export type BareRpc = {
-  /** Returns the port of the server. */
+  /** Starts the server and returns its port. */
   listen: (options: { databaseUrl: string; tls: { cert: string; key: string } }) => Promise<number>;
   /** Sets the statements to run, and the exchange's response that the handler returns. */
   load: (load: { play: Play; response: Uint8Array }) => void;

@@ -1,4 +1,4 @@
-/** Uses the inspector of a Node process to read how much memory it holds after garbage collection. */
+/** Collects the garbage of a Node process through its inspector, and then reads the resident memory of the process. */
 import { residentBytes } from './exchange.ts';
 
 /** `inspectorUrl` is the WebSocket URL that Node prints when it starts with `--inspect`. */

@@ -45,7 +45,9 @@ export interface Timing {
   /** The latency percentiles in milliseconds. */
   p50: number;
   p99: number;
-  /** The number of responses other than 2xx, by status. gRPC statuses are numbered as in `RpcConnection`. */
+  /**
+   * The number of responses other than 2xx, by status. For a gRPC status other than OK, the key is 600 plus the status.
+   */
   rejected: Record<number, number>;
   /** The size of the last response's body. */
   bytes: number;

@@ -1,5 +1,6 @@
 /**
- * A process that runs the stages of one Liquid Legions duchy, from input files to output files, and does nothing else.
+ * A process that runs the stages of one Liquid Legions duchy, from input files to output files. It can also write a
+ * provider's encrypted sketch, and measure single curve operations.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

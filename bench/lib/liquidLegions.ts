@@ -1,6 +1,6 @@
 /**
- * Measures operations on P-256 in one thread, and compares them with OpenSSL (called through Node) and with a
- * well-maintained JavaScript library.
+ * Measures operations on P-256 in one thread, and compares them with OpenSSL (called through Node) and with the
+ * JavaScript library @noble/curves.
  */
 import { createECDH } from 'node:crypto';
 import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';

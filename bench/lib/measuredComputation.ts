@@ -11,7 +11,7 @@ export interface ProcessFigures {
 }
 
 export interface Computed {
-  /** Seconds from COMPUTING, which the exchange enters at the last upload, to SUCCEEDED. */
+  /** Seconds from COMPUTING, the state that the measurement enters at the last upload, to SUCCEEDED. */
   totalS: number;
   stages: { firstSetupS: number; secondSetupS: number; shuffleS: number; aggregationS: number };
   processes: ProcessFigures[];

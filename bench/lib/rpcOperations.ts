@@ -1,4 +1,4 @@
-/** The measured operations as RPCs, built from the same items as their REST requests. */
+/** Three of the measured operations as RPCs, built from the same items as their REST requests. */
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { TYPE_URLS } from '@measurement-exchange/contract';
@@ -21,7 +21,7 @@ export interface RpcOperation {
 
 const RESULT_BYTES = 600;
 
-/** Returns the RPCs by the names of the measured operations. */
+/** Returns the operations that are measured as RPCs. The key of each is the name of the measured operation. */
 export function rpcOperations({ consumer, providers, createBody }: World): Record<string, RpcOperation> {
   const [provider] = providers as [DevParty];
   const request = createRequestOf(consumer.name, JSON.parse(createBody));

@@ -1,4 +1,4 @@
-/** Creates a measurement through the SDK, with real keys, and copies its rows any number of times with SQL. */
+/** Creates measurements from a request that the SDK builds with real keys, and copies their rows with SQL. */
 import { createHash, randomBytes } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -26,7 +26,7 @@ export interface World {
   providers: DevParty[];
   /** The body of a request that creates a measurement with three providers. */
   createBody: string;
-  /** A measurement that awaits all three requisitions. */
+  /** A measurement that awaits the results of all three providers. */
   open: Source;
   /** A measurement that has the results of all three providers. */
   succeeded: Source;
