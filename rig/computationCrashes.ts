@@ -1,6 +1,6 @@
 /**
  * H19, H19L: kill -9 of the exchange, duchies, mills and PostgreSQL at every stage of computations. Every computation
- * must end with one result.
+ * must end with one result, or fail because the kills made ten attempts at one stage fail.
  */
 import { type Coverage, DUCHY_KINDS, type Kind, OTHER_KINDS } from './computations/coverage.ts';
 import { RING, SHUFFLE } from './computations/family.ts';
@@ -19,7 +19,8 @@ const KILLS_OF_RINGS = { slice: 2, short: 6, long: 100 };
 const SECONDS = { slice: 60, short: 900, long: 2 * 3600 };
 /**
  * How many stages, and how many cells (pairs of process kind and stage), may remain without a kill. The share shuffle
- * protocol has 14 stages and 84 cells, and the rings have 27 stages and 162 cells.
+ * protocol has 14 stages and 84 cells. The two Liquid Legions protocols (the rings) together have 27 stages and 162
+ * cells.
  */
 const MISSING = {
   slice: { stages: 14, cells: 84 },

@@ -1,6 +1,6 @@
 /**
- * The common part of H5 and H6: traffic and repeated crashes. After each crash, finished measurements are read again
- * and checked.
+ * The common part of H5 (crashes of exchanges) and H6 (crashes of PostgreSQL): traffic and repeated crashes. After each
+ * crash, finished measurements are read again and checked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atScale, type Context, type Scale } from './harness.ts';
@@ -9,7 +9,9 @@ import type { World } from './world.ts';
 
 export interface Crashes {
   kills: Record<Scale, number>;
-  /** Returns the milliseconds to wait before a kill. The wait starts when the traffic after the last kill has settled. */
+  /**
+   * Returns the milliseconds to wait before a kill. The wait starts when the traffic after the last kill has settled.
+   */
   momentMs: () => number;
   /**
    * Kills processes, and resolves when the service works again. `n` is the number of processes killed so far. Returns

@@ -1,4 +1,4 @@
-/** One measurement as its callers see it: how it is opened and changed, and how responses translate to the model. */
+/** One measurement as its callers see it: how it is created and changed, and how responses translate to the model. */
 import { SIGNATURE_ALGORITHMS } from '@measurement-exchange/contract';
 import {
   type DevParty,

@@ -49,7 +49,10 @@ export async function fulfill({ requisitions }: Rpcs, fulfillment: Fulfillment) 
   return { state: stateOf(state) };
 }
 
-/** The fields in `rest` never change, so they need no conversion: each is compared only with its own first value. */
+/**
+ * Converts a measurement. The fields in `rest` never change, so they need no conversion: each is compared only with its
+ * own first value.
+ */
 function toMeasurement({ name, state, results, failure, updateTime: _time, ...rest }: specs.Measurement) {
   return {
     name,

@@ -21,7 +21,7 @@ export type EtagVersion = 0 | 1 | 2;
 /** Only gRPC accepts an empty etag, which means the current version. */
 export type SentEtag = EtagVersion | 'empty';
 
-/** Both APIs show the same resources, so most responses are equal. */
+/** The API that a request uses. Both APIs show the same resources, so most responses are equal. */
 export type Face = 'rest' | 'grpc';
 
 /** The input uses REST unless `face` is set. */

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const LIMIT_MS = 5_000;
 
-/** Returns the milliseconds until a write succeeded at all of these exchanges. More than 5 s is a violation. */
+/** Returns the milliseconds until a write has succeeded at each of these exchanges. More than 5 s is a violation. */
 export async function firstSuccess(
   world: World,
   random: Random,

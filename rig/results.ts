@@ -9,7 +9,7 @@ import type { Outcome, Scale } from './harness.ts';
 import { addTallies, type Total } from './tally.ts';
 
 export interface Row extends Outcome {
-  /** For example `H2`, or with a planted bug `H2 no-parent-lock` or `test nonce-unchecked`. */
+  /** For example `H2`, or with a planted bug `H2 no-parent-lock` or `test nonce-not-verified`. */
   name: string;
   title: string;
   seed: number;

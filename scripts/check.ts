@@ -153,7 +153,7 @@ const RULES: Rule[] = [
       'consent',
       'server',
       'server/telemetry',
-      // Allow this one file of `compute`, because it only declares the types of jobs. The pipeline runs the jobs.
+      // Allow this one file of `compute`. Operations import only the types of jobs from it. The pipeline runs the jobs.
       `${EXCHANGE}/compute/jobs.ts`,
       ...['domain', 'protobuf', 'database', 'feed', 'operations'].map((part) => `${EXCHANGE}/${part}`),
     ],
@@ -300,8 +300,8 @@ const RULES: Rule[] = [
       'completion',
     ],
   ),
-  // The browser loads few parts of the SDK, because the companion, which is part of `mex console`, uses the keys and
-  // decrypts the results.
+  // The rule allows the whole SDK, but the browser loads only a few parts of it. The companion, which is part of `mex
+  // console`, uses the keys and decrypts the results.
   [CONSOLE, ['contract', 'reports', 'sdk', CONSOLE]],
   // The charts and views of a report need no page, so `mex console` can compute them.
   ...layers(CONSOLE, ['contract', 'mpc', 'reports'], ['format.ts', 'charts', 'reports']),

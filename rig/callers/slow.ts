@@ -18,7 +18,7 @@ export const h14: Harness = {
   id: 'H14',
   title: 'slow and giant clients and descriptor sets beside a healthy client',
   // Use the rate limits that an exchange has by default, because they protect the healthy client.
-  // `packages/exchange/test/hostile` tests each nuisance alone.
+  // `packages/exchange/test/hostile` tests each kind of hostile client alone.
   run: (context) =>
     withWorld(context, { replicas: 1, config: { rate: { perSecond: 500, burst: 1_000 } } }, (world) =>
       bother(context, world),

@@ -4,7 +4,8 @@ import { nameOf, type Place } from './places.ts';
 
 /**
  * The kinds of processes to kill. `face` is a duchy's process with the HTTP server, `mill` is one of the duchy's other
- * processes, and `duchy` is all processes of a duchy.
+ * processes, and `duchy` is all processes of a duchy. `postmaster` is PostgreSQL's main process, and `backend` is
+ * PostgreSQL's process for one connection.
  */
 export const DUCHY_KINDS = ['face', 'mill', 'duchy'] as const;
 export const OTHER_KINDS = ['exchange', 'postmaster', 'backend'] as const;

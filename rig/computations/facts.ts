@@ -1,4 +1,7 @@
-/** Database rows about computations. These rows must never change, or must agree with rows of other parties. */
+/**
+ * Reads rows about computations from the databases: rows that must never change, rows that must agree with rows of
+ * other parties, and the leases of computations.
+ */
 import type { DuchyRole } from '@measurement-exchange/contract';
 import type { Postgres } from '../world/postgres.ts';
 import { type Duchy, LEASE_SECONDS } from './duchy.ts';

@@ -31,7 +31,10 @@ export const SHUFFLE: Family = {
 /** Privacy parameters that need little noise, so that the stages are short. */
 const HIDING = { epsilon: 1, delta: 1e-5 };
 
-/** The reach-only protocol computes reach, and the full protocol computes frequencies. */
+/**
+ * The two Liquid Legions protocols, whose duchies form a ring. One protocol computes only reach, and the other computes
+ * reach and frequency.
+ */
 export const RING: Family = {
   roles: { [ALPHA]: 'WORKER', [BETA]: 'WORKER', [GAMMA]: 'AGGREGATOR' },
   places: placesOf([PROTOCOL_MATH.reachOnlyLiquidLegionsV2.stages, PROTOCOL_MATH.liquidLegionsV2.stages]),

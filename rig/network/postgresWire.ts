@@ -1,6 +1,6 @@
 /**
- * The part of PostgreSQL's protocol (its manual, chapter 54) that is needed to detect a COMMIT: a simple Query, or
- * Execute of a portal that was bound to a parsed COMMIT, and the CommandComplete that confirms it.
+ * The part of PostgreSQL's protocol ("Frontend/Backend Protocol" in its manual) that is needed to detect a COMMIT: a
+ * simple Query, or Execute of a portal that was bound to a parsed COMMIT, and the CommandComplete that confirms it.
  */
 
 /** Whole messages, or a part of a stream that is not parsed. */

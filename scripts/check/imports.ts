@@ -28,7 +28,7 @@ export function layers(place: string, packages: string[], parts: string[]): Rule
   ]);
 }
 
-/** All TypeScript files of this repository, including tests. */
+/** The TypeScript files of the packages, the benchmarks, the rig and the scripts, including tests. */
 function everyFile(): string[] {
   return files('packages/*/{src,test}/**/*.{ts,tsx}', '{bench,rig,scripts}/**/*.ts');
 }

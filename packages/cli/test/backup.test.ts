@@ -297,7 +297,7 @@ describe('mex restore', () => {
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
-  // This test runs only in `npm run stress`, because it copies the whole backup, which takes seconds.
+  // Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
   it.runIf(isStress)(
     'refuses a log that ends before the backup did, which only PostgreSQL can tell',
     async () => {

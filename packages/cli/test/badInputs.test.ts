@@ -34,7 +34,7 @@ beforeAll(async () => {
   const page = await listening(
     createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>')),
   );
-  // A TLS server without a certificate closes a plaintext connection, as every TLS server does.
+  // This server needs no certificate, because it closes the connection when it receives plaintext HTTP.
   const tls = await listening(createTlsServer());
   const gone = createServer();
   const away = await listening(gone);

@@ -5,7 +5,7 @@ export interface BadInput {
   /** The advice that the message must contain. */
   says: RegExp;
   env?: Record<string, string>;
-  /** The exit code; 1 unless the documentation says otherwise. */
+  /** The exit code that the command must have. The default is 1. */
   code?: number;
 }
 
@@ -105,7 +105,9 @@ const QUESTIONS: BadInput[] = [
   },
 ];
 
-/** Filters that the command rejects before it creates a measurement. The message names the column of the error. */
+/**
+ * Filters that the command rejects before it creates a measurement. Most of the messages name the column of the error.
+ */
 const FILTERS: BadInput[] = [
   { args: reach('--filter', 'age >'), says: /age >\n +\^\n {2}line 1, column 5: .*not valid CEL/ },
   { args: reach('--filter', 'age > 30 and true'), says: /column 10: .*unexpected a\b.*Nothing was created/ },
@@ -328,8 +330,8 @@ const FILES: BadInput[] = [
 ];
 
 /**
- * The agent opens the provider's files first. A wrong file therefore ends the command before the agent answers a
- * request or charges the budget.
+ * Returns the arguments of `mex provider run`. The agent opens the provider's files first, so a wrong file ends the
+ * command before the agent answers a requisition or charges the budget.
  */
 const run = (...more: string[]) => ['provider', 'run', '--as', 'streamly', '--once', ...more];
 const PROVIDERS: BadInput[] = [

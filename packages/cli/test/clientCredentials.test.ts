@@ -33,7 +33,7 @@ it('a token is used until it is about to expire, and then renewed once', async (
   provider.lifetime = 3;
   const short = clientCredentials(signIn());
   const before = await short();
-  // Wait until only a third of the token's lifetime is left. The next call then renews the token.
+  // Wait until less than a third of the token's lifetime is left. The next call then renews the token.
   await sleep(2100);
   const [after] = await Promise.all([short(), short(), short()]);
   expect(expiryOf(after)).toBeGreaterThan(expiryOf(before));

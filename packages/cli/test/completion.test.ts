@@ -1,4 +1,7 @@
-/** Runs the bash completion script in bash, which must be installed on the machine that runs the tests. */
+/**
+ * Tests the completion scripts. Runs the script for bash in bash, which must be installed on the machine that runs the
+ * tests.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -45,7 +45,7 @@ interface Ask {
 }
 
 /**
- * Sends a request with exactly the given headers. `fetch` cannot do this, because it sets Host itself and rejects some
+ * Sends a request with any headers, such as Host. `fetch` cannot do this, because it sets Host itself and rejects some
  * other headers.
  */
 async function ask(address: string, { method = 'GET', headers = {}, body, path }: Ask = {}): Promise<Answer> {

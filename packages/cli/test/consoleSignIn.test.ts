@@ -48,7 +48,7 @@ async function openPage(): Promise<{ page: Page; errors: string[] }> {
   return { page, errors };
 }
 
-/** Signs in as this user in the issuer's window, which asks for no password. */
+/** Signs in as this user in the issuer's window, which accepts any password. */
 async function signIn(page: Page, name: string): Promise<Page> {
   const [popup] = await Promise.all([
     page.waitForEvent('popup'),
@@ -65,7 +65,8 @@ async function signIn(page: Page, name: string): Promise<Page> {
 describe.skipIf(lacksChromium)('the console at an exchange', () => {
   it('signs in at the issuer, and renews its token without asking', async () => {
     const { page, errors } = await openPage();
-    // The page renews a token 30 s before it expires, so this token is renewed for each call.
+    // The page renews a token 30 s before it expires. With a lifetime of 20 s, the page therefore renews the token for
+    // each call.
     provider.lifetime = 20;
     await signIn(page, 'alice');
     await page.locator('.who', { hasText: 'Acme' }).first().waitFor();

@@ -1,6 +1,6 @@
 /**
- * Tests `mex serve --dev` with its demo duchies, one process each, from the first start to the last. On this exchange,
- * runs the shell lines of the quickstarts, the tour and the operator's manual, exactly as printed.
+ * Tests `mex serve --dev` with its demo duchies, one process each, from the first start to the final stop. Also runs
+ * the shell lines of the quickstarts, the tour and the operator's manual on this exchange, exactly as printed.
  */
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -316,8 +316,8 @@ async function describe(): Promise<void> {
 }
 
 /**
- * Measures the reach in a sample of half of the people. The sampling interval starts at 0.75 and wraps around, so it
- * selects the last quarter and the first quarter.
+ * Asks for the reach in a sample of half of the people, and returns the name of the measurement without waiting for the
+ * result. The sampling interval starts at 0.75 and wraps around, so it selects the last quarter and the first quarter.
  */
 const ask = async () => {
   const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', `${publisher}:snow`]);
@@ -388,8 +388,7 @@ it('has no open measurement and no event group of a demo that was interrupted', 
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
 
-// This test runs only in `npm run stress`. Outside of `npm run stress`, the test of the quickstart for consumers covers
-// the counting: the same duchies count the people of several publishers once.
+// Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
 it.runIf(isStress)(
   'starts a duchy again that was killed, and half of the people two publishers reached are counted once',
   async () => {
@@ -420,8 +419,7 @@ it.runIf(isStress)(
   },
 );
 
-// This test starts four more processes, so it runs only in `npm run stress`. Outside of `npm run stress`, duchy.test.ts
-// tests a duchy that ends with its parent, and serve.test.ts tests an exchange that is killed.
+// Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
 it.runIf(isStress)('ends them when it is killed, and finds everything again at the next start', async () => {
   const before = await duchies();
   const pids = await Promise.all(NAMES.map(pidOf));

@@ -207,7 +207,7 @@ describe('Compose, after prepare.sh', () => {
   };
 
   it('production mode accepts the settings of the exchange', () => {
-    // In the container, the folder is mounted as /etc/mex.
+    // The container mounts this folder as /etc/mex, so replace /etc/mex with the path of the folder.
     const config = loadConfig({ MEX_CONFIG: stateOf('exchange/config.json') });
     const inside = JSON.parse(
       JSON.stringify(config).replaceAll('/etc/mex', stateOf('exchange')),

@@ -23,7 +23,10 @@ export interface DocumentShell extends Disposable {
   close(): void;
 }
 
-/** Opens a shell. `folder` holds the files of the shell itself, and the commands get `variables`. */
+/**
+ * Opens a shell. `folder` holds the files of the shell itself. The commands run with the environment variables
+ * `variables`.
+ */
 export async function openDocumentShell(
   folder: string,
   variables: Record<string, string>,

@@ -146,7 +146,7 @@ it('checks everything at once: settings, roots, token, and which of the other du
   ]) {
     expect(bad.out).toMatch(finding);
   }
-  // Each of these problems also keeps the duchy from starting.
+  // Each of the three problems in the settings also keeps the duchy from starting.
   const { error } = await ended('run', '--config', path('bad.json'));
   expect(error?.message.match(/bad\.json: /g)).toHaveLength(3);
 });
@@ -224,8 +224,7 @@ it('runs several processes on one database, with the key that it was first used 
   await database.drop();
 });
 
-// This test runs only in `npm run stress`, because demoDuchies.test.ts tests three demo duchies beside an embedded
-// database.
+// Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
 it.runIf(isStress)(
   'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',
   async () => {

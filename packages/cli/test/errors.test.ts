@@ -38,7 +38,7 @@ let answer: Answer;
 let known: Record<string, Answer>;
 /** The waits that the client requested before its retries, in milliseconds. The tests skip the waiting itself. */
 let waits: number[];
-/** After this many waits, the stub replies PERMISSION_DENIED to every call. */
+/** After this many waits, `answer` becomes PERMISSION_DENIED. */
 let afterWaits: number;
 
 beforeAll(async () => {

@@ -1,4 +1,7 @@
-/** Tests `mex keys`, which describes key files without printing their secrets. */
+/**
+ * Tests `mex keys`, which describes key files without printing their secrets, creates keysets, and prints public
+ * keysets.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

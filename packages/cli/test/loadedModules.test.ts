@@ -52,7 +52,8 @@ it('loads for mex what was typed', async () => {
     ['commander'],
     ['@peculiar/x509', 'commander'],
     ['@peculiar/x509', 'commander'],
-    // The last step loads the modules of every command, except those that serve and demo load only when they run.
+    // The last step loads the modules of every command. Some commands, such as serve and login, load more only when
+    // they run.
     ['@peculiar/x509', 'commander', 'pg'],
   ]);
 });

@@ -1,4 +1,6 @@
-/** Tests `mex measure` against a running exchange. The providers' answers are real or chosen by the test. */
+/**
+ * Tests `mex measure` against a running exchange. The test chooses the providers' answers, or an agent computes them.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';

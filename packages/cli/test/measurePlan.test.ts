@@ -1,4 +1,7 @@
-/** Tests the plan that `mex measure` prints, and that the command creates no measurement that it would later reject. */
+/**
+ * Tests the plan that `mex measure` prints, and that the command rejects bad filters and unknown names before it
+ * creates a measurement.
+ */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { run } from './mexInProcess.ts';

@@ -21,7 +21,7 @@ const asking = [
   '--to',
   '2026-02-01',
 ];
-/** One --root option per duchy. */
+/** The --root option, with one root for each duchy. */
 let accepted: string[];
 
 beforeAll(async () => {

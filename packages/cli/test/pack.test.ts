@@ -25,8 +25,8 @@ let tarballs: string[];
 
 beforeAll(async () => {
   folder = realpathSync(await mkdtemp(join(tmpdir(), 'mex-pack-')));
-  // Let other accounts enter this folder. When the tests run as root, PostgreSQL may run under another account, which
-  // must reach its binaries here.
+  // Let other accounts enter this folder. When the tests run as root, PostgreSQL may run under another account, and
+  // that account must reach PostgreSQL's binaries in this folder.
   await chmod(folder, 0o755);
   const { stdout } = await run(process.execPath, [join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')]);
   tarballs = stdout.trim().split('\n');

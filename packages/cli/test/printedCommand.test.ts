@@ -1,4 +1,7 @@
-/** Tests that the command printed by `mex measure --no-wait` runs in the same shell exactly as printed. */
+/**
+ * Tests that the command printed by `mex measure --no-wait` runs exactly as printed, in the same folder and
+ * environment.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
@@ -66,8 +69,7 @@ describe('the command that mex measure --no-wait prints', () => {
     );
   });
 
-  // This test starts two more processes, so it runs only in `npm run stress`. The tests below cover the program name
-  // and words that need quotes.
+  // Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
   it.runIf(isStress)(
     'runs for an imported identity whose folder has a space, with mex on the PATH, a root and an address',
     async () => {

@@ -80,7 +80,7 @@ describe('mex serve --dev', () => {
     await expect(stat(pidFile)).rejects.toThrow('ENOENT');
   });
 
-  // This test runs only in `npm run stress`, because an earlier test starts from the same data after kill -9.
+  // Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
   it.runIf(isStress)('starts from the same data', async () => {
     const { certificate } = (await readDev()).dataProviders[0];
     await startAgain();

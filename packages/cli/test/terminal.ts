@@ -11,8 +11,8 @@ export function asTerminal(): void {
 }
 
 /**
- * Returns the lines on a screen after this text was written. Supports only the control sequences of the progress
- * display.
+ * Returns the nonempty lines on a screen after this text was written. Supports only the control sequences of the
+ * progress display.
  */
 export function screenOf(written: string): string[] {
   const lines: string[] = [];

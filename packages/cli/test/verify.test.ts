@@ -91,7 +91,7 @@ describe('mex verify measurement, as the consumer', () => {
       await fulfillWith(w.streamly, name!, reach(1n), otherwise());
       const result = await verdict('measurement', name!, '--as', 'acme');
       expect(result.failed[0]).toMatch(failed);
-      // A wrong result of one provider also makes the verdict on the whole result fail.
+      // A wrong result of one provider also fails the step that requires exactly one result from every provider.
       expect(result.failed.at(-1)).toMatch(/^every provider has exactly one result/);
       const { out, error } = await run('verify', 'measurement', name!, '--as', 'acme');
       expect(out).toMatch(/^✗ the result /m);

@@ -38,7 +38,7 @@ it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { tim
   await page.getByRole('checkbox', { name: 'Harbor News' }).check();
   await page.getByRole('checkbox', { name: 'Northlight TV' }).check();
 
-  // The form shows the days that both publishers have, the expected error and the charge.
+  // The form shows the expected error, the charge, and the days that both publishers have.
   await page.getByText(/^19 of 20 results fall within/).waitFor();
   expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-01');
   expect(await page.getByLabel('Until', { exact: true }).inputValue()).toBe('2026-10-28');

@@ -118,7 +118,10 @@ async function look(page: BrowserPage, name: string): Promise<string[]> {
   return problems;
 }
 
-/** Makes the window as high as the page. A long table may grow when the window shows more rows. */
+/**
+ * Makes the window as high as the page, up to 6,000 px. Repeats this, because a long table may grow when the window
+ * shows more rows.
+ */
 async function fit(page: BrowserPage, width: number): Promise<void> {
   for (let [height, before] = [900, 0]; height > before; ) {
     await page.setViewportSize({ width, height });

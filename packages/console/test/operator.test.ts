@@ -88,13 +88,13 @@ it.skipIf(lacksChromium)(
     });
     expect(await page.locator('.log-row').count()).toBe(1);
 
-    // Every page that shows the hostile name shows it as plain text.
+    // The list of parties shows the hostile name as plain text.
     await page.goto(new URL('/parties?find=lakeside', page.url()).href);
     const row = page.getByRole('row').filter({ hasText: NAME });
     expect(await row.locator('bdi').first().textContent()).toBe(HOSTILE);
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.title()).not.toBe('broken');
-    // The page asks whether the party exists before it adds it, and gets a 404.
+    // Before the page adds a party, it asks whether the party exists, and gets a 404.
     expect(errors).toEqual([expect.stringContaining('404')]);
   },
 );

@@ -1,6 +1,6 @@
 /**
- * Tests the publisher's pages: decoding, refusing and deferring a request, the privacy budget, and event groups, some
- * of them hostile.
+ * Tests the publisher's pages: decoding, refusing and deferring a request, the privacy budget, event groups (some of
+ * them hostile), and schemas.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
  * Runs the shuffle stage in this process, because starting a thread takes longer than all other work of a worker on a
- * small computation. Test files that have their own process mock `shuffleThread.ts` with this module.
+ * small computation. Test files that run in a separate process mock `shuffleThread.ts` with this module. Other test
+ * files share a process, so a mock in one of them would affect the others.
  */
 import {
   type ShuffleInput,

@@ -32,8 +32,9 @@ function uncut(noise: MpcNoise, reach: number): number[] {
 }
 
 /**
- * The probabilities of each result under two counts that differ by one. `lost` is the probability that truncation
- * removes.
+ * Returns the probability of each result under two counts that differ by one. `left` omits the part of a probability
+ * that truncation leaves under only one of the counts. `lost` is the total of the omitted parts under one of the
+ * counts.
  */
 export function neighbors(noise: MpcNoise): { left: [number, number][]; lost: number } {
   const cut = workerPart(noise, noise.offset);

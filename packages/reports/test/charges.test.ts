@@ -17,8 +17,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FigureRequest, type Group, type Plan, planReport, rehearse, specOf } from '../src/index.ts';
 import { definitionOf, NAMES, type ProtocolName, seeded, surroundingsOf } from './worlds.ts';
 
-/** A population of two sexes and six age groups, with 100 people in each of the twelve groups. */
 const AGES = ['18-24', '25-34', '35-44', '45-54', '55-64', '65+'];
+/** A population of two sexes and six age groups, with 100 people in each of the twelve groups. */
 const SUBPOPULATIONS: Subpopulation[] = ['F', 'M'].flatMap((sex, i) =>
   AGES.map((age, j) => ({
     attributes: [

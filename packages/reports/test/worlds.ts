@@ -1,6 +1,6 @@
 /**
  * Creates worlds (test populations with an exact number of people in each atom), and answers needs about them with the
- * product's noise code.
+ * product's noise code. An atom is the set of people whom exactly one combination of segments reaches.
  */
 import type { LiquidLegionsConfig, ShareShuffleConfig } from '@measurement-exchange/contract';
 import {

@@ -113,7 +113,10 @@ async function startAlive(opened: AsyncDisposableStack): Promise<ExchangeProcess
   return exchange;
 }
 
-/** Sets timeouts far above Playwright's defaults, because tests share the processor with other tests. */
+/**
+ * Creates a browser context whose timeout is far above Playwright's default, because tests share the processor with
+ * other tests.
+ */
 async function patientContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(120_000);

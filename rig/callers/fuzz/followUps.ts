@@ -100,7 +100,7 @@ function readerOf({ plan }: Built): Operation | undefined {
   );
 }
 
-/** A GET request by the same caller, without twists (see twists.ts). */
+/** A GET request by the same caller, without twists (changes that make a request wrong or hostile). */
 function plain(sent: Built, operation: Operation): Built {
   const { body: _body, ...rest } = sent;
   const plan = { ...sent.plan, operation, twists: [], body: undefined };

@@ -10,7 +10,7 @@ import type { State } from './state.ts';
 /**
  * The documented statuses that requests of the fuzzer can cause. 500 is not among them, because it is always a defect.
  * 503 and 504 are not among them, because they need a fault, such as a stopped database. `isWaiting` handles the only
- * exception.
+ * 503 that needs no fault.
  */
 const STATUSES = [200, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429, 431];
 /** The exchange can return these statuses before it checks the token. */
@@ -92,8 +92,8 @@ export class Judge {
   }
 
   /**
-   * Returns the operation that the request reached. If a twist changed the method, this may be another operation of the
-   * same path.
+   * Returns the operation that the request reached. If a twist (a change that makes a request wrong or hostile) changed
+   * the method, this may be another operation of the same path.
    */
   private operationOf({ plan, method }: Built): Operation {
     const { route, siblings } = plan.operation;

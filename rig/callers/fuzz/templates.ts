@@ -21,7 +21,7 @@ export interface Material {
   roots: string[];
   /** This text is part of every ciphertext. */
   canary: string;
-  /** Called with every nonce, so that H16 can search for it later. */
+  /** Called with every nonce, so that the search for leaked secrets (canaries.ts) knows the nonce. */
   onNonce: (nonce: bigint) => void;
 }
 

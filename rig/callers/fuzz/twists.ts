@@ -1,4 +1,4 @@
-/** Twists: changes to a valid request that make it wrong in one respect, or hostile. */
+/** Twists: changes to a valid request. Most twists make the request wrong in one respect, or hostile. */
 
 import { toJson } from '@measurement-exchange/testkit/requests';
 import fc, { type Arbitrary } from 'fast-check';

@@ -29,7 +29,7 @@ export interface Base {
 /** The order of the curve P-256. */
 export const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 
-/** A valid token with some claims replaced. */
+/** Returns a token in which `changes` replaces some of the valid claims. Its signature is valid. */
 export function but({ key, claims }: Base, changes: object): string {
   return jws(key, { ...claims, ...changes });
 }

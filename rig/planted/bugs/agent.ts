@@ -47,7 +47,8 @@ export const AGENT_BUGS: PlantedBug[] = [
     foundBy: deferringTest('for as long as its settings say'),
   },
   {
-    // With this bug, the timeline that the consumer sees grows by one entry for each hour of waiting.
+    // With this bug, the agent defers a requisition every hour instead of at growing intervals. These deferrals fill
+    // the timeline that the consumer sees.
     name: 'deferred-every-hour',
     edits: [
       inProvider(

@@ -1,6 +1,6 @@
 /**
- * Planted bugs in the bounds of intervals (times, filters, samples), in timeouts, in lists (their order, and page tokens
- * of other lists), and in a few other checks.
+ * Planted bugs in the bounds of intervals (times, filters, samples), in timeouts, in lists (their order, and page
+ * tokens of other lists), and in a few other checks.
  */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, inProvider, inServer, test } from './edits.ts';

@@ -1,6 +1,6 @@
 /**
- * Planted bugs in the bounds on the load that one party can cause for another, in the checks of network addresses, and in
- * a few other rules that protect one party from another.
+ * Planted bugs in the bounds on the load that one party can cause for another, in the checks of network addresses, and
+ * in a few other rules that protect one party from another.
  */
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';

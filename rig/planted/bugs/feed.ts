@@ -117,7 +117,8 @@ export const FEED_BUGS: PlantedBug[] = [
     foundBy: test(WATCH_TEST, 'cuts them at once'),
   },
   {
-    // With this bug, changes from before the start of the stream are never reported.
+    // With this bug, a change between the first poll and the start of the stream is noticed only at the next regular
+    // poll.
     name: 'token-after-the-first-look',
     edits: [
       inConsumer(

@@ -93,7 +93,7 @@ const hmac = (key: Uint8Array, ...parts: Uint8Array[]) =>
     .update(concat(...parts))
     .digest();
 
-/** Decrypts as RFC 9180 says in sections 4.1 and 5.1, for outputs of at most 32 bytes. */
+/** Decrypts as RFC 9180 says in sections 4.1 and 5.1. `expand` can derive at most 32 bytes (one HMAC block). */
 function openHpke(sealed: Uint8Array, info: Uint8Array, aead: number, bytes: number): Buffer {
   const empty = Buffer.alloc(0);
   const label = (suite: Buffer, name: string) => concat(Buffer.from('HPKE-v1'), suite, Buffer.from(name));

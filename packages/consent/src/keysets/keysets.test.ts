@@ -183,7 +183,7 @@ describe('integers', () => {
   });
 
   it('are read without the zeros that they begin with', async () => {
-    // The scalar d = 1 is stored as one byte. Its public key is the base point of the curve.
+    // The scalar d = 1 is stored as one byte. Its public key, OTHER_POINT, is the base point of the curve.
     const { primary } = await readPrivateKeyset(keyset([eciesPrivate(OTHER_POINT, Uint8Array.of(1))]));
     expect(bytes(primary.privateKey)).toEqual(bytes('00'.repeat(31), '01'));
     // Try d = 1, 2, 3, … until the public point has an x coordinate that begins with a zero byte.

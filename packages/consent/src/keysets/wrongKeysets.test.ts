@@ -193,8 +193,8 @@ describe('a private keyset that is wrong', () => {
 });
 
 describe('the points of small order', () => {
-  // The list of small-order points of Curve25519 (RFC 7748): each point makes every shared secret zero, so crypto
-  // engines reject it.
+  // The points of small order on Curve25519 (RFC 7748), each also with the top bit set, which X25519 ignores. Such a
+  // point makes every shared secret zero, so crypto engines refuse to derive a secret from it.
   const p = 2n ** 255n - 19n;
   const others = [
     325606250916557431795983626356110631294008115727848805560023387167927233504n,

@@ -67,7 +67,7 @@ describe('what is not as it was encrypted does not open', () => {
   const plaintext = randomBytes(3 * PIECE);
   const rejected = expect.objectContaining({ name: 'ConsentError' });
 
-  /** Splits the ciphertext into its header and three pieces of equal size. */
+  /** Seals the plaintext anew, and splits the ciphertext into its header and three pieces of equal size. */
   async function parts(): Promise<Buffer[]> {
     const whole = await sealWhole(plaintext);
     return [

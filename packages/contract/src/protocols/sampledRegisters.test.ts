@@ -60,7 +60,8 @@ describe('the registers of an interval', () => {
   });
 
   test('are rounded as 32-bit floats are', () => {
-    // 0.1 is a little more than a tenth as a 32-bit float, and 2^24 + 1 is not a 32-bit float.
+    // As a 32-bit float, 0.1 is a little more than a tenth, but its product with 10,000,000 is rounded to 1,000,000.
+    // The sizes 2^24 + 1 and 2^24 + 3 are not 32-bit floats, so they are rounded as well.
     expect(sampledRegisters(10_000_000, { start: 0.1, width: 0.2 })).toMatchObject({ first: 1_000_000 });
     expect(sampledRegisters(2 ** 24 + 1, { start: 0, width: 1 }).count).toBe(2 ** 24);
     expect(sampledRegisters(2 ** 24 + 3, { start: 0, width: 1 }).count).toBe(2 ** 24 + 4);

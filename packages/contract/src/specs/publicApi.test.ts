@@ -12,8 +12,8 @@ import * as rpc from '../rpc.ts';
 const PACKAGE = 'wfa.measurement.api.v2alpha';
 
 /**
- * The messages of the public reference system, with the number and type of each field, as listed from its published
- * descriptors.
+ * The messages and enums of the public reference system, with the number and type of each field and the number of each
+ * enum value, as listed from its published descriptors.
  */
 const PUBLISHED = `
 ApiKey: name=1 string; nickname=2 string; description=3 string; authentication_key=4 string

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './address.ts';
 
-/** The first and the last address of each network that is not public, and the public addresses next to them. */
+/**
+ * The first and the last address of each network that is not public, and public addresses before and after the network,
+ * or undefined if there are none. For IPv6, some of these addresses are only close to the edge of the network.
+ */
 it.each([
   ['0.0.0.0', '0.255.255.255', undefined, '1.0.0.0'],
   ['10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],

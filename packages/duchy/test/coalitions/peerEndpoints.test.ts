@@ -1,6 +1,7 @@
 /**
- * A hostile exchange names services of a duchy's own network as the endpoints of other duchies. None of these services
- * gets a connection.
+ * A hostile exchange names services of a duchy's own network as the endpoints of other duchies. In production mode,
+ * none of these services gets a connection. Also tests endpoints in the settings, and which text of a peer's error
+ * reaches the log.
  */
 import { lookup } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';

@@ -87,7 +87,7 @@ async function computeFrequencies(
 
 /**
  * For each number from 1 to `providers`, counts the indexes that occur in exactly this number of registers. If an index
- * occurs in more registers than that, lists the number of its registers in `larger`.
+ * occurs in more than `providers` registers, lists the number of its registers in `larger`.
  */
 function groupsIn(
   message: Uint8Array,

@@ -108,10 +108,11 @@ export function peopleAt(
 }
 
 /**
- * A worker that removes the noise of both workers. It knows the shuffle, so it knows the positions of all noise
- * registers. It sets its own noise registers to the average noise of both workers, which the aggregator subtracts. It
- * changes the other worker's noise registers so that they no longer affect the result. In a reach measurement, it moves
- * those registers away from 0. In a frequency measurement, it moves them to values that are not counted.
+ * Returns the message of a first worker that removes the noise of both workers. The worker knows the shuffle, so it
+ * knows the positions of all noise registers. It sets its own noise registers to the average noise of both workers,
+ * because the aggregator subtracts this average. It changes the other worker's noise registers so that they no longer
+ * affect the result. In a reach measurement, it moves those registers away from 0. In a frequency measurement, it moves
+ * them to values that are not counted.
  */
 export function withoutNoise(view: WorkerView): Uint8Array {
   const { parameters, ownNoise } = view;

@@ -10,7 +10,8 @@ import { type Played, peopleAt, play } from './shareShuffle.ts';
 import { compareViews, expectHidden, playWorlds, promisedAdvantage, type Views } from './worlds.ts';
 
 /**
- * The modulus of the registers. Two honest providers report a frequency of at most 8 in total. The marker value is 18.
+ * The modulus of the registers. Two honest providers report a frequency of at most 8 in total, and the marker value is
+ * 18, so sums from 9 to 17 occur only if a provider lies.
  */
 const MODULUS = 19;
 const MARK = MODULUS - 1;

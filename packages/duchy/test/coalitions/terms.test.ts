@@ -1,7 +1,6 @@
 /**
  * A hostile exchange that cooperates with a consumer lies to one duchy. It shows that duchy a different signed
- * specification or a different protocolConfig, or replays a key or an upload from another computation. The duchies must
- * not compute a result.
+ * specification, a different protocolConfig, or a key from another computation. The duchies must not compute a result.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createSigner } from '@measurement-exchange/consent';

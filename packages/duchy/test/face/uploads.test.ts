@@ -1,4 +1,7 @@
-/** Tests that valid uploads are stored and reported once, regardless of the number of senders and their speed. */
+/**
+ * Tests valid uploads and the HTTP server that receives them. Each upload is stored and reported once, regardless of
+ * the number of senders and their speed.
+ */
 
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -38,9 +38,9 @@ const views = new Map<string, View>(PROGRAMS.map((name) => [name, new View()]));
 const viewOf = (name: string) => views.get(name)!;
 const proxies: RecordingProxy[] = [];
 
-/** Each audience is a random half of the people. Each person in an audience was reached 1 to 4 times. */
 const VIDS = byVidHash(vidsOf(VID_RANGES));
 const dice = new Dice('audiences');
+/** Each audience is a random half of the people. Each person in an audience was reached 1 to 4 times. */
 const AUDIENCES: People[] = [0, 1, 2].map(
   () => new Map(VIDS.filter(() => dice.below(2) === 0).map((vid) => [vid, dice.between(1, 4)])),
 );

@@ -13,8 +13,8 @@ export interface Secret {
 }
 
 /**
- * The lengths of the pieces that the search looks for: numbers of consecutive registers, and VIDs of people who were
- * reached. Longer pieces are not needed to recognize a secret.
+ * The lengths of the pieces that the search looks for. A piece has the numbers of consecutive registers, or the VIDs of
+ * people who were reached. Longer pieces are not needed to recognize a secret.
  */
 const REGISTERS = 64;
 const VIDS = 16;
@@ -37,8 +37,8 @@ export function isWritten(known: Buffer, { vector, vids }: Secret): boolean {
 }
 
 /**
- * Returns a piece from the beginning, middle and end. Each piece begins at a multiple of 8, so that it begins at a
- * whole byte even if the numbers are stored as bits.
+ * Returns three pieces: from the beginning, the middle and the end. Each piece begins at a multiple of 8, so that it
+ * begins at a whole byte even if the numbers are stored as bits.
  */
 function piecesOf(numbers: number[], count: number): number[][] {
   const last = numbers.length - count;

@@ -1,4 +1,7 @@
-/** Tests mills that die at any moment and duchies that are down: each stage still has exactly one output. */
+/**
+ * Tests mills, heralds and HTTP servers that die at any moment, and duchies that are down: each stage still has exactly
+ * one output. Also tests removed computations and the metrics.
+ */
 
 import { readFile } from 'node:fs/promises';
 import type { Explanation, Measurement } from '@measurement-exchange/contract';
@@ -35,7 +38,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
 });
 
-/** Makes every lease expire, and resets the attempts so that a test can use more than ten. */
+/** Makes every lease expire. Resets the number of attempts, because a stage fails after ten attempts. */
 async function expireLeases({ query }: TestDuchy): Promise<void> {
   await query(
     `UPDATE computations SET attempt = 0, lease_until = CASE WHEN lease_token IS NOT NULL THEN now() END

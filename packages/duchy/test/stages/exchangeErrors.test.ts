@@ -1,4 +1,7 @@
-/** Tests that no error response of the exchange ends a computation or makes a duchy lose its secrets. */
+/**
+ * Tests that errors of the exchange, such as overload, rejected credentials or a 404 from a proxy, neither end a
+ * computation nor make a duchy lose its secrets. Only COMPUTATION_NOT_FOUND ends the computation.
+ */
 
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import { UnexpectedResponse, Unreachable } from '@measurement-exchange/sdk';
@@ -58,8 +61,8 @@ async function* failing(error: Error): AsyncGenerator<never> {
 }
 
 /**
- * Lets heralds and mills work and ignores their errors. Uses new heralds, because a herald that failed before would
- * wait before it retries.
+ * Lets heralds and mills work, and ignores errors of heralds. Uses new heralds, because a herald that failed before
+ * would wait before it retries.
  */
 async function turn(): Promise<void> {
   for (const { duchy, mill } of world.duchies) {

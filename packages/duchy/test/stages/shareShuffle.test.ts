@@ -72,8 +72,8 @@ test('a sample of the people, which goes on at the start of their order, is scal
   expect(reachOf(await openResult(world, measurement))).toBe(2 * sampled);
 });
 
-// Run the herald and mill loops continuously instead of step by step. Only stress runs include this test, because
-// following.test.ts also covers these loops.
+// Run the herald and mill loops continuously instead of step by step. Only stress runs include this test and
+// following.test.ts, which also covers these loops.
 test.runIf(isStress)('loops that nobody steps through do the same', async () => {
   const stop = new AbortController();
   const loops = world.duchies.flatMap(({ herald, mill }) => [herald.run(stop.signal), mill.run(stop.signal)]);

@@ -27,7 +27,7 @@ import { type DuchyWorld, startDuchyWorld, VID_RANGES } from './world.ts';
 
 const INTERVAL = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
 const FILTER = "age >= 18 && device.matches('^ph')";
-/** The privacy parameters are so large that the noise is practically zero. */
+/** Epsilon is so large that the noise is practically zero. */
 const EXACT = { epsilon: 1e5, delta: 0 };
 const BUDGET = { epsilon: 1e6, delta: 1, rho: 1e3 };
 const MAXIMUM = 3;

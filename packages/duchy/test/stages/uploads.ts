@@ -136,7 +136,10 @@ export async function makeUpload(
   return upload;
 }
 
-/** Returns the terms that a provider received for a computation. The computation has the ID of the measurement. */
+/**
+ * Returns the ID of the computation, which is that of the measurement, and the digest of the terms that a provider
+ * received for it.
+ */
 export async function toldTerms({
   measurement,
   measurementSpec,

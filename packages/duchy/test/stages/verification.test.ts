@@ -1,4 +1,7 @@
-/** Tests that stages verify their input: each lie of a peer or a provider fails the computation for all parties. */
+/**
+ * Tests that stages verify their input: each lie that a duchy can detect fails the computation for all parties. A
+ * worker that sends wrong shares in a valid format is not detected, so the figure is wrong.
+ */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type BindingFields,

@@ -177,7 +177,7 @@ export async function startDuchyWorld({
   };
 }
 
-/** Starts another HTTP server for a duchy. */
+/** Starts an HTTP server for a duchy. If `port` is 0, the operating system chooses a free port. */
 export function startFace(duchy: Duchy, port = 0) {
   return listenAt({ host: '127.0.0.1', port, tls: undefined }, (tls) =>
     createFace({ duchy, limits: LIMITS, tls, trustedProxies: [] }),

@@ -1,6 +1,6 @@
 /**
- * Tests that every environment variable sets its setting, overrides the configuration file, and is overridden by
- * command-line flags.
+ * Tests that each environment variable sets its setting and overrides the configuration file, that flags override the
+ * variables, and that invalid values are rejected. Also tests the allowed hosts and the default values.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

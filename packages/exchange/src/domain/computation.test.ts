@@ -108,7 +108,8 @@ function outcome(run: () => Change | undefined): string {
 
 const SHUT = 'COMPUTATION_STATE_ILLEGAL';
 /**
- * Each trigger makes one request. A request that repeats an earlier request either fails or causes 0 state transitions.
+ * Each trigger makes one request. The number in an outcome is the number of steps that the request adds to the log. A
+ * repeated request either fails or adds no step.
  */
 const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   parameters: (a) => set(a, SECOND),

@@ -1,4 +1,7 @@
-/** Tests when a Liquid Legions protocol is chosen, both by default and at a consumer's request. */
+/**
+ * Tests when a Liquid Legions protocol is chosen: by default, at a consumer's request, within its limits, and depending
+ * on the operators of its duchies.
+ */
 import type { LiquidLegionsV2Config, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { chooseProtocol, type DuchyOperators } from './protocol.ts';

@@ -1,4 +1,7 @@
-/** Tests the content, other than states, that changes store in a measurement, and the errors of rejected changes. */
+/**
+ * Tests what each change stores in a measurement and its requisitions, apart from their states. Also tests the errors
+ * of rejected changes.
+ */
 import { createHash } from 'node:crypto';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';

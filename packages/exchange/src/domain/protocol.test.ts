@@ -52,7 +52,10 @@ interface World {
   first?: Protocol[];
   suspended?: string;
   population?: typeof population | undefined;
-  /** Whether the spec lists the nonce hashes of its providers. If false, the spec lists different hashes. */
+  /**
+   * Whether the spec lists the nonce hashes of its providers. If false, the spec keeps its own `nonceHashes`, which are
+   * empty by default.
+   */
   nonces?: boolean;
   isSpecSigned?: boolean;
 }

@@ -1,4 +1,7 @@
-/** Tests computations of a ring of duchies. Both Liquid Legions protocols go through the same states. */
+/**
+ * Tests the computation of a ring of duchies. The tests of its states use only one of the two Liquid Legions protocols,
+ * because both go through the same states.
+ */
 import { packElGamalPublicKey } from '@measurement-exchange/consent';
 import {
   ExchangeError,

@@ -21,7 +21,7 @@ import {
  * or port.
  */
 const FORBIDDEN = [
-  // Loopback addresses in all spellings that a URL allows.
+  // Loopback and unspecified addresses, and localhost, in many spellings.
   'https://127.0.0.1/',
   'https://127.1/',
   'https://127.0.1/',

@@ -28,7 +28,7 @@ afterEach(() => {
 const looks = () => asked.filter(({ name }) => name === 'changes_moved_on');
 const reads = (party: string) =>
   asked.filter(({ name, values }) => name !== 'changes_moved_on' && values[0] === party);
-/** Starts to wait for a change after AT. `isWaiting` returns true until the wait ends. */
+/** Starts to wait for a change after the position `AT`. `isWaiting` returns true until the wait ends. */
 function follow(party: string) {
   const follower = feed.follow(party);
   let isWaiting = true;

@@ -53,8 +53,8 @@ it('looks often again as soon as the horizon moves, and not at all once it is st
   await vi.advanceTimersByTimeAsync(1_000);
   const before = looks;
   oldest = async () => '2';
-  // After the horizon moves, the pauses between polls are 2, 4, 8, 16, and 32 ms. Otherwise, each pause would stay at
-  // 64 ms, and only two polls would fit into 128 ms.
+  // After the horizon moves, the pauses between polls are 2, 4, 8, 16, and 32 ms again. If they stayed at 64 ms, only
+  // two polls would fit into 128 ms.
   await vi.advanceTimersByTimeAsync(128);
   expect(looks - before).toBeGreaterThanOrEqual(5);
   horizon.stop();

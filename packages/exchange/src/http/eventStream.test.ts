@@ -55,8 +55,8 @@ async function serve(
 it('ends after a while, with a time after which the reader comes again', async () => {
   const { over, text, isClosed } = await serve({}, { maxAgeMs: 20 });
   await over;
-  // The stream ended because of its age. The stream tells its client to reconnect after 100 to 299 ms. This short delay
-  // is enough, because streams of different clients end at different times.
+  // A stream that ends because of its age tells its client to reconnect after 100 to 299 ms. Such a short delay does
+  // not overload the exchange, because streams of different clients end at different times.
   await expect.poll(text).toMatch(/^id: start\n\nretry: [12]\d\d\n\n$/);
   expect(isClosed()).toBe(true);
 });

@@ -1,4 +1,7 @@
-/** Tests that the jobs pass every setting to the SQL statement or the call that uses the setting. */
+/**
+ * Tests that the jobs pass their settings to the SQL statement or the call that uses them. Also tests when a job runs
+ * again.
+ */
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -19,7 +22,10 @@ beforeEach(() => {
 });
 afterEach(() => jobs?.stop());
 
-/** Starts the jobs on a fake database that records each query and returns the given rows once. */
+/**
+ * Starts the jobs on a fake database. The database records the values of each query, and returns the test's `rows` for
+ * a statement once.
+ */
 function start(settings: Partial<Config>) {
   const query = async ({ name }: Statement<unknown>, values: unknown[]) => {
     asked.set(name, [...(asked.get(name) ?? []), values]);

@@ -81,7 +81,7 @@ const SETTINGS = `SELECT current_user, current_database(), pg_encoding_to_char(e
 // Create the cluster only once. The tests start servers on copies of it, which takes a tenth of the time.
 const earlier = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
 
-/** The first server, and the files and settings that its data directory contained after the start. */
+/** The first server, the state of its files after the start, and its settings. */
 let first: {
   server: EmbeddedPostgres;
   entries: string[];

@@ -32,7 +32,8 @@ describe('the deliveries to one address', () => {
     expect(counts).toEqual([10, 10, 10, 10, 10]);
     now += 1_000;
     expect(taken(destinations, ['f'])).toEqual([5]);
-    // This address has its own rate limit, although the limit of the other address is used up.
+    // Each address has its own rate limit, so this address is available while the limit of the other address is used
+    // up.
     expect(taken(destinations, ['a'], '192.0.2.2')).toEqual([20]);
   });
 

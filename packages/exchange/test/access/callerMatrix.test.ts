@@ -15,7 +15,7 @@ import { castOf, stored } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let world: World;
-/** All rows of all tables before the requests. The requests of this file must not change any row. */
+/** The stored data before the requests. The requests of this file must not change it. */
 let before: Record<string, unknown>;
 beforeAll(async () => {
   world = await startWorld();

@@ -175,7 +175,8 @@ describe('registering', () => {
     ] as const) {
       expect(errorOf(await create(acme, body))).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`);
     }
-    // A client may send back a certificate that it read, with the line endings of any operating system.
+    // A client may send back a certificate that it read. The exchange ignores the output-only fields, and accepts the
+    // line endings of any operating system.
     const body = { x509Pem: x509Pem.replaceAll('\n', '\r\n'), name: 'ignored', revocationState: 'REVOKED' };
     expect(await ok(create(acme, { certificate: body }))).not.toHaveProperty('revocationState');
   });
@@ -192,7 +193,8 @@ describe('registering', () => {
     for (const squatter of [globex, streamly, parties.duchy]) {
       const keys = await generateKeys();
       const [certificate, renewed] = [await newCertificate(keys), await newCertificate(keys)];
-      // A key identifier proves nothing, because a certificate for another key can contain the same identifier.
+      // Also register a certificate for another key with the same key identifier. A key identifier must not reserve a
+      // key, because any certificate can contain it.
       const keyIdentifier = new x509.X509Certificate(certificate.x509Der).getExtension(
         x509.SubjectKeyIdentifierExtension,
       )!.keyId;

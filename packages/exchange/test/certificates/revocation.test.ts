@@ -61,7 +61,8 @@ function revoke(party: DevParty, revocationState = 'REVOKED'): Promise<Reply> {
 }
 
 /**
- * Returns the requisition of a measurement under its provider's name, without listing all requisitions of the provider.
+ * Returns the requisition of a provider, with its name in the provider's view. Looks it up in the measurement, without
+ * listing all requisitions of the provider.
  */
 async function requisitionIn(measurement: { name: string }, consumer: DevParty, provider: DevParty) {
   const { requisitions } = await get(exchange, consumer, `${measurement.name}/requisitions`);

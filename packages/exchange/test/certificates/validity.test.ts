@@ -1,6 +1,6 @@
 /**
- * Tests that a certificate is valid from its first to its last moment, both included. Covers the TypeScript rules and
- * every SQL statement.
+ * Tests that a certificate is valid from its first to its last moment, both included, and that it counts as expiring in
+ * its last 30 days. Covers the TypeScript rules and the SQL statements.
  */
 import { createDatabase, type Database as TestDatabase } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -13,7 +13,7 @@ export function page(exchange: Called, party: Party, query = ''): Promise<Json> 
 
 const HELD_BACK = `SELECT FROM changes WHERE party = $1 AND xid >= pg_snapshot_xmin(pg_current_snapshot())`;
 
-/** Returns a token after all existing changes. */
+/** Returns a page token whose position is after all existing changes. */
 export async function tokenNow(
   exchange: Called & Pick<TestExchange, 'database'>,
   party: Party,

@@ -18,7 +18,7 @@ import { page, tokenNow } from './follow.ts';
 import { useStreams } from './stream.ts';
 
 /**
- * The time for which the transactions stay open. With `npm run stress`, this is longer than the 8 s after which the
+ * The transactions stay open for at least this time. With `npm run stress`, it is longer than the 8 s after which the
  * exchange ends its own transactions.
  */
 const HELD_MS = rounds(10_000, 300);

@@ -50,7 +50,7 @@ export class Stream {
   }
 }
 
-/** Opens streams, and closes them at the end of the test. */
+/** Returns a function that opens streams. Closes all streams at the end of each test. */
 export function useStreams(exchange: { url: string }) {
   const open: Stream[] = [];
   afterEach(() => {

@@ -231,9 +231,10 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   const age = async () => (await read())[0]!.value;
   const holder = await db.pool.connect();
   await holder.query('BEGIN; SELECT pg_current_xact_id()');
-  // Run a later transaction that gets an ID. Its changes could not be read while the transaction above is open.
+  // Run a later transaction that gets an ID. The metric stays 0 unless the open transaction above holds back the
+  // changes of a later one.
   await db.pool.query('SELECT pg_current_xact_id()');
-  // Poll, because older transactions of other tests may have to end first.
+  // Poll, because the first reading only remembers which transaction is the oldest, and returns 0.
   await expect.poll(age).toBeGreaterThan(0);
   const { now } = performance;
   vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);

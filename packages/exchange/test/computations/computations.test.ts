@@ -1,4 +1,7 @@
-/** Tests which data of a measurement duchies can read, and which data of the duchies the consumer can read. */
+/**
+ * Tests computations as duchies see them: their contents, states, etags, and lists. Also tests the timeline that the
+ * consumer sees, and a suspended duchy.
+ */
 import { createHash } from 'node:crypto';
 import {
   act,

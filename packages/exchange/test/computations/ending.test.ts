@@ -27,7 +27,7 @@ const ahead = useReplica(exchange);
 const read = ({ name }: Json) => get(exchange, world.acme, name);
 
 describe('a revoked certificate of a duchy', () => {
-  /** Returns the duchy with a new certificate, whose private key no party has. */
+  /** Returns the aggregator with a new certificate, whose private key is discarded. */
   async function renewedAggregator(): Promise<Duchy> {
     const { aggregator } = world.duchies;
     const { x509Der } = await newCertificate();

@@ -38,7 +38,7 @@ const inTurn = (measurement: Json, attempts: (() => Promise<string>)[]) =>
 
 /**
  * Creates a measurement that waits for data. Assigns one provider to each worker, because two requests of one duchy
- * would wait for each other before they reach the lock.
+ * would wait for each other before they reach the lock of the measurement.
  */
 async function createReady(): Promise<Json> {
   const measurement = await world.create();

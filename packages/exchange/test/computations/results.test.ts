@@ -1,4 +1,4 @@
-/** Tests the requests with which duchies report that data arrived, and their results and failures. */
+/** Tests the requests with which a duchy reports that data arrived, a result, or a failure. */
 import {
   act,
   all,

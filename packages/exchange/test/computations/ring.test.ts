@@ -1,4 +1,7 @@
-/** Tests the requests of duchies in a Liquid Legions computation, and the data that other parties can read. */
+/**
+ * Tests Liquid Legions computations: the choice of the protocol, the requests of duchies, revoked certificates, and the
+ * data that other parties can read.
+ */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';

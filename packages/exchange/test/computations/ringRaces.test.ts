@@ -104,8 +104,8 @@ describe('one behind the other', () => {
         async () => outcome(await post(exchange, world.acme, `${measurement.name}:cancel`)),
         () => expire(1.1),
       ];
-      // Choose a second request that the first request affects. The second request must see the change of the first
-      // request.
+      // Choose a second contender that the first one affects. The second contender must see the change of the first
+      // one.
       const second = first === 0 ? 1 : 0;
       const outcomes = await inTurn(exchange, measurement, [contenders[first]!, contenders[second]!]);
       const won = first === 3 ? 'ran' : 'OK';

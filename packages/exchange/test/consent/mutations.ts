@@ -222,7 +222,7 @@ function malformed(title: string, field: string, change: Change) {
   return mutation(title, 'INVALID_FIELD_VALUE', field, change);
 }
 
-/** Requests that are always rejected. */
+/** Mutations after which the request is always rejected. */
 export const REFUSED: Mutation<string>[] = [
   unusable(
     'a consumer certificate that is revoked',

@@ -1,4 +1,7 @@
-/** Tests that a provider and an exchange with strict checks accept the same certificates and the same requests. */
+/**
+ * Tests that a provider and an exchange with strict checks accept the same certificates and the same requests. The only
+ * exception is a certificate under a root for all parties that does not name its party: only the exchange accepts it.
+ */
 import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { createTrustStore, verifySignature } from '@measurement-exchange/consent';
 import { type MeasurementInput, timestampOf } from '@measurement-exchange/contract';
@@ -47,7 +50,10 @@ interface Signed {
 const timeOf = ({ years = 0 }: Case) => new Date(NOW.getTime() + years * YEAR_MS);
 const derOf = (pem: string) => Uint8Array.from(Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
 
-/** Registers the certificate and sends a request that names it. Returns whether the exchange accepts both. */
+/**
+ * Runs the exchange's checks of a new certificate and of a request that names it. Returns whether the exchange accepts
+ * both.
+ */
 async function atExchange(given: Case): Promise<boolean> {
   const { certificate, roots, party = ACME } = given;
   const now = timestampOf(timeOf(given).getTime());
@@ -89,7 +95,7 @@ function signedBy(given: Case): Promise<Signed> {
   return made;
 }
 
-/** Signs with the hash that matches the curve. The signature is in DER. */
+/** Signs the message. An ECDSA signature uses the hash that matches the curve, and is in DER. */
 async function signed(keys: CryptoKeyPair): Promise<Signed> {
   const { sign } = process.getBuiltinModule('node:crypto');
   const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey));

@@ -1,5 +1,6 @@
 /**
- * Starts an exchange that trusts roots, with a consumer and providers that have certificates and keys of every kind.
+ * Prepares an exchange for tests of consent: adds trusted roots, certificates of every kind for a consumer and a
+ * provider, and a second encryption key for another provider.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,7 +39,7 @@ export interface World {
   /** Acme and Streamly with each kind of additional certificate and its key. */
   acmeAs: Record<Kind, DevParty>;
   streamlyAs: Record<Kind, DevParty>;
-  /** The root that is trusted for all parties. */
+  /** The development root, which is trusted for all parties. */
   demo: Root;
   /** A root that is not trusted. */
   stranger: Root;

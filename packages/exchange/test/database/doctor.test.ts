@@ -208,7 +208,7 @@ describe('the doctor', () => {
 
   it.each(ILLNESSES)('finds %s', async (...illness) => {
     const [, , check, examples] = illness;
-    // Empty the change log, because the checks of the change log would also report a wrong version.
+    // Empty the change log. Otherwise its checks would also report a defect that changes a version.
     expect(await findingsOf(illness, 'DELETE FROM changes;')).toEqual([[check, examples]]);
   });
 

@@ -103,7 +103,7 @@ it('the status has replicas, the last migration, and counts of all measurements'
   const refused = await createMeasurement(exchange, acme, [chirper]);
   const { name, etag } = await requisitionOf(exchange, chirper, refused);
   await ok(post(exchange, chirper, `${name}:refuse`, { etag, refusal: { justification: 'DECLINED' } }));
-  // Add a replica that is still running and a replica that was last seen too long ago.
+  // Add a replica that was seen recently, and a replica that was last seen too long ago to count as running.
   await exchange.database.query(
     `INSERT INTO replicas VALUES ('older', 'h', '0.0.1', now() - interval '1 day', now() - interval '1 minute'),
        ('gone', 'h', '0.0.1', now() - interval '1 day', now() - interval '5 minutes')`,

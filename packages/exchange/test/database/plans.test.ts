@@ -1,6 +1,6 @@
 /**
- * Tests the query plan of every SQL statement of the exchange. The statements are prepared as in production, on tables
- * large enough to make bad plans visible.
+ * Tests the query plans of the exchange's SQL statements. The statements are prepared as in production, on tables large
+ * enough to make bad plans visible.
  */
 
 import { create, toBinary } from '@bufbuild/protobuf';

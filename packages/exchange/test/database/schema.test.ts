@@ -1,5 +1,5 @@
 /**
- * Tests that the schema dump in the migrations directory is current, and that this version keeps working after a newer
+ * Tests that the schema dump `src/database/schema.sql` is current, and that this version keeps working after a newer
  * version has migrated the database.
  */
 import { type Database, useExchange } from '@measurement-exchange/testkit/exchange';

@@ -1,4 +1,7 @@
-/** Tests metadata schemas under advisory checks: every change is accepted, and breaking changes are reported. */
+/**
+ * Tests metadata schemas under advisory checks: every change is accepted, and findings report breaking changes and
+ * types that another descriptor defines. Also tests the diff of two schemas.
+ */
 
 import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import {

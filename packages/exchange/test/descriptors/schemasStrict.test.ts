@@ -1,4 +1,7 @@
-/** Tests metadata schemas under strict checks: breaking changes are rejected. */
+/**
+ * Tests metadata schemas under strict checks: breaking changes are rejected, and so are types that the same provider
+ * has already registered.
+ */
 
 import { type DevParty, useExchange } from '@measurement-exchange/testkit/exchange';
 import {

@@ -1,4 +1,4 @@
-/** Tests how a development exchange creates, keeps, and moves the demo duchies. */
+/** Tests when a development exchange creates the demo duchies, updates their endpoints, and leaves them out. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

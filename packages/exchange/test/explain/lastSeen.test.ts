@@ -1,4 +1,7 @@
-/** Tests that the times at which parties were last seen are stored every 30 seconds and when the exchange stops. */
+/**
+ * Tests the times at which parties were last seen. They are shown in steps of half a minute, and stored every 30
+ * seconds and when the exchange stops.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Tests requests that no normal client sends. Each one must be rejected with its documented error, and the exchange
- * must keep working.
+ * Tests requests that no normal client sends, and unusual forms of valid requests. A bad request must be rejected with
+ * its documented error, and the exchange must keep working.
  */
 
 import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';

@@ -1,4 +1,6 @@
-/** Tests the gRPC server of an exchange in its own process against streams that are endless, slow or reset at once. */
+/**
+ * Tests the gRPC server of an exchange in its own process against streams that are endless, slow, or reset immediately.
+ */
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { setImmediate as tick } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
  * Tests that a caller that sends more requests than the exchange can serve does not slow down a caller that sends one
- * request.
+ * request. Also tests that pipelined requests are answered in order, and that a caller that hangs up can send large
+ * bodies again.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Describes every list of the routes table: its paths, its parameters, and the SQL that selects the same items. */
+/** Describes the lists of the routes table: their paths, their parameters, and the SQL that selects the same items. */
 import { createHash } from 'node:crypto';
 
 /** A list and its equivalent in SQL. */
@@ -113,7 +113,7 @@ const parties = (collection: string): List => ({
   orders: { '': 'create_time, name' },
 });
 
-/** All lists of the routes table. */
+/** All lists of the routes table except changes, deliveries, and timelines, which have their own tests. */
 export const LISTS: Record<string, List> = {
   'GET measurementConsumers/*/measurements': {
     paths: [`${ACME}/measurements`, `${GLOBEX}/measurements`],

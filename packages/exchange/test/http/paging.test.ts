@@ -267,8 +267,8 @@ describe('without others', () => {
     const window = () => pick([3, 20, 90]);
     let found = 0;
     for (let round = 0; round < rounds(100); round++) {
-      // Derive the bounds from the creation time of a row. The loaded rows are one microsecond apart, so an error of
-      // one microsecond changes the result.
+      // Derive the bounds from the creation time of a row. Each group of ten loaded rows is one microsecond after the
+      // group before it, so an error of one microsecond changes the result.
       const created = pick(loaded).createTime;
       const updated = later(created, pick([0, 1, 30]));
       const states = MEASUREMENT_STATES.filter(() => Math.random() < 0.5);

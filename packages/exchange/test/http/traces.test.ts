@@ -76,8 +76,8 @@ it('traces neither health checks nor the work that is looked for all the time', 
   await spanOf(reply);
   const begins = collector.spans.filter(({ parentId }) => parentId === '').map(({ name }) => name);
   expect(new Set(begins)).toEqual(new Set(['createMeasurement', 'getParty']));
-  // A commit also causes work for other parties: it wakes their change feeds and webhooks. The traces must not contain
-  // this work.
+  // A commit also wakes the change feeds and webhooks of other parties. The traces must not contain the statements that
+  // then read the change log and the webhooks.
   const names = collector.spans.map(({ name }) => name);
   expect(names.filter((name) => /^(changes_|webhook_)/.test(name))).toEqual([]);
 });

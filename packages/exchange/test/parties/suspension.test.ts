@@ -1,4 +1,4 @@
-/** Tests suspended parties: how lists show them, and which of their requests are still accepted. */
+/** Tests lists of parties, and which requests of suspended parties are still accepted. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

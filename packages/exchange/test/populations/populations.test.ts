@@ -1,4 +1,6 @@
-/** Tests populations over HTTP: their fields, and which fields can change. */
+/**
+ * Tests populations over HTTP: their fields, which fields can change, their model lines, and the default population.
+ */
 import { createHash } from 'node:crypto';
 import { MAX_VID } from '@measurement-exchange/contract';
 import { type DevParty, type Reply, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';

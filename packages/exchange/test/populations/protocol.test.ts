@@ -1,4 +1,7 @@
-/** Tests which protocol the exchange chooses for a measurement, and what the parties of the measurement see of it. */
+/**
+ * Tests which protocol the exchange chooses for a measurement, and what the parties of the measurement see of it. Also
+ * tests that the exchange does not start with duchies that do not exist or have no endpoint.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

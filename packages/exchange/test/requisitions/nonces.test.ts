@@ -1,6 +1,6 @@
 /**
  * Tests that the exchange keeps all 64 bits of a nonce in every operation, although JavaScript numbers are exact only
- * up to 53 bits.
+ * up to 53 bits. Also tests that a nonce that does not match its hash is rejected.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -1,6 +1,6 @@
 /**
- * Tests which measurements the retention job removes and which it keeps. Covers each state, at the exact age limit and
- * a microsecond past it.
+ * Tests which measurements the retention job ends, which it removes, and which it keeps. Covers each state, at the
+ * exact age limit and a microsecond past it.
  */
 import { MEASUREMENT_STATES, type MeasurementState } from '@measurement-exchange/contract';
 import { loadMeasurements, makeComputing } from '@measurement-exchange/testkit/bulk';

@@ -1,6 +1,6 @@
 /**
- * Tests how clients of the public reference system retry calls that failed with UNAVAILABLE. A proxy cuts their
- * connections.
+ * Tests how clients of the public reference system retry calls that failed with UNAVAILABLE because a proxy cut the
+ * connection, and lists whose pages were too large for the client.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { useExchange } from '@measurement-exchange/testkit/exchange';

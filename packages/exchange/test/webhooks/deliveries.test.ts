@@ -274,7 +274,7 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   expect(await holder()).toEqual(before);
   expect(arrived).toHaveLength(1);
 
-  // Let the lease of the dead deliverer expire.
+  // Let the lease of the first deliverer expire. This deliverer is still waiting for a response.
   await exchange.database.query(`UPDATE webhooks SET lease_expiry = now() - interval '1 second'`);
   await until(() => expect(arrived).toHaveLength(2));
   await until(async () => {

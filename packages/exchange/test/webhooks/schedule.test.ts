@@ -221,7 +221,7 @@ it('what comes behind a delivery that failed waits with it, and other resources 
   await taken(2);
   await log('a', 1, 3);
   await log('b', 1);
-  // Change the deliveries first, because the deliverer runs by itself as soon as the webhook is due.
+  // Postpone the deliveries before the webhook is made due, because the deliverer then runs by itself.
   await query(`UPDATE webhook_deliveries SET next_attempt_time = now() + interval '1 hour'`);
   await until(isFree);
   const [{ attempts }] = (await deliveries()) as [{ attempts: number }];

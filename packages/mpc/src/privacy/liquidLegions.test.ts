@@ -24,7 +24,7 @@ function ei(x: number): number {
   return -Math.exp(-x) / (x + fraction);
 }
 
-/** Computes the expected number of registers as an integral over all registers. */
+/** Computes the expected number of registers that are hit, as an integral over all registers. */
 function integral({ decayRate: a, maxSize: m }: typeof NARROW, people: number): number {
   const t = people / m;
   const bound = Math.expm1(a);

@@ -41,7 +41,8 @@ describe('the complementary error function', () => {
   });
 
   test('loses no digits between two arguments that almost agree', () => {
-    // The derivative is −erfcx′(4) = 2/√π − 8 erfcx(4). The constant is erfcx(4) to all digits of a double.
+    // For a small step, erfcxDrop(4, step) / step is −erfcx′(4) = 2/√π − 8 erfcx(4). The constant is erfcx(4) to all
+    // digits of a double.
     const slope = 2 / Math.sqrt(Math.PI) - 8 * 0.13699945762506138;
     expect(relativeError(erfcxDrop(4, 1e-9) / 1e-9, slope)).toBeLessThan(1e-9);
     expect(relativeError(erfcxDrop(4, 0.1), erfcx(4) - erfcx(4.1))).toBeLessThan(1e-12);

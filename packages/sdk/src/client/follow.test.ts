@@ -110,7 +110,7 @@ it('returns what changed at once, the latest of each, and polls now and then as 
   const net = follower.next(POLL_MS);
   expect(await within(29_000, net)).toBeUndefined();
   expect(await within(1_000, net)).toBe('poll');
-  // The follower keeps a poll interval that is longer than the default of 30 seconds.
+  // The follower keeps a poll interval above 30 seconds, which is only the minimum interval while the watch works.
   const slow = follower.next(60_000);
   expect(await within(59_000, slow)).toBeUndefined();
   expect(await within(1_000, slow)).toBe('poll');

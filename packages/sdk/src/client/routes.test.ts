@@ -1,6 +1,6 @@
 /**
- * Tests each row of the routes table: the exchange can read the request that the client method sends, and the method
- * returns the exchange's response.
+ * Tests each row of the routes table except streams: the exchange can read the request that the client method sends,
+ * and the method returns the exchange's response.
  */
 import {
   matchRoute,

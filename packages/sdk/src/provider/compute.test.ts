@@ -231,8 +231,8 @@ describe('charges', () => {
   const cost = (verified: VerifiedRequisition, methodology: Methodology = {}) =>
     chargesFor(verified, methodology).map((charge) => charge.cost);
   /**
-   * Converts units to rho. The expected rho is s² / (2σ²), with the sensitivity s = 1, and with the standard deviation
-   * σ = 5.495 of the noise for epsilon 1 and delta 1e-9.
+   * Converts units to rho. For Gaussian noise, the tests expect s² / (2σ²), with the sensitivity s = 1 and the standard
+   * deviation σ = 5.495 of the noise for epsilon 1 and delta 1e-9.
    */
   const rho = (units: { rho: bigint }) => Number(units.rho) / 1e12;
 

@@ -1,4 +1,4 @@
-/** Compares every figure with a count in plain JavaScript over the same rows. */
+/** Compares figures with counts in plain JavaScript over the same rows. Also tests which queries are rejected. */
 
 import { isSampled, sampleBucket } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -92,7 +92,8 @@ test('the orders that were used last are kept, and nothing that was left half wr
   await make('1.vids.crashed', 2);
   await make('1.vids.being-written', 0.5);
   await make('shares', 99);
-  // Only eight of the ten orders are kept. Opening the order of RANGES counts as a use, so it must be among the eight.
+  // The folder has nine files with orders of VIDs, and the second call adds a tenth. Only the eight files that were
+  // used last are kept. The first call counts as a use of the file for RANGES, so this file must be among the eight.
   await openVidIndex(folder, RANGES);
   await openVidIndex(folder, [{ start: 1, end: 10 }]);
   const names = await readdir(folder);

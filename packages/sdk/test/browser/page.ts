@@ -1,4 +1,4 @@
-/** The script of the page: a consumer that uses only exports of the SDK and browser APIs. */
+/** The script of the page: a consumer that uses only exports of the SDK and of the contract, and browser APIs. */
 import { fromBase64 } from '@measurement-exchange/contract';
 import {
   createClient,
@@ -15,7 +15,7 @@ export interface PageOptions {
   name: string;
   certificate: string;
   privateKeyPem: string;
-  /** Both keys are in base64. */
+  /** The public and the private encryption keyset are in base64. */
   encryptionPublicKey: string;
   encryptionPrivateKey: string;
 }
@@ -72,7 +72,10 @@ async function failure(options: PageOptions, name: string): Promise<string> {
     );
 }
 
-/** Returns the IDs of the first `count` event groups that appear. Calls the page's `began` when the watch begins. */
+/**
+ * Watches event groups until `count` changes have arrived. Returns the IDs of the changed event groups and the client's
+ * warnings. Calls the page's function `began` when the watch begins.
+ */
 async function watch({ baseUrl, token, name }: PageOptions, count: number) {
   const warnings: string[] = [];
   const client = createClient({ baseUrl, token, onWarning: (message) => warnings.push(message) });

@@ -1,6 +1,6 @@
 /**
  * Calls operations of every resource on a running exchange with the client. routes.test.ts covers every row of the
- * routes table.
+ * routes table except streams.
  */
 import type { Operation } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';

@@ -44,7 +44,7 @@ function following(proxy: Pick<StreamProxy, 'url'> = exchange, options: Partial<
 
 const describeChange = ({ name, version }: { name?: string; version: number }) => `${name} ${version}`;
 
-/** Returns the first `count` changes. */
+/** Returns the first `count` changes as text. Adds each change to `taken` as soon as it arrives. */
 async function take(changes: AsyncIterable<Change>, count: number, taken: string[] = []): Promise<string[]> {
   for await (const change of changes) {
     taken.push(describeChange(change));

@@ -24,7 +24,7 @@ import {
 
 const SECRET = 'person.id == "the secret filter"';
 
-/** Returns the names of the parties that can decrypt a part of the request. */
+/** Returns, for each requisition spec that was sent to the exchange, the names of the parties that can decrypt it. */
 async function readersOf(x: LyingExchange): Promise<string[]> {
   const readers: string[] = [];
   const created = x.log.filter(({ method, path }) => method === 'POST' && path.endsWith('/measurements'));
@@ -126,7 +126,8 @@ describe('a consumer opens only what it asked:', () => {
       [DAILYNEWS]: one.dataProviders![CHIRPER]!,
     } as Measurement['dataProviders'];
     const [ofStreamly] = one.results!.filter(({ certificate }) => certificate.startsWith(STREAMLY));
-    // In this case, Daily News cooperates with the exchange, although the consumer trusts Daily News's root.
+    // Let Daily News cooperate with the exchange: it signs a result of a measurement for which it was not asked. The
+    // consumer trusts Daily News's root, so the signature is valid.
     const { certificate, encryptedResult } = await x.signedResult(one.name!, DAILYNEWS, reach(9n));
     const { ciphertext, typeUrl } = encryptedResult;
     const ofDailyNews = {

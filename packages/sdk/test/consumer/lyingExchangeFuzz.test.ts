@@ -1,7 +1,7 @@
 /**
- * Sends thousands of false replies to a consumer and to a provider's agent. The consumer must open only true results,
- * and must encrypt only for the parties it asked. The agent must answer only requests that a consumer signed. Every
- * call must end. MEX_FUZZ_SEED repeats a run.
+ * Sends false replies to a consumer and to a provider's agent, thousands of them in stress runs. The consumer must open
+ * only true results, and must encrypt only for the parties it asked. The agent must answer only requests that a
+ * consumer signed. Every call must end. Set MEX_FUZZ_SEED to repeat a run.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * Tests that a dishonest exchange cannot change a figure of the Liquid Legions protocols. It can only change the width
- * of the figure's interval.
+ * Tests that a dishonest exchange cannot make a consumer accept a false figure of the Liquid Legions protocols. The
+ * exchange can change only the width of the figure's interval, and only if the consumer opens the measurement without
+ * the protocol configuration that the exchange returned when the measurement was created.
  */
 import {
   fromBase64,

@@ -1,6 +1,6 @@
 /**
- * Mutates an exchange's replies. Fields are dropped, swapped, replayed, made huge, or given another type, and some
- * bodies never end.
+ * Mutates an exchange's replies. Fields are dropped, changed, swapped, made huge, or given another type. Whole replies
+ * are replaced by earlier replies or errors, are truncated, or never end.
  */
 import type { Exchanged, Json } from './lyingExchange.ts';
 

@@ -246,7 +246,7 @@ describe('against an exchange that lies', () => {
         ),
         clock: { now: () => Date.now() + days * 86_400_000, sleep: async () => {} },
       });
-    // The certificate is valid for 30 days, so it has expired in the second case.
+    // The earlier certificate is valid for 30 days, so it has expired in the second case.
     for (const days of [0, 60]) {
       expect(await later([ACME, STREAMLY], days).question(one)).toMatchObject({ title: 'one' });
     }

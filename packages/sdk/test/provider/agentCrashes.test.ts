@@ -227,8 +227,8 @@ it.runIf(isStress)(
       agent.kill();
       await agent.ended;
       expect(agent.lines.filter((line) => line.includes('Error'))).toEqual([]);
-      // Finish all requisitions regularly, because an agent refuses a requisition after five crashes during the work on
-      // it.
+      // Finish all requisitions after every fourth kill, because an agent refuses a requisition after five crashes
+      // during the work on it.
       if (i % 4 === 3 && i < KILLS - 1) await finish(path, await Promise.all(asking));
     }
     const asked = await Promise.all(asking);

@@ -120,7 +120,8 @@ describe('a deferred requisition', () => {
       await record(-1);
       await record(2);
       await isFulfilled(measurement);
-      // Allow one more poll, because the agent's own deferral causes a change, which may arrive late.
+      // The change of the event group causes one more poll. There is no poll if the change from the agent's own
+      // deferral arrives later, because the agent then reads the requisition that this change names.
       expect(lists).toBeLessThanOrEqual(3);
     });
     expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);
@@ -133,7 +134,8 @@ describe('a deferred requisition', () => {
       const measurement = await askUntilTomorrow();
       await isDeferred();
       await record(2);
-      // Advance the clock by two minutes. Cached event groups have then expired, but the deferral of an hour has not.
+      // Advance the clock by two minutes. Cached event groups have then expired, but the deferral has not, because it
+      // lasts at least an hour.
       ahead = 120_000;
       await isFulfilled(measurement);
     });

@@ -17,7 +17,7 @@ export interface AgentJob {
     name: string;
     certificate: string;
     privateKeyPem: string;
-    /** Both keys are in base64. */
+    /** The public and the private encryption keyset are in base64. */
     encryptionPublicKey: string;
     encryptionPrivateKey: string;
   };

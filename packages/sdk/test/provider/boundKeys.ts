@@ -12,7 +12,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { Identity } from '../../src/identity/index.ts';
 
-/** The ID of the computation that the duchies use. */
+/** The computation ID to which the duchies' keys are bound. */
 export const COMPUTATION = 'm1';
 
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;

@@ -1,6 +1,6 @@
 /**
- * Tests two providers that upload to duchies through a real exchange. Both uploads are decrypted, and must show which
- * people the two providers reached, and how often.
+ * Tests the agents of two providers with a real exchange and fake duchies. The decrypted uploads must show which people
+ * the two providers reached, and for share shuffle also how often. Also tests an agent that is killed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

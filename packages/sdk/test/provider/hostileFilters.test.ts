@@ -1,7 +1,7 @@
 /**
- * Tests thousands of filters that try to use much time or memory. Each must be rejected, or evaluated with at most 320
- * MB. The time limit allows for two attempts of half a second each and for three starts of a process. FC_SEED chooses
- * other filters.
+ * Tests random filters that try to use much time or memory. Each must be rejected, stopped or evaluated with at most
+ * 320 MB. The time limit allows for two attempts of half a second each and for three starts of a process. Set FC_SEED
+ * to test other filters.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

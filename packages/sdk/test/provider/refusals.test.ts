@@ -1,4 +1,7 @@
-/** Tests that an agent's refusal contains no encrypted content and none of the provider's own names. */
+/**
+ * Tests that an agent's refusal contains nothing from the encrypted specification or the events, and none of the
+ * provider's own names.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

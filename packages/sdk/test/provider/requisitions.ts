@@ -57,7 +57,7 @@ export type SpoiledRow = [
   spoil: (world: World) => Spoiled | Promise<Spoiled>,
 ];
 
-/** A consumer, a provider, and the roots that the provider trusts. */
+/** A consumer with its certificate, and a provider with an event group. `context` trusts only the consumer's root. */
 export interface World {
   consumer: Identity;
   provider: Identity;
@@ -101,7 +101,10 @@ export const keysOf = ({ keysets }: Identity) => ({
   encryptionPrivateKey: keysets.privateKeyset,
 });
 
-/** Issues a certificate to another party. Returns the certificate and its private key. */
+/**
+ * Issues a certificate to another party. Returns its private key, and the certificate under the name of the consumer's
+ * certificate.
+ */
 export async function otherLeaf(root: Identity['root'], at = NOW, days = 365) {
   const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, { days });
   return { privateKeyPem, certificate: certificateOf({ certificatePem }) };

@@ -43,8 +43,9 @@ export interface DuchyWorld extends World {
   entries: Record<string, DuchyEntry>;
   settings: Omit<ShareShuffleSettings, 'folder'>;
   /**
-   * Creates a signed key that is bound to the requisition that contains the key. `changes` replaces parts of this
-   * binding, so that the key is bound to something else.
+   * Returns a placeholder for a signed key. When the requisition is complete, the key is signed and bound to the duchy,
+   * the computation, and the terms of the requisition. `changes` replaces parts of this binding, so that the key is
+   * bound to something else.
    */
   signKey(keyset: Uint8Array, by: Identity, changes?: Partial<BindingFields>): SignedMessage;
 }

@@ -1,4 +1,7 @@
-/** Lists selections of events or of a population that a provider does not have, or does not offer to this consumer. */
+/**
+ * Lists selections of events or of a population that are invalid, that a provider does not have, or that it does not
+ * offer to this consumer.
+ */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { CONSUMER, entry, eventGroups, fails, group, SPRING, type SpoiledRow } from './requisitions.ts';
 

@@ -1,4 +1,4 @@
-/** Lists values in a MeasurementSpec that no provider can accept. */
+/** Lists values in a MeasurementSpec that are invalid, or whose epsilon is below the provider's minimum. */
 import { privacy, type SpecInit, type Spoiled, type SpoiledRow, text } from './requisitions.ts';
 
 const reach = (epsilon: number, delta?: number): SpecInit => ({

@@ -14,8 +14,8 @@ import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
 
 const PASSWORD = 'pw-7f31c09e';
 /**
- * The first VID. The tests search the log for the first six digits of this VID. No other number in the log is allowed
- * to contain these digits.
+ * The first VID. The tests check that the log does not contain the first six digits of this VID, so no other number in
+ * the log may contain these digits.
  */
 const FIRST_VID = 731_000_000;
 const FILTER = 'age < 4711';

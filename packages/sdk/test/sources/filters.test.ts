@@ -139,8 +139,8 @@ describe.each(TEST_SOURCES)('$name', (source) => {
         filters.matching += new Set(expected.map((vid) => vid / BigInt(rows.length))).size;
         expect({ some, picked: await pickedBySource(events, some) }).toEqual({ some, picked: expected });
       }),
-      // Stress runs compare 2,500 filters on 48 rows each, which gives 120,000 comparisons. RUNS and SEED allow a
-      // longer search by hand.
+      // Stress runs compare 2,500 filters on 48 rows each, which gives 120,000 comparisons. Set RUNS and SEED in the
+      // environment for a longer or a different search.
       { numRuns: Number(process.env.RUNS ?? rounds(250, 5)), seed: Number(process.env.SEED ?? 1) },
     );
     // Check that the comparison was meaningful. Enough filters must run only in SQL, enough must run partly in SQL and

@@ -1,4 +1,7 @@
-/** The questions that are asked in every world. */
+/**
+ * The questions for each world: the common questions, the world's own questions, and questions about people unless the
+ * world has two VID columns.
+ */
 import { MODEL_LINES, personOf, type Question, type World } from './world.ts';
 
 const NOON = '2024-01-10T12:00:00Z';

@@ -8,7 +8,7 @@ import type { TestColumn, TestTable } from './testSource.ts';
 /** One row of the event table. Times are microseconds since 1970. */
 export interface Row {
   vid: bigint | null;
-  /** The VID of another model line. Only the worlds with `vidColumns` have this column. */
+  /** The VID of another model line. If any row of a world has this value, the table gets a second VID column. */
   other?: bigint | null;
   at: bigint;
   group: string | null;

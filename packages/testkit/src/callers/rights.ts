@@ -9,8 +9,7 @@ export type Right = 'own' | 'any' | 'wildcard';
 export interface Row {
   may: Partial<Record<Kind, Right>>;
   /**
-   * The reason of the error if the target is absent. Undefined if the target always exists, such as a collection
-   * or the caller's own party.
+   * The reason of the error if the target is absent. Undefined if nothing in the path can be absent except the party.
    */
   absent?: string;
   /** The status that allowed callers get if the target exists. The default is 200. */

@@ -33,7 +33,7 @@ const POLL_MS = 200;
 /** The package with the library for this platform. */
 const LIBRARY = `node_modules/@chdb/lib-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
 
-/** Returns the folder that chDB is installed in, or the reason that it cannot be installed. */
+/** Installs chDB unless it is already installed. Returns its folder, or the reason that it cannot be installed. */
 export async function installedChdb(): Promise<{ folder: string } | { reason: string }> {
   const lockfile = await readFile(join(MANIFEST, 'package-lock.json'), 'utf8');
   if (!(LIBRARY in JSON.parse(lockfile).packages))

@@ -1,6 +1,6 @@
 /**
- * Tests the numbers in explanations: deadlines, elapsed times, and bounds. Each expected number is different, so that a
- * test fails if the code mixes up two numbers.
+ * Tests explanations at chosen times: waits, deadlines, risks, and how times are worded. Each expected number is
+ * different, so that a test fails if the code mixes up two numbers.
  */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';

@@ -1,4 +1,7 @@
-/** Tests that each element is checked wherever it is declared, and that violations name its path. */
+/**
+ * Tests that each element of a descriptor set is checked wherever it is declared, and that violations name the path of
+ * the element.
+ */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +17,7 @@ import { readDescriptorSet } from './descriptorSet.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
-/** Returns the violations of a binary set, which can contain numbers that JSON cannot name. */
+/** Returns the violations of a binary set. Unlike JSON, the binary form can contain enum numbers that have no name. */
 function violationsOfBytes(...file: FileInit[]): string[] {
   const bytes = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
   const result = readDescriptorSet({ bytes });

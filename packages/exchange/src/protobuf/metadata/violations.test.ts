@@ -1,4 +1,7 @@
-/** Tests that violations of a message name their path, in JSON and in binary form. */
+/**
+ * Tests which messages violate their schema, in JSON and in binary form, and that each violation names the path of its
+ * field.
+ */
 import { type JsonObject, parseJson } from '@measurement-exchange/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeMetadata, type Metadata, readMetadata, within } from './metadata.ts';

@@ -25,7 +25,7 @@ const field = (members: object, more: object = {}) => message({ field: [{ ...f, 
 const enums = (...value: [string, number][]) => ({
   enumType: [{ name: 'E', value: value.map(([name, number]) => ({ name, number })) }],
 });
-/** Returns the first sentence of each change. The second sentence, which gives the reason, is left out. */
+/** Returns the kind and the first sentence of each change. The second sentence, which gives the reason, is left out. */
 const descriptions = (before: FileInit | FileInit[], after: FileInit | FileInit[]) =>
   diff([before].flat(), [after].flat()).map(
     ({ kind, message }) => `${kind} ${message.split(/\.(?: |$)/)[0]}`,

@@ -59,7 +59,7 @@ export async function addComputations(db: Database): Promise<void> {
   await addRings(db);
 }
 
-/** Adds three ring measurements: one waits for data, one waits for a confirmation, and one is computing. */
+/** Adds three ring measurements: one waits for data, one waits for two more confirmations, and one is computing. */
 async function addRings(db: Database): Promise<void> {
   let aggregate = await addMeasurement(db, 'sketches-wanted', RING);
   for (const duchy of [FIRST, SECOND, AGGREGATOR]) aggregate = await setBy(db, aggregate, duchy);

@@ -1,4 +1,6 @@
-/** Compiles all pairs together and checks them with one call of `buf breaking`, because each call takes 0.1 s. */
+/**
+ * Compiles all schema pairs together and checks them with one call of `buf breaking`, because each call takes 0.1 s.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** Tests that the aggregator can see only the sum of the workers' shares. */
+/**
+ * Tests that the aggregator can see only the sum of the workers' shares, and that large inputs are added up exactly.
+ */
 
 import { Dice, inChunks, upload, type World } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';

@@ -1,9 +1,9 @@
 /**
- * Compares the variance of noisy figures with the formulas that give consumers their intervals. 1,000 figures show a
- * variance only to within 4.5 % (7 % with geometric noise), so an accuracy of 5 % needs more figures. Stress runs have
- * a standard error of 0.4 % (0.7 %) for a reach and 0.9 % (1.4 %) for a figure of a distribution. Other runs have a
- * 50th of the figures. The simulation skips the shares and the shuffle, because they change no count, as oracle.test.ts
- * shows.
+ * Compares the variance of noisy figures with the formulas that give consumers their intervals. The variance of 1,000
+ * figures has a standard error of 4.5 % (7 % with geometric noise), so an accuracy of 5 % needs more figures. In stress
+ * runs, the standard error is 0.4 % (0.7 %) for a reach and 0.9 % (1.4 %) for a figure of a distribution. Other runs
+ * have a 50th of the figures. The simulation skips the shares and the shuffle, because they change no count, as
+ * oracle.test.ts shows.
  */
 
 import {

@@ -1,9 +1,9 @@
 /**
  * Tests how often the 95 % interval of a sketch contains the true reach, and how large the bias of the estimates is.
  * The simulation draws only register counts and the noise of duchies, because encryption changes no count. Stress runs
- * make 2,000 draws for every combination of size, fill, sample, noise and number of duchies, and print a table. The
- * standard error of each coverage is then 0.5 %. With MEX_STRESS=20, there are 40,000 draws, and the standard error is
- * 0.1 %.
+ * make 2,000 draws for every combination of size, fill, sample and noise, with two to five duchies in turn, and print a
+ * table. The standard error of each coverage is then 0.5 %. With MEX_STRESS=20, there are 40,000 draws, and the
+ * standard error is 0.1 %.
  */
 
 import { liquidLegionsReachInterval } from '@measurement-exchange/sdk';
@@ -134,8 +134,9 @@ function outcomeOf(cell: Cell, sketches: number[]) {
 }
 
 /**
- * Returns whether the expected number of hit registers is close to 0 or to a full sketch. The noise then reaches beyond
- * the range of possible counts, so every estimate within the range is biased (docs/privacy.md).
+ * Returns whether the expected number of hit registers is close to 0 or to a full sketch. The noise then often moves
+ * the count below 0 or above maxSize. An estimate stays within the range of a sketch, so the estimates are biased
+ * (docs/privacy.md).
  */
 function isAtTheEdge({ size, reach, width }: Cell, noise: number): boolean {
   const registers = registersOf(size, reach * width);

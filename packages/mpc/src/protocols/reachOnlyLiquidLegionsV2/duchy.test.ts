@@ -1,6 +1,7 @@
 /**
  * Compares the results of reach-only Liquid Legions v2 with the union of the plaintext sketches. Stress runs have 300
- * worlds of up to 2000 registers, and 300 computations with noise.
+ * worlds of up to 2000 registers, and 300 computations with noise. Also tests what messages reveal, and which messages
+ * and parameters are rejected.
  */
 
 import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';

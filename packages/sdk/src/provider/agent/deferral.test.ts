@@ -13,7 +13,7 @@ const selected = (name: string, end: number, recordedUntil?: number): SelectedEv
   ...(recordedUntil !== undefined && { recordedUntil: new Date(recordedUntil) }),
 });
 
-/** Returns the event group whose events are missing, and when they will be complete. */
+/** Returns the event group with missing events and when it counts as complete, or undefined if all are complete. */
 function awaited(events: SelectedEvents[], now: number, graceHours?: number) {
   try {
     requireRecorded({ events }, now, graceHours);
@@ -57,7 +57,7 @@ describe('events are complete', () => {
 });
 
 describe('a deferral', () => {
-  /** Defers repeatedly, and returns the length of each deferral. */
+  /** Defers `times` times. Returns the length, in hours, of each deferral that was sent to the exchange. */
   async function waits(deferred: Deferred, times: number, deferral?: { reason: string; until: string }) {
     const told: number[] = [];
     const client = {

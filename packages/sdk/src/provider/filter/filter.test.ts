@@ -142,8 +142,8 @@ describe('a filter', () => {
     ['a pattern that explodes', "gender.matches('((a{100}){100}){100}')"],
     ['half a character', "gender == '\ud800'"],
   ])('is rejected when it is hostile: %s', (_title, filter) => {
-    // Without the limits, almost all of these filters would take minutes or exhaust the memory. The last filter is
-    // invalid because its text has an unpaired surrogate.
+    // Without the limits, filters like these could take minutes or exhaust the memory. The last filter costs little,
+    // but is invalid because its text has an unpaired surrogate.
     expect(refusal(filter)).toBeInstanceOf(FilterError);
   });
 

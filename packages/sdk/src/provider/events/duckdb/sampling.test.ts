@@ -19,7 +19,7 @@ import { inRange, withBucket } from './sampling.ts';
  * any of these buckets.
  */
 const VIDS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n].filter((vid) => sampleBucket(vid) < BUCKET_MASK / 2);
-/** The distance between two adjacent 32-bit floats from 1 to 2. */
+/** The distance between two adjacent 32-bit floats from 1 to 2, which is about the width of a bucket. */
 const STEP = 2 ** -23;
 const MANY = rounds(1_000_000);
 
