@@ -297,7 +297,7 @@ describe('mex restore', () => {
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
-  // Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
+  // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
   it.runIf(isStress)(
     'refuses a log that ends before the backup did, which only PostgreSQL can tell',
     async () => {

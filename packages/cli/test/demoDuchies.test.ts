@@ -388,7 +388,7 @@ it('has no open measurement and no event group of a demo that was interrupted', 
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
 
-// Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
+// Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
 it.runIf(isStress)(
   'starts a duchy again that was killed, and half of the people two publishers reached are counted once',
   async () => {
@@ -419,7 +419,7 @@ it.runIf(isStress)(
   },
 );
 
-// Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
+// Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
 it.runIf(isStress)('ends them when it is killed, and finds everything again at the next start', async () => {
   const before = await duchies();
   const pids = await Promise.all(NAMES.map(pidOf));

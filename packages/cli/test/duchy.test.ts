@@ -224,7 +224,7 @@ it('runs several processes on one database, with the key that it was first used 
   await database.drop();
 });
 
-// Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
+// Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
 it.runIf(isStress)(
   'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',
   async () => {

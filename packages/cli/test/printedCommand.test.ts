@@ -69,7 +69,7 @@ describe('the command that mex measure --no-wait prints', () => {
     );
   });
 
-  // Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
+  // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
   it.runIf(isStress)(
     'runs for an imported identity whose folder has a space, with mex on the PATH, a root and an address',
     async () => {

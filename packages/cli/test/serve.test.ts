@@ -80,7 +80,7 @@ describe('mex serve --dev', () => {
     await expect(stat(pidFile)).rejects.toThrow('ENOENT');
   });
 
-  // Like this whole file, this test runs only in `npm run stress` (see STRESS_ONLY in vitest.config.ts).
+  // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
   it.runIf(isStress)('starts from the same data', async () => {
     const { certificate } = (await readDev()).dataProviders[0];
     await startAgain();
