@@ -1,4 +1,4 @@
-/** A user with a browser, built on fetch: follows redirects, keeps cookies, and fills in the provider's forms. */
+/** A simulated browser, built on fetch: follows redirects, keeps cookies, and fills in the OpenID provider's forms. */
 
 export interface Visit {
   /** The address of the last page. */

@@ -66,8 +66,8 @@ class SharedWatch {
       const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
-      // Start a new watch if the exchange no longer has the changes that followed the last token. The listeners then
-      // poll to find out what they missed.
+      // If the exchange no longer has the changes that followed the last token, start a new watch at once, without
+      // reporting a loss. The listeners then poll to find out what they missed.
       const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
       if (isExpired && failures === 1) {
         this.state = 'STARTING';

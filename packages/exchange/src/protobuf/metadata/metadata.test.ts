@@ -124,8 +124,8 @@ describe('any message', () => {
           const read = decodeMetadata(schema, typeUrl(type), given);
           if ('violations' in read) return read.violations.length > 0;
           const text = JSON.stringify({ '@type': typeUrl(type), ...read.json });
-          // Skip texts that only binary messages may contain: JSON requests must not contain NUL characters or the key
-          // `__proto__`.
+          // Skip messages with a NUL character or the key `__proto__`, because binary messages may contain them, but JSON
+          // requests must not.
           if (/\\u0000|__proto__/.test(text)) return true;
           // Compare only the last part of a type URL inside an Any, because the prefix has no meaning and JSON does not
           // keep it.

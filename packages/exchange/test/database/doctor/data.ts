@@ -91,8 +91,9 @@ export async function addParties(db: Database): Promise<void> {
 }
 
 /**
- * Adds bindings for BRAND and for the operator, a root for all parties and a root for TV. The audit log also records
- * another binding and another root that were deleted.
+ * Adds two bindings (for BRAND and for the operator) and two trusted roots (for all parties and for TV). The audit log
+ * records that BRAND's binding and TV's root were created, and that another binding and another root were created and
+ * deleted.
  */
 export async function addOperatorsThings(db: Database): Promise<void> {
   const subject = { issuer: 'issuer', createTime: clock() };

@@ -1,4 +1,4 @@
-/** The party's certificates, and the parties that it trusts. */
+/** The party's certificates, and the roots and duchies that it trusts. */
 import { useResource } from '../../../live/useResource.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Loaded, NeedsKey } from '../../../parts/states.tsx';
