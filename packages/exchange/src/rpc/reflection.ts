@@ -1,7 +1,7 @@
 /**
  * Implements the gRPC reflection service, which describes the services and messages to tools that have no .proto files.
  */
-import { createRegistry, type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
+import { createRegistry, type DescEnum, type DescFile, type DescService, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Code, type ServiceImpl } from '@connectrpc/connect';
 import type {
@@ -29,6 +29,14 @@ export function reflection(services: readonly DescService[]): ServiceImpl<typeof
 export function reflectionOf(services: readonly DescService[]): Reflect {
   const files = new Map(filesOf(services.map(({ file }) => file)).map((file) => [file.proto.name, file]));
   const registry = createRegistry(...files.values());
+  // The name of an enum value lies in the scope of its enum: a value of a top-level enum has the name `package.VALUE`.
+  const values = new Map<string, DescEnum>(
+    [...registry].flatMap((type) =>
+      type.kind === 'enum' && type.parent === undefined
+        ? type.values.map(({ name }) => [`${type.file.proto.package}.${name}`, type] as const)
+        : [],
+    ),
+  );
   return (question) => {
     switch (question.case) {
       case 'listServices':
@@ -40,8 +48,9 @@ export function reflectionOf(services: readonly DescService[]): Reflect {
         return fileAnswer(files.get(question.value));
       case 'fileContainingSymbol': {
         const name = question.value;
-        // For a method, field, or enum value, look up the service, message, or enum that contains it.
-        const found = registry.get(name) ?? registry.get(name.slice(0, Math.max(0, name.lastIndexOf('.'))));
+        // For a method, a field, or a value of a nested enum, look up the service or message that contains it.
+        const container = name.slice(0, Math.max(0, name.lastIndexOf('.')));
+        const found = registry.get(name) ?? values.get(name) ?? registry.get(container);
         return fileAnswer(found?.file);
       }
       case 'allExtensionNumbersOfType':

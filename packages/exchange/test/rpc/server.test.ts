@@ -188,11 +188,13 @@ it('reflection lists the services, and has the files of their messages', async (
       messageRequest: { case: 'fileContainingSymbol', value: `${Measurements.typeName}.GetMeasurement` },
     } as const;
     yield { messageRequest: { case: 'fileByFilename', value: 'no.proto' } } as const;
+    const value = `${Measurements.file.proto.package}.VIDEO`;
+    yield { messageRequest: { case: 'fileContainingSymbol', value } } as const;
   }
   const answers = [];
   for await (const { messageResponse } of reflection.serverReflectionInfo(asked()))
     answers.push(messageResponse);
-  const [list, found, missing] = answers;
+  const [list, found, missing, ofValue] = answers;
   if (list?.case !== 'listServicesResponse' || found?.case !== 'fileDescriptorResponse') expect.fail();
   const names = list.value.service.map(({ name }) => name);
   expect(names).toEqual(
@@ -204,6 +206,7 @@ it('reflection lists the services, and has the files of their messages', async (
   expect(files.at(-1)).toBe('wfa/measurement/api/v2alpha/measurements_service.proto');
   expect(files).toContain('google/protobuf/any.proto');
   expect(missing).toMatchObject({ case: 'errorResponse', value: { errorCode: 5 } });
+  expect(ofValue?.case).toBe('fileDescriptorResponse');
 });
 
 it('an exchange that stops says so first', async () => {
