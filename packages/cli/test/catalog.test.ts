@@ -332,3 +332,19 @@ describe('mex event-groups', () => {
     expect(groups.get(small).decodedMetadata.message).toEqual({ rows: [{ [long]: 1 }] });
   });
 });
+
+it('mex descriptors create takes a binary schema that begins like JSON, because its first file has 123 bytes', async () => {
+  const field = (tag: number, value: string) => Buffer.from([tag, value.length, ...Buffer.from(value)]);
+  const message = field(0x0a, 'M').toString('latin1');
+  const parts = [
+    field(0x0a, 'a.proto'),
+    field(0x12, 'p'.repeat(99)),
+    field(0x22, message),
+    field(0x62, 'proto3'),
+  ];
+  const set = field(0x0a, Buffer.concat(parts).toString('latin1'));
+  expect(set.toString('latin1', 0, 2)).toBe('\n{');
+  await writeFile(path('set.binpb'), set);
+  const { out } = await run('descriptors', 'create', path('set.binpb'), '--as', 'streamly');
+  expect(out).toMatch(/ is registered: p+\.M\.$/m);
+});

@@ -162,11 +162,21 @@ The type is a message of the schema, the file its bytes (- for standard input).
 /** The first byte of every binary FileDescriptorSet: the tag of its only field. */
 const FIRST_TAG = 0x0a;
 
-/** Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, but a binary set starts with FIRST_TAG. */
+/**
+ * Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, and a binary set with FIRST_TAG, which is also
+ * a line feed. The length of the first file follows. If the length is 123, this byte is also a brace.
+ */
 async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);
   if (bytes.length === 0) throw new Error(`${file} is empty: give ${SET}.`);
-  if (/^\s*\{/.test(bytes.toString('latin1', 0, 100))) return readJson(file, SET);
+  const beginning = bytes.toString('latin1', 0, 100);
+  if (/^\s*\{/.test(beginning)) {
+    try {
+      return await readJson(file, SET);
+    } catch (error) {
+      if (!beginning.startsWith('\n{')) throw error;
+    }
+  }
   if (bytes[0] !== FIRST_TAG) throw new Error(`${file} is not a schema: give ${SET}.`);
   return toBase64(bytes);
 }
@@ -186,7 +196,7 @@ function filesOf({ descriptorSet }: EventGroupMetadataDescriptor): FileJson[] {
   return (descriptorSet as { file?: FileJson[] }).file ?? [];
 }
 
-/** Lists message types by full name. Each nested type follows the type that contains it. */
+/** Lists message types by full name, except protobuf's own. Each nested type follows the type that contains it. */
 function typesOf(descriptor: EventGroupMetadataDescriptor): { name: string; message: MessageJson }[] {
   const below = (message: MessageJson, prefix: string): { name: string; message: MessageJson }[] => {
     const name = prefix === '' ? message.name : `${prefix}.${message.name}`;
