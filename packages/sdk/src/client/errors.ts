@@ -36,13 +36,15 @@ const TRANSIENT_CODES: readonly string[] = [
   'DEADLINE_EXCEEDED',
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
+/** Reasons of errors with a code in TRANSIENT_CODES after which the same request cannot succeed. */
+const FINAL_REASONS = ['RESPONSE_TOO_LARGE', 'DESCRIPTOR_TOO_COSTLY'];
 
 /**
  * Returns whether the same request could succeed later, because the exchange was unreachable, overloaded, or broken.
  */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
-    return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';
+    return TRANSIENT_CODES.includes(error.code) && !FINAL_REASONS.includes(error.reason);
   }
   if (error instanceof UnexpectedResponse) return error.transient;
   return error instanceof Unreachable || (error instanceof Error && error.name === 'TimeoutError');

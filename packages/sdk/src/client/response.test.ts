@@ -63,6 +63,7 @@ describe('isTransient', () => {
     [new ExchangeError('DEADLINE_EXCEEDED', ''), true],
     [new ExchangeError('INTERNAL', ''), true],
     [new ExchangeError('RESPONSE_TOO_LARGE', ''), false],
+    [new ExchangeError('DESCRIPTOR_TOO_COSTLY', ''), false],
     [new ExchangeError('NONCE_MISMATCH', ''), false],
     [new ExchangeError('REQUISITION_ETAG_MISMATCH', ''), false],
     [new ExchangeError('TOKEN_INVALID', ''), false],

@@ -19,13 +19,16 @@ export function referencesOf(
         CAST(min(${day}) AS VARCHAR), CAST(max(${day}) AS VARCHAR)
       FROM ${table.from(parameters)} WHERE ${eventGroup} IS NOT NULL
       GROUP BY reference ORDER BY n DESC, reference LIMIT ${limit}`;
-    const rows = (await rowsOf(connection, sql, parameters)) as [string, bigint, bigint, string, string][];
+    const rows = (await rowsOf(connection, sql, parameters)) as [
+      ...[string, bigint, bigint],
+      ...[string | null, string | null],
+    ][];
     return rows.map(([reference, n, days, firstDay, lastDay]) => ({
       reference,
       rows: Number(n),
       days: Number(days),
-      firstDay,
-      lastDay,
+      firstDay: firstDay ?? '',
+      lastDay: lastDay ?? '',
     }));
   });
 }
