@@ -57,10 +57,10 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
   );
 }
 
-/** Shown instead of a cost if the ledger has no charge for the request. Shows nothing if there is no ledger. */
+/** Shown instead of a cost if the ledger has no charge for the request. Shows nothing if no ledger or limit is known. */
 function NoCost({ state }: Pick<RequestRow, 'state'>) {
   const { data } = useBudget();
-  if (data === undefined || 'missing' in data) return null;
+  if (data === undefined || 'missing' in data || data.view.limit === undefined) return null;
   return <span className="muted">{state === 'UNFULFILLED' ? 'not yet' : 'none'}</span>;
 }
 
