@@ -43,8 +43,8 @@ const PROGRAMS = [
   'scripts/**/*.test.ts',
 ];
 /**
- * These files take long and rarely fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and a
- * 24th of all stress tests.
+ * These files take long and rarely fail, so only `npm run stress` runs them. `.ci/run` uses this command to run some of
+ * these files, and a 24th of all stress tests.
  */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',

@@ -22,7 +22,7 @@ const ROWS = Number(options.rows);
 const ROUNDS = Math.max(5, Number(options.rounds));
 const MAXIMUM_FREQUENCY = 10;
 const MAXIMUM_RATIO = 3;
-/** Not 1, because Node exits with 1 after an exception. */
+/** The exit code if a target was missed. It is not 1, because Node exits with 1 after an uncaught exception. */
 const MISSED_TARGET = 3;
 const MAXIMUM_BYTES = 2 ** 30;
 const SETTINGS = { threads: String(availableParallelism()), memory_limit: '512MB' };

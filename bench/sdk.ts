@@ -116,9 +116,9 @@ async function cryptoCases(): Promise<Case[]> {
 }
 
 /**
- * The cases for ECIES. The yardstick does the work that every message needs, with the recipient's keys already
- * imported. Encryption makes a new key pair and exports its public point. Decryption imports that point. Both do one
- * ECDH, HKDF and AES-GCM.
+ * Returns the cases for ECIES. The yardstick does the work that every message needs, with the recipient's keys already
+ * imported. Encryption makes a new key pair and exports its public point. Decryption imports that point. Both run ECDH,
+ * HKDF and AES-GCM once.
  */
 async function encryptionCases(message: Uint8Array<ArrayBuffer>): Promise<Case[]> {
   const { publicKeyset, privateKeyset } = await createEncryptionKeysets();

@@ -369,7 +369,10 @@ const problems = [
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Other packages must not import the gRPC server, and other files of the exchange must not even mention it. */
+/**
+ * Other packages must not import the gRPC server. Files of the exchange outside of `rpc/` must not even mention it,
+ * except for the files in KNOW_RPC, which must mention it.
+ */
 function rpcProblems(): string[] {
   const folder = `${EXCHANGE}/rpc`;
   const knows = (file: string) =>

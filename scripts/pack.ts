@@ -110,8 +110,8 @@ function withoutInternals(exports: Record<string, string>): Record<string, strin
 }
 
 /**
- * Returns problems with dependencies between our packages. Each must name the exact current version, because the wire
- * format may differ between versions.
+ * Returns problems with dependencies between our packages. Each dependency must name the exact current version, because
+ * the wire format may differ between versions.
  */
 export function versionProblems(manifest: Manifest, ours: Manifest[]): string[] {
   return ours
@@ -148,8 +148,8 @@ function stage(source: string, target: string, manifest: Manifest): void {
 }
 
 /**
- * Corrects the imports of './x.ts' in declarations, because the compiler rewrites them only in JavaScript. Other
- * strings that name a '.ts' file are errors, because that file is not packed.
+ * Corrects the imports of './x.ts' in declarations, because the compiler rewrites them only in JavaScript. Throws if a
+ * call in JavaScript still names a '.ts' file, because that file is not packed.
  */
 function relinkTypes(file: string): void {
   const text = readFileSync(file, 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Selects a part of the tests that would take too long in every run. The commit chooses the part, so that all tests run
- * over many commits.
+ * Selects a part of the stress tests or of the planted bugs, because all of them would take too long in every run. The
+ * commit determines the part, so that each test and each bug is selected for some commits.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

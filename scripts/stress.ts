@@ -1,7 +1,7 @@
 /**
- * `npm run stress [-- --part] [file …]` runs the tests that repeat something, with the full number of `rounds`, and the
- * tests that `npm test` omits. `--part` runs the named files, and a 24th of all these tests. The commit selects this
- * 24th.
+ * `npm run stress` runs the test files that repeat something, with the full number of `rounds`, and the test files that
+ * `npm test` omits. `npm run stress -- [--part] [file …]` runs only the named files. With `--part`, it also runs a 24th
+ * of all stress test files. The commit selects this 24th.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

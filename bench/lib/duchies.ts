@@ -133,7 +133,7 @@ export async function startMpcWorld({
       references: 'unchecked',
       served: new Set([EVENT_GROUP]),
       shareShuffle: { ...accepted, populations: 'unchecked', folder },
-      // Each provider has its own folder, because the agent stores its uploaded sketches there.
+      // Each provider has its own folder, because its agent keeps sketches there until a duchy has stored them.
       liquidLegions: { ...accepted, folder: join(directory, `${i}.sketches`) },
       pollMs: POLL_MS,
       log: (event) => {

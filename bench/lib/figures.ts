@@ -16,7 +16,7 @@ export function figure(values: readonly number[]): Figure {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Divides round by round, because a slow phase of the machine affects both values of a round. */
+/** Divides `own` by `yardstick` in each round, because a slow phase of the machine affects both values of a round. */
 export function ratio(own: readonly number[], yardstick: readonly number[]): Figure {
   return figure(own.map((value, round) => value / yardstick[round]!));
 }

@@ -77,8 +77,8 @@ export function computedOf({ transitions, progress = [] }: Timeline) {
     succeededAt: enteredAt('SUCCEEDED'),
     doneStages: done.length,
     /**
-     * The number of progress reports from second and later attempts. A stage is attempted again if the process that
-     * runs it loses its lease.
+     * The number of progress reports from second and later attempts. A stage is attempted again if an attempt fails, or
+     * if the process that runs the stage loses its lease.
      */
     repeatedStages: progress.filter(({ attempt }) => attempt > 1).length,
     doneAt(duchy: string, stage: string): number {

@@ -17,7 +17,8 @@ export interface BenchDatabase {
 
 export interface BenchServer {
   /**
-   * Creates a database, and by default runs the migrations in it. Pass false if an exchange will migrate the database.
+   * Creates a database, and by default runs the migrations in it. Pass `migrated: false` if an exchange will migrate
+   * the database.
    */
   createDatabase: (options?: { migrated: boolean }) => Promise<BenchDatabase>;
   /** Opens a database that another process created. */

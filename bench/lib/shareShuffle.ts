@@ -31,9 +31,9 @@ const MODULUS = 127;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 const DATA_PROVIDERS = 3;
 /**
- * The number of registers to process in a round of the shuffle. A round of sharing processes four times as many. Such a
- * round takes much longer than one step of the processor-time clock, which is some milliseconds. A short vector is
- * repeated at most 20 times, so its round is shorter.
+ * The number of registers to process in a round of the shuffle. A round of sharing processes four times as many. Both
+ * kinds of rounds then take much longer than one step (a few milliseconds) of the processor-time clock. A short vector
+ * is repeated at most 20 times, so its round is shorter.
  */
 const ROUND_REGISTERS = 8_000_000;
 

@@ -26,8 +26,9 @@ export function breakingChanges(sql: string): string[] {
 }
 
 /**
- * Finds published migrations that changed, and migrations that break the previous version. A published migration has
- * already run on other databases, so its checksum must not change.
+ * Finds published migrations that were changed or removed, and migrations that break the previous version. A published
+ * migration has already run on other databases, so its checksum must not change. Migrations with a number below
+ * `compatibleFrom` are allowed to break the previous version.
  */
 export function migrationProblems(directory: string, compatibleFrom: number): string[] {
   const sums = new Map(

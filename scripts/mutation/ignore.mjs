@@ -1,7 +1,7 @@
 /** Excludes the texts of messages from mutation, because only people read them. */
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
-/** The index of the argument that contains the text, by function, constructor or `.method`. */
+/** The index of the argument that contains the text, by function, constructor or `.method`. −1 is the last argument. */
 const WORDS_AT = {
   ...{ Error: 0, BadCertificate: 0, Fault: 0, fault: 0, refuse: 0, tokenInvalid: 0 },
   ...{ ExchangeError: 1, report: 1, finding: 2, '.add': 2, '.differs': 2, '.fault': -1 },

@@ -56,7 +56,7 @@ export type AddPages = (app: FastifyInstance, context: PageContext) => void;
 
 export interface PageContext {
   callerOf(request: FastifyRequest): Promise<string>;
-  /** Undefined in production mode, and until the server is listening. */
+  /** Undefined in production mode. In development mode, undefined until the demo parties exist. */
   development(): Development | undefined;
 }
 

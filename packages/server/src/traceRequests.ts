@@ -1,4 +1,4 @@
-/** Opens a span for each request to a Fastify server. The span covers the work of the request's handlers. */
+/** Opens a span for each API request to a Fastify server. The span covers the work of the request's handlers. */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type SpanAttributes, telemetry } from './telemetry.ts';

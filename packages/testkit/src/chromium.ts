@@ -19,7 +19,7 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.
 /**
  * These flags replace the flags of the npm package, which would switch off the origin checks that tests need. The
  * sandbox is off, because it needs user namespaces, which many containers do not allow. It also does not work for root.
- * Running without the sandbox is safe, because the browser opens only the console's own pages.
+ * Running without the sandbox is safe, because the browser opens only pages that the product or the tests create.
  */
 const OPTIONS = {
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],

@@ -154,7 +154,7 @@ export function parametersOf(duchy: Duchy) {
   };
 }
 
-/** Sets the parameters of all three duchies. The aggregator's parameters are empty. */
+/** Sets the parameters of all three duchies. The aggregator's parameters contain only its certificate. */
 export async function setAllParameters(
   exchange: TestExchange,
   duchies: Duchies,

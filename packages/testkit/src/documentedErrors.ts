@@ -39,7 +39,10 @@ export function undocumentedErrors(logs: string[]): string[] {
   return [...new Set(undocumented)];
 }
 
-/** Whether the route that handles this request lists the error. `path` excludes the query. */
+/**
+ * Returns whether the route of this request lists the error. If `path` is undefined or no route matches, returns
+ * whether WITHOUT_ROUTE contains the error. `path` excludes the query.
+ */
 export function isDocumented(error: ErrorResponse, method: string, path: string | undefined): boolean {
   return expectedOf(method, path).has(textOf(error));
 }

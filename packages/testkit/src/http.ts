@@ -21,7 +21,7 @@ const PATIENCE_MS = 60_000;
 /**
  * Sends a request. If `body` is a string, it is sent unchanged. If it is undefined, the request has no body. Any other
  * value is sent as JSON (bigints as integers). If a busy exchange rejects the request without changing anything, the
- * request is sent again, as a client would do.
+ * request is repeated for up to a minute, as a client would do.
  */
 export async function call(...request: Parameters<typeof callOnce>): Promise<Reply> {
   const [, method, url] = request;

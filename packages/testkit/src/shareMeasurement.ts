@@ -17,9 +17,9 @@ const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 /**
  * Changes pending measurements as if they had been created for these duchies and their computations had reached the
  * state `until`. The protocol is share shuffle, or reach-only Liquid Legions if `until` is PENDING_CONFIRMATION. Share
- * shuffle needs a population, which must exist. The first worker receives the data of every provider. The requisitions
- * of each measurement must have been created with the nonces 1, 2 and so on in their order, because this function
- * writes these nonces.
+ * shuffle needs a population, which must exist. The first worker receives the data of every provider. For the states
+ * COMPUTING and PENDING_CONFIRMATION, this function fulfills each measurement's requisitions with the nonces 1, 2 and
+ * so on in their order. The requisitions must have been created with these nonces.
  */
 export async function shareMeasurement(
   database: Database,

@@ -20,8 +20,8 @@ export function envCommand(): Command {
         print(`${variable}_CERTIFICATE='${party.certificate}'`);
         print(`${variable}_KEY='${party.encryptionPublicKey}'`);
       }
-      // Define a shell function that prints one member of the JSON on standard input: `… | field
-      // 'requisitions[0].etag'`.
+      // Define the shell function `field`, which prints one member of the JSON on standard input, as in
+      // `… | field 'requisitions[0].etag'`.
       print(`field() { node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).$1"; }`);
     });
 }

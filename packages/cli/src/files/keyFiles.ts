@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { fromBase64 } from '@measurement-exchange/contract';
 import { readBytes } from './input.ts';
 
-/** One certificate or key in a file. For a DER file, `label` is the label that PEM would use. */
+/** One certificate or key in a file. `label` is the PEM label. For a DER file, it is `CERTIFICATE` or `PRIVATE KEY`. */
 export interface Block {
   label: string;
   /** Undefined if the content of a PEM block is not base64, as in an encrypted key with headers. */
@@ -15,7 +15,8 @@ const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
 const SEQUENCE = 0x30;
 
 /**
- * Returns the blocks in a PEM or DER file, or undefined if the file has another format. Throws if the file is damaged.
+ * Returns the blocks in a PEM or DER file, or undefined if the file has another format. Throws if a PEM file contains
+ * no complete block, or if a DER file is neither a certificate nor an unencrypted private key.
  */
 export function blocksIn(bytes: Uint8Array): Block[] | undefined {
   const text = Buffer.from(bytes).toString('latin1');

@@ -14,8 +14,8 @@ export interface ProviderChoice {
 }
 
 /**
- * Returns the chosen event groups of each provider. Throws one error that lists all unknown providers and event
- * groups, and the existing ones.
+ * Returns the chosen event groups of each provider. Throws one error that lists all unknown providers, all unknown
+ * event groups, and all providers without event groups for this consumer. The error also suggests existing names.
  */
 export async function chosenGroups(
   client: ExchangeClient,
@@ -52,7 +52,7 @@ export async function chosenGroups(
   return chosen;
 }
 
-/** Throws if a provider does not exist. The error lists all unknown providers and all existing providers. */
+/** Throws if a provider does not exist. The error lists all unknown providers, and up to MAX_LISTED existing ones. */
 export async function requireProviders(client: ExchangeClient, names: string[]): Promise<void> {
   requireNone((await unknownProviders(client, names)).problems);
 }

@@ -97,7 +97,8 @@ const ProviderConfig = s.object(
     minimumEpsilon: amount(),
     /**
      * The maximum number of hours that the agent waits for late events after the end of a requested interval. Defaults
-     * to 168. The agent waits only if an event group's data availability interval ends before the requested interval.
+     * to 168. The agent waits only if an event group's data availability interval ends earlier than the requested
+     * interval ends.
      */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */

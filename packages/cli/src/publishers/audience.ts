@@ -22,7 +22,7 @@ export interface Audience {
 
 /**
  * For each provider, `share` is the fraction of all people that it reaches, and `repeat` is the probability of one more
- * impression after each impression.
+ * impression after each impression. Nobody has more than 30 impressions.
  */
 const AUDIENCES = [
   { share: 0.45, repeat: 0.66 },

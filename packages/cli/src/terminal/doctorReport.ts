@@ -1,4 +1,4 @@
-/** Prints the findings of `mex doctor`, which checks a database for inconsistencies. */
+/** Prints the findings of the checks that `mex doctor`, `mex admin doctor` and `mex restore` run on a database. */
 import type { DoctorFinding } from '@measurement-exchange/exchange/maintenance';
 import { paint, print } from './output.ts';
 

@@ -50,7 +50,7 @@ export function keepRunning(
 }
 
 const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 30_000];
-/** If a program ran for at least this long, the next restart uses the shortest pause again. */
+/** If a program ran for longer than this, the next restart uses the shortest pause again. */
 const LASTED_MS = 60_000;
 const STOP_MS = 5_000;
 

@@ -46,8 +46,8 @@ export function Shortcuts() {
 }
 
 /**
- * Returns false if a key press must not trigger a shortcut: if the user turned shortcuts off, holds a modifier key,
- * types in a field, or has a dialog open.
+ * Returns false if a key press must not trigger a shortcut, because the user turned shortcuts off, holds Ctrl, Meta, or
+ * Alt, types in a field, or has a dialog open.
  */
 function isForPage(event: KeyboardEvent): boolean {
   if (!areLettersOn() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;

@@ -86,8 +86,8 @@ export function SignIn({ servedBy, sessions, onSession }: SignInProps) {
 }
 
 /**
- * Returns `enter`, which opens a session, and `cancel`, which ends the sign-in. `waiting` is `window` while the user
- * signs in at the issuer in a separate window, and `session` while the session opens.
+ * Returns `enter`, which opens a session, and `cancel`, which ends the sign-in. While `enter` runs, `waiting` is
+ * `window` if the user signs in at the issuer in a separate window, and `session` otherwise.
  */
 function useEnter(servedBy: ServedBy, onSession: (session: Session) => void) {
   const [error, setError] = useState<Error>();

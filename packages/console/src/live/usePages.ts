@@ -5,8 +5,8 @@ import { type Session, useSession } from '../session/session.ts';
 import { useChangedNames } from './useChangedNames.ts';
 
 /**
- * A list with more pages than this is read again only if the user asks, because the page must then read all the pages
- * of the list again.
+ * After a change, a list with more pages than this is read again only if the user asks, because all its pages must then
+ * be read again.
  */
 const MAX_PAGES_AGAIN = 5;
 

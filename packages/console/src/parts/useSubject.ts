@@ -9,8 +9,8 @@ import { specWords } from './specWords.ts';
 import { useReferences } from './useReferences.ts';
 
 /**
- * Returns a readable name of the changed resource, such as the title of a measurement. Returns undefined if the
- * resource has no readable name.
+ * Returns a readable name of the changed resource, such as the title of a measurement. Returns undefined until the name
+ * is loaded, and if the resource has no readable name.
  */
 export function useSubject({ name, kind }: Pick<Change, 'name' | 'kind'>): string | undefined {
   const session = useSession();

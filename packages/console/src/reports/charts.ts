@@ -126,8 +126,8 @@ export function overlapChart(
 }
 
 /**
- * Draws the number of people that each segment adds to the segments before it. Returns undefined if the answers do not
- * determine these numbers.
+ * Draws the number of people that each segment adds to the segments before it in `order`. Returns undefined if the view
+ * does not contain all of these numbers.
  */
 export function addedChart(
   { added }: ReportView,

@@ -63,7 +63,7 @@ export function periodWords({ start, end }: Period, { timeZone }: Pick<LocalInte
   return format.formatRange(Date.parse(start), Date.parse(end) - 1).replaceAll(/[\u2009\u202f]/g, ' ');
 }
 
-/** Formats the first or last day of a period. */
+/** Formats the first day of a period, given its start. If `isEnd` is true, formats the last day, given its end. */
 export function dayWords(
   instant: string,
   { timeZone }: Pick<LocalInterval, 'timeZone'>,

@@ -72,7 +72,7 @@ export const Attention = s.object({
    */
   name: s.text(300, 1),
   party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy'), 'Whom it waits for.'),
-  /** When the problem began, or when the event happened. */
+  /** When the problem began, or when the failure happened. For CERTIFICATE_MISSING, the time of the request. */
   time: s.timestamp(),
   until: s.optional(
     s.timestamp(),

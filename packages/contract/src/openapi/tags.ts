@@ -1,4 +1,4 @@
-/** The document's tags. Each tag groups the operations whose paths end in the same collection. */
+/** The document's tags. Each tag groups the operations whose paths have the same last collection. */
 import type { Route } from '../routes/route.ts';
 import type { Routes } from '../routes.ts';
 import { wordsOf } from '../values/names.ts';

@@ -29,7 +29,7 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
 export interface MpcNoiseShape {
   /**
    * The number of workers. Each worker draws a part of the noise, and the privacy parameters apply to the sum of the
-   * parts.
+   * parts. In the Liquid Legions protocols, the aggregator counts as a worker here.
    */
   workers: number;
   /** The maximum amount by which one person can change the count. Only GEOMETRIC noise uses it. */
@@ -73,9 +73,9 @@ export function mpcNoiseOffset(
 /**
  * Returns the number of registers that each worker appends as noise. A random draw takes at most twice its offset in
  * registers. Workers also append the registers that the draws leave unused, so the number does not depend on the draws.
- * A reach needs one draw of reach noise, and its `frequencyOffset` is 0. A histogram needs a draw for every ring value
- * except the last, because a lying provider can move a person to any of these values. Value 0 gets reach noise, and the
- * other values get frequency noise. The last value marks unused registers.
+ * A reach measurement needs one draw of reach noise, and its `frequencyOffset` is 0. A frequency measurement needs a
+ * draw for every ring value except the last, because a lying provider can move a person to any of these values. Value 0
+ * gets reach noise, and the other values get frequency noise. The last value marks unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

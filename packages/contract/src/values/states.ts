@@ -53,8 +53,8 @@ export const PROTOCOLS = [
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
- * The capabilities that a data provider can declare. Some of them are protocols, from which the exchange chooses a
- * measurement's protocol. The exchange only displays the others.
+ * The capabilities that a data provider can declare, and `direct`, which needs no declaration. Some of them are
+ * protocols, from which the exchange chooses a measurement's protocol. The exchange only displays the others.
  */
 export const CAPABILITIES = [
   ...PROTOCOLS,

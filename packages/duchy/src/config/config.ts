@@ -47,8 +47,9 @@ const listen = object(
     /** True if a proxy in front of the duchy terminates TLS. */
     behindTlsProxy: boolean(),
     /**
-     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, a duchy on a loopback address must
-     * set this, because such a duchy is usually behind a proxy. An empty array states that there is no proxy.
+     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, a duchy must set this if
+     * `behindTlsProxy` is true, or if it listens on a loopback address, because it is then usually behind a proxy. An
+     * empty array states that there is no proxy, and is not allowed with `behindTlsProxy`.
      */
     trustedProxies: array(string()),
   }),

@@ -25,8 +25,8 @@ export class LeaseLost extends Error {
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
 /**
- * Returns SQL that replaces a time in the past with the current time, so that a new stage runs after all stages that
- * are already due.
+ * Returns SQL that replaces a time in the past with the current time, so that a new stage runs after the stages of the
+ * same consumer that are already due.
  */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;

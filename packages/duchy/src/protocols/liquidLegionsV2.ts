@@ -55,8 +55,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
 
     /**
      * The aggregator estimates how many registers represent people, and stores the estimate for the last stage. The
-     * output consists of encrypted comparisons: the differences between each register's frequency and every frequency
-     * below the maximum.
+     * output consists of encrypted comparisons. For each tuple whose flags show that it has a frequency, these are the
+     * differences between the tuple's count and every frequency below the maximum.
      */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;

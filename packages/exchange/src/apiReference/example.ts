@@ -1,4 +1,4 @@
-/** Generates each operation's example: a curl command that runs as a party with access to the operation. */
+/** Generates each operation's example: a curl command with the token of a caller that may run the operation. */
 import type { OpenApiOperation, Route } from '@measurement-exchange/contract';
 import { exampleOf, type Schemas } from './schema.ts';
 

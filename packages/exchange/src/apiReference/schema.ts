@@ -28,7 +28,10 @@ function fieldItem(name: string, field: JsonSchema, required: boolean, schemas: 
   return html`<li><details><summary>${head}</summary>${notes}${fieldsOf(inner, schemas)}</details></li>\n`;
 }
 
-/** Returns the schema of the object in a field. For a list or a map, this is the schema of an item or a value. */
+/**
+ * Returns the schema of the object in a field, or undefined if the field contains no object. For a list or a map, this
+ * is the schema of an item or a value.
+ */
 function innerOf(field: JsonSchema, schemas: Schemas): JsonSchema | undefined {
   const schema = resolve(field, schemas);
   if (schema.items !== undefined) return innerOf(schema.items, schemas);
@@ -65,7 +68,7 @@ export function typeOf(schema: JsonSchema): string {
   return schema.type === undefined ? 'any JSON' : [schema.type].flat().join(' or ');
 }
 
-/** Returns a minimal value that the schema accepts. Strings without an example are `…`. */
+/** Returns an example value with only the required fields. Plain text without an example is `…`. */
 export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const { oneOf, examples, items, properties = {}, required = [], ...rest } = resolve(schema, schemas);
   if (oneOf !== undefined) return exampleOf(oneOf[0]!, schemas);

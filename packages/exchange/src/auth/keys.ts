@@ -5,7 +5,7 @@ import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
 /**
  * The lifetime of fetched keys. A key that the issuer withdraws is accepted for up to this long. If the issuer is down
- * for longer than this, every token is rejected.
+ * for longer than this, every token of this issuer is rejected.
  */
 const MAX_AGE_MS = 10 * 60_000;
 /** The minimum time between two fetches while the cache has no valid keys. */
@@ -110,8 +110,8 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
     },
 
     /**
-     * Returns keys that were loaded after `seen`. Returns undefined if the cooldown has not passed yet. Rejects with
-     * KEYS_UNAVAILABLE if the last load failed.
+     * Loads the keys again if the cooldown has passed. Returns the keys if they are newer than `seen`. Otherwise,
+     * rejects with KEYS_UNAVAILABLE if the last load failed, and returns undefined if it succeeded.
      */
     async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();

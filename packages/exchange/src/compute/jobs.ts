@@ -169,8 +169,8 @@ const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 const SHORT_BYTES = 8 * 1024;
 
 /**
- * A descriptor set that imports this file may have custom options. Compiling custom options takes tens of
- * milliseconds, even in a small set, so a job that compiles such a set is not short.
+ * A descriptor set that imports this file may have custom options. Processing custom options takes tens of
+ * milliseconds, even in a small set, so `readSet` and `printSets` are not short jobs for such a set.
  */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>

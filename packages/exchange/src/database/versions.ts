@@ -93,8 +93,8 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
 }
 
 /**
- * Returns a function that saves the next version of a record. The function fails if the row no longer has the previous
- * version.
+ * Returns a function that saves the next version of a record. The write fails if the row no longer has the previous
+ * version, or if IN_ORDER is false for the row.
  */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,

@@ -147,10 +147,10 @@ function updateStatement() {
 }
 
 /**
- * Writes all changed rows with one statement, because one statement per measurement would take five times as long. The
- * statement fails if a row does not have the expected version. Callers may load a measurement without the long fields
- * of its stored results and fulfillments. Such fields are not lost, because a row with a result or a fulfillment never
- * changes, and the statement writes only changed rows.
+ * Writes all changed measurements and requisitions with one statement, because one statement per measurement would take
+ * five times as long. A second statement writes the participants. A statement fails if a row does not have the expected
+ * version. Callers may load a measurement without the long fields of its stored results and fulfillments. Such fields
+ * are not lost, because a row with a result or a fulfillment never changes, and only changed rows are written.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -22,7 +22,7 @@ export { devKeyFile };
 export interface Development {
   issuer: DevIssuer;
   parties: DemoParties;
-  /** The operator and all demo parties, in the order in which pages show them. */
+  /** All demo parties, and then the operator. Pages show them in this order. */
   everybody: { name: string; displayName: string }[];
   publishers: string[];
   stop(): void;

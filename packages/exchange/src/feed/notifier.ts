@@ -1,6 +1,6 @@
 /**
  * Uses NOTIFY to tell other processes which parties have new changes. A notification is only a hint: the receiver reads
- * the log, and a slow poll finds changes whose notification was lost.
+ * the log, and a periodic poll finds changes whose notification was lost.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import pg from 'pg';

@@ -19,7 +19,7 @@ export async function removeOldChanges(
     removed += count;
     more ||= count === BATCH;
   }
-  // If nothing was removed, a long-running transaction prevents the removal. An immediate retry would not help, so
-  // return false.
+  // If there are old changes but nothing was removed, a long-running transaction prevents the removal. An immediate
+  // retry would not help, so return false.
   return more && removed > 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Ensures that a requestId creates at most one resource per parent and method, even if requests are repeated or
+ * Ensures that a requestId creates at most one resource per parent and collection, even if requests are repeated or
  * concurrent.
  */
 import { hash } from 'node:crypto';

@@ -198,8 +198,8 @@ function responseTooLarge(message: string): ExchangeError {
 }
 
 /**
- * The routes of each operation. Some resources, such as certificates, belong to several kinds of parties. An
- * operation on such a resource has one route per kind of party.
+ * The routes of each operation. Parties of several kinds can own a resource such as a certificate. An operation on such
+ * a resource has one route per kind of party.
  */
 const ROUTES_BY_OPERATION = Map.groupBy(ROUTES as readonly Route[], ({ operation }) => operation);
 

@@ -69,7 +69,7 @@ export function populations(api: Api): Partial<ServiceImpl<typeof Populations>> 
   };
 }
 
-/** Translates a population spec. `ranges` contains the paths of all VID ranges in the spec, in order. */
+/** Translates a population spec. The result's `ranges` contains the paths of all VID ranges in the spec, in order. */
 function fromSpec(spec: PopulationSpec | undefined): { ranges: string[]; body: NativeObject } {
   const subpopulations = spec?.subpopulations ?? [];
   const ranges = subpopulations.flatMap(({ vidRanges }, i) =>

@@ -21,7 +21,8 @@ export function publicKeys(api: Api): Partial<ServiceImpl<typeof PublicKeys>> {
       const updated = await call.run('updateParty', ownerIn(name), { body, within: 'publicKey' });
       const signed = toSigned(updated.publicKey, TYPE_URLS.EncryptionPublicKey);
       const { certificate } = updated;
-      // Name the signature algorithm only if the party has a certificate, because the certificate determines it.
+      // Name the signature algorithm only if the party has a certificate, because the certificate's key determines the
+      // algorithm.
       if (certificate !== undefined) await nameAlgorithms(call, [[signed, certificate]]);
       return create(PublicKeySchema, { name, publicKey: signed!, certificate });
     }),

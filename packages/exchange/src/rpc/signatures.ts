@@ -36,7 +36,7 @@ const CURVES: Record<string, SignatureAlgorithm['curve']> = {
 
 /**
  * Returns the OID of the signature algorithm that is the default for the certificate's key. Returns an empty string if
- * the key cannot sign.
+ * the key cannot sign, or if the certificate cannot be read.
  */
 export function algorithmOf(x509Der: Uint8Array): string {
   const { asymmetricKeyType: type = '', asymmetricKeyDetails } = keyOf(x509Der) ?? {};

@@ -1,6 +1,7 @@
 /**
- * Serves an RPC with Connect, which implements the protocols (gRPC, gRPC-Web and Connect). This file replaces Connect's
- * adapter for Node, which reads bodies without a time limit and writes error messages that gRPC clients cannot decode.
+ * Serves an RPC with the Connect library, which implements the gRPC, gRPC-Web, and Connect protocols. This file
+ * replaces the library's adapter for Node, which reads bodies without a time limit and writes error messages that gRPC
+ * clients cannot decode.
  */
 import {
   constants,
@@ -20,9 +21,9 @@ const { HTTP2_HEADER_CONTENT_TYPE, HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2
 /** Matches the content types of protocols that put the message in an envelope. */
 const ENVELOPED = /^application\/grpc/;
 const BINARY = /^application\/(?:grpc|grpc-web|proto)(?:\+proto)?(?:;|$)/;
-/** A caller that does not read its response for this long is disconnected. */
+/** If a caller does not read its response for this long, the RPC is canceled. The connection stays open. */
 export const SLOW_MS = 30_000;
-/** After the response, a caller has this much time to finish sending its request. Then the caller is disconnected. */
+/** After the response, a caller has this much time to finish sending its request. Then the HTTP/2 stream is closed. */
 const DISCARD_MS = 2_000;
 /** The maximum total size of the messages that a caller streams. Only server reflection accepts streams of messages. */
 const MAX_STREAMED_BYTES = 64 * 1024;

@@ -153,8 +153,8 @@ function readKey({ typeUrl, value }: Any, field: string): specs.EncryptionPublic
 }
 
 /**
- * Translates a public key. Always sets the format of the keyset, because providers compare the whole key, including the
- * format, with their own key.
+ * Translates a public key. Always sets the format of the keyset, because data providers compare the whole key,
+ * including the format, with their own key.
  */
 export function toPublicKey(key: EncryptionPublicKey | undefined): Any | undefined {
   if (key === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Runs the steps of every request: authenticate, authorize, rate limit, admit, set a deadline, run the operation,
- * observe. A server cannot skip a step: `run` and `open` need an `Authorized`, which only `authorize` creates.
- * `authorize` needs an `Authenticated`, which only `authenticate` creates.
+ * Runs the steps of every request: authenticate, authorize, rate limit, set a deadline, admit, run the operation,
+ * observe. A server cannot run an operation without the earlier steps: `run` and `open` need an `Authorized`, which
+ * only `authorize` creates. `authorize` needs an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -129,8 +129,8 @@ export class Pipeline {
   }
 
   /**
-   * Throws if the caller is not allowed to make this call, or if it has reached its rate limit. The permission depends
-   * only on the names in the request. Counts the call toward the rate limit.
+   * Throws if the caller is not allowed to make this call, or if the caller has reached the rate limit. The permission
+   * depends only on the names in the request. Counts the call toward the rate limit.
    */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;

@@ -23,7 +23,7 @@ export class Deliverer {
   private readonly working = new Map<Promise<void>, string>();
   /** Parties that had webhooks at the last call of `run`. */
   private parties = new Set<string>();
-  /** Parties that have webhooks and new changes. Their webhooks are claimed next. */
+  /** Parties whose webhooks may have new deliveries. These webhooks are claimed next. */
   private readonly changedParties = new Set<string>();
   private running: Promise<void> | undefined;
   private claiming: Promise<void> | undefined;

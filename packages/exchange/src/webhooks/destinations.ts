@@ -50,7 +50,7 @@ export class Destinations {
     return this.denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** Counts a delivery and returns 0. If a rate limit is reached, returns the number of milliseconds to wait. */
+  /** Counts a delivery and returns 0. If a rate limit is reached, only returns the number of milliseconds to wait. */
   take(party: string, address: string): number {
     const buckets = [this.ofAll.bucketOf(address), this.ofParty.bucketOf(`${party} ${address}`)];
     const wait = Math.max(...buckets.map(({ waitMs }) => waitMs));

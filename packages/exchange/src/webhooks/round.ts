@@ -28,7 +28,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { Destinations } from './destinations.ts';
 import { type Outcome, send } from './send.ts';
 
-/** The time after which a round starts no more deliveries. */
+/** A round that has sent deliveries for this long starts no more deliveries. */
 export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint. Each connection sends deliveries of a different resource. */
 const MAX_CONNECTIONS = 8;
@@ -59,7 +59,7 @@ export class Round {
   private readonly leased: LeasedWebhook;
   private readonly stopping: AbortSignal;
   private readonly settled: SettledHere[] = [];
-  /** The end of the round, in milliseconds of `performance.now()`. */
+  /** The time after which the round starts no more deliveries, in milliseconds of `performance.now()`. */
   private until = 0;
 
   constructor(options: RoundOptions, leased: LeasedWebhook, stopping: AbortSignal) {
@@ -136,7 +136,7 @@ export class Round {
     await Promise.all(Array.from({ length: MAX_CONNECTIONS }, sendChains));
   }
 
-  /** Sends one resource's deliveries, up to the first failure. Returns false if the round is over. */
+  /** Sends one resource's deliveries, up to the first one that must be retried. Returns false if the round is over. */
   private async sendChain(
     chain: NumberedDelivery[],
     traceparentOf: ((name: string) => string | undefined) | undefined,
@@ -229,7 +229,8 @@ function isSuccess({ status }: Outcome): boolean {
 }
 
 /**
- * Returns the time of the next attempt. The wait grows with each failure and is at least the endpoint's `Retry-After`.
+ * Returns the time of the next attempt. The wait grows with each failure, up to a maximum. The wait is at least the
+ * endpoint's `Retry-After`, unless that is longer than the maximum.
  */
 function afterFailures(
   failures: number,

@@ -1,6 +1,7 @@
 /**
  * Maps strings to P-256 points, in the same way as the public reference system (docs/grpc.md). Each string is hashed to
- * an x coordinate, and hashed again until the curve has a point with that x. The result is the point with the even y.
+ * an x coordinate. As long as the curve has no point with that x, the x is hashed to get the next x. The result is the
+ * point with the even y.
  */
 import { hash } from 'node:crypto';
 import { POINT_BYTES } from './affine.ts';

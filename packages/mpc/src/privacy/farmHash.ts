@@ -11,7 +11,7 @@ const MUL_16 = FARMHASH_K2 + 32n;
 const [K2_LOW, K2_HIGH] = halvesOf(FARMHASH_K2);
 const [MUL_LOW, MUL_HIGH] = halvesOf(MUL_16);
 
-/** The hash input is two big-endian int64 values: the VID and this salt. */
+/** The input that `hashVid` hashes is two big-endian int64 values: the VID and this salt. */
 const SALT = 21_858_450;
 /**
  * The hash reads the eight bytes of the salt as a little-endian number. This is the high half of that number. Its low

@@ -1,7 +1,7 @@
 /**
  * Returns the smallest number of people for which an increasing function is at least `value`. Returns 0 if the function
- * starts at `value` or above, and Infinity if it never reaches `value`. The result may be too high, by a relative error
- * below `precision`. The search starts at `guess`.
+ * starts at `value` or above, and Infinity if it is still below `value` at more than 2^53 − 1 people. The result may be
+ * too high, by a relative error of at most `precision`. The search starts at `guess`.
  */
 export function firstAbove(
   of: (people: number) => number,

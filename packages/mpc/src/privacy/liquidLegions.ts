@@ -188,8 +188,8 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 }
 
 /**
- * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). `buckets`
- * is the number of frequencies that each share covers, 1 by default.
+ * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md).
+ * `buckets[i]` is the number of frequencies that `shares[i]` covers, 1 by default.
  *
  * Shares are computed from the registers that seem to hold one person. The people in these registers are a sample of
  * all people, drawn without replacement. Some of these registers hold several people, all with the same sampling

@@ -73,8 +73,8 @@ const COMPUTED = 'computed ';
 const isComputed = (source: string) => source.startsWith(COMPUTED);
 
 /**
- * Returns the divisor that corrects χ² for geometric noise, which exceeds 4.88 standard deviations as often as normal
- * noise exceeds 3.29. The divisor is between 1 (no geometric noise) and the square of 4.88 / 3.29 (only geometric
+ * Returns the divisor that corrects χ² for geometric and Laplace noise, which exceed 4.88 standard deviations as often
+ * as normal noise exceeds 3.29. The divisor is between 1 (no such noise) and the square of 4.88 / 3.29 (only such
  * noise).
  */
 function heavyTails(rows: readonly Row[]): number {

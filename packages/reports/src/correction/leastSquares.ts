@@ -165,7 +165,7 @@ export class LeastSquares<T extends Sparse> {
     return dot(rest, this.precision.timesDense(rest));
   }
 
-  /** Removes a vector from the factor. Rotations of neighboring columns make the factor triangular again. */
+  /** Removes a used vector. Rotations of neighboring columns of the factor make the factor triangular again. */
   private drop(index: number): void {
     this.coefficients.splice(index, 1);
     this.used.splice(index, 1);

@@ -24,8 +24,8 @@ export interface Kind {
 
 export interface PeopleGroup {
   /**
-   * Finds the kinds of people in this group whose reward exceeds `least`. A kind's reward is the sum of `rewards` over
-   * the rows in its column.
+   * Finds kinds of people in this group whose reward exceeds `least`. The result contains the kind with the highest
+   * reward, but not every such kind. A kind's reward is the sum of `rewards` over the rows in its column.
    */
   best(rewards: ArrayLike<number>, least: number): Kind[];
   /**

@@ -1,7 +1,7 @@
 /**
  * Returns the number of decimals to show for an interval: the smallest number, from `least` to MOST_DIGITS, that is
  * enough. A number is enough if the rounded ends differ and one unit of the last decimal is at most the width. If no
- * number is enough, returns MOST_DIGITS or `least`, whichever is larger. For an empty interval, returns `least`. For
+ * number is enough, returns MOST_DIGITS or `least`, whichever is larger. If the ends are equal, returns `least`. For
  * example, the interval from 3.52 to 3.54 needs two decimals.
  */
 export function digitsFor(low: number, high: number, least: number): number {

@@ -58,7 +58,8 @@ export function estimateOf(
   }
   const { variance, kurtosis } = momentsOf(weights);
   const standardDeviation = Math.sqrt(Math.max(0, variance));
-  // Widen the interval by the Cornish-Fisher expansion, because geometric noise has heavier tails than normal noise.
+  // Widen the interval by the Cornish-Fisher expansion, because geometric and Laplace noise have heavier tails than
+  // normal noise.
   const noise = (NORMAL_95 + ((NORMAL_95 ** 3 - 3 * NORMAL_95) * kurtosis) / 24) * standardDeviation;
   const halfWidth = noise + HALF;
   const within = (bound: number) => Math.min(Math.max(0, bound), maximum);

@@ -112,8 +112,9 @@ function isPartOf(group: Group, larger: Group): boolean {
 
 /**
  * Returns the names of a group's attributes. Groups with the same attribute names are disjoint, because they differ in
- * the value of at least one attribute. A plan has a group for each combination of these values. Therefore, the groups
- * that belong to one larger group and have the same attribute names contain all people of the larger group.
+ * the value of at least one attribute. A plan has a group for each combination of these values that has people.
+ * Therefore, the groups that belong to one larger group and have the same attribute names contain all people of the
+ * larger group.
  */
 function attributesOf({ group }: AnsweredBlock): string {
   return Object.keys(group).sort().join();

@@ -1,6 +1,6 @@
 /**
- * Finds which segments contain the same events. This shows which combinations of segments cannot occur, for example
- * because one segment contains another.
+ * Finds the combinations of segments to which one event can belong. They determine which combinations of segments can
+ * reach a person. For example, if one segment contains another, nobody is in the inner segment alone.
  */
 import type { Segment } from '../definition/definition.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Decides how much noise to request for each need. A figure with a stated precision gets the cheapest noise that meets
- * this precision. All other needs share the stated budget evenly.
+ * Decides how much noise to request for each need. The needs of a figure with a stated precision get the cheapest noise
+ * that meets this precision. Each other need gets an even share of the stated budget.
  */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { NORMAL_95 } from '@measurement-exchange/mpc';

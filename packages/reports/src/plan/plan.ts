@@ -76,7 +76,10 @@ async function unpricedNeed(
   };
 }
 
-/** Groups needs into measurements. Counts of events that differ only in their data providers become one measurement. */
+/**
+ * Groups needs into measurements. Counts of events become one measurement if they have different data providers, and
+ * differ otherwise only in their cells (the parts of event groups that they count).
+ */
 function measurementsOf(needs: readonly PlannedNeed[]): string[][] {
   const together = new Map<string, { keys: string[]; providers: Set<string> }[]>();
   for (const { key, need, answered, dataProviders, params } of needs) {

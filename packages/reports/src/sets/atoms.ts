@@ -43,8 +43,8 @@ export function unionWeights(set: AtomSet): Map<number, number> {
 }
 
 /**
- * Returns the atoms that can have people. Each mask in `cells` lists segments that include the same events (see
- * `cellClasses`). A person can have events of several masks, so the possible atoms are all unions of these masks.
+ * Returns the atoms that can have people. Each mask in `cells` is a combination of segments to which one event can
+ * belong (see `cellClasses`). A person can have several events, so the possible atoms are all unions of these masks.
  */
 export function possibleAtoms(segments: number, cells: readonly number[]): number[] {
   const isPossible = new Uint8Array(1 << segments);

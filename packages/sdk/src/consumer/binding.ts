@@ -73,8 +73,8 @@ export async function findBinding(
 }
 
 /**
- * Returns whether the measurement with this result key was created from exactly this request, including its encrypted
- * parts.
+ * Returns whether the measurement with this result key was created from this request. Compares all fields of the
+ * request except the title, including the encrypted fields.
  */
 export async function isOfRequest(
   privateKeysets: Uint8Array[],
@@ -117,8 +117,8 @@ function askedOf({ parameters, dataProviders, referenceId }: Visible): string {
 }
 
 /**
- * Returns a keyed hash of the request. Without the consumer's private key, nobody can forge the hash or recover the
- * request.
+ * Returns a keyed hash of the request without its title. Without the consumer's private key, nobody can forge the hash
+ * or recover the request.
  */
 function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest): Promise<Uint8Array> {
   const { parameters, referenceId } = visibleIn(request);

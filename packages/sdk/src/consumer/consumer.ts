@@ -36,8 +36,8 @@ export interface Consumer {
    * Signs the request, encrypts each data provider's RequisitionSpec, and creates the measurement. Each measurement has
    * its own result key, which the consumer can derive again from its private encryption key.
    *
-   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax of a filter is always checked. Names
-   * and types in a filter are checked if its event group publishes attributes.
+   * Throws `FilterRejected` and creates nothing if a filter is invalid. The syntax and the function names of a filter
+   * are always checked. Attribute names and types are checked only if the filter's event group publishes attributes.
    *
    * Throws `DataProviderUntrusted` and creates nothing if a data provider's key is not trusted.
    *
@@ -75,8 +75,9 @@ export interface Consumer {
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
   /**
    * Returns the request that the measurement was created from, with its title. `create` stores the request with the
-   * measurement, encrypted for this consumer, if it is at most 64 KiB long. Returns undefined if no request is stored.
-   * Throws `QuestionRejected` if this consumer did not sign the stored request, or signed it for another measurement.
+   * measurement, encrypted for this consumer, if the ciphertext is at most 64 KiB long. Returns undefined if no request
+   * is stored. Throws `QuestionRejected` if the stored request fails a check, for example because this consumer did not
+   * sign it, or signed it for another measurement.
    */
   question(measurement: Measurement, options?: CallOptions): Promise<Question | undefined>;
   /** Calls `create`, `wait`, and `open`. */

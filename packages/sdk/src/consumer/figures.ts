@@ -33,7 +33,10 @@ export interface Figures {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
   population?: Estimate;
-  /** The noise mechanism that the result states. Absent if the result states no mechanism, or an unknown one. */
+  /**
+   * The noise mechanism that the result states. Absent if the result states no mechanism, or an unknown one. Always
+   * present for a population, with the default `NONE`.
+   */
   noiseMechanism?: ReportedNoiseMechanism;
   /** The name of the methodology that the result states, such as `deterministicCountDistinct`. */
   methodology?: string;

@@ -9,7 +9,10 @@ interface Placed extends Omit<RejectedFilter, keyof FilterProblem> {
   filter: string;
 }
 
-/** Throws `FilterRejected` unless every filter is valid CEL. Makes no request to the exchange. */
+/**
+ * Throws `FilterRejected` unless every filter is valid CEL and calls only known functions. Makes no request to the
+ * exchange.
+ */
 export async function requireSyntax({ dataProviders }: ReadRequest): Promise<void> {
   const filters = filtersOf(dataProviders);
   if (filters.length === 0) return;

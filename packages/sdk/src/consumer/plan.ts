@@ -37,7 +37,8 @@ export interface PlannedCharge {
   /**
    * The charge to each of the provider's budgets. A reference is the value that selects an event group's events in the
    * provider's data (see `References`). Each reference has one budget per UTC day. Rho is for Gaussian noise, epsilon
-   * for other noise. Absent if no noise can meet the privacy parameters. Empty if the plan has a `rejection`.
+   * for other noise. Absent if no noise can meet the privacy parameters. Empty for a population measurement, which
+   * costs nothing, and if the plan has a `rejection`.
    */
   charge?: Partial<PrivacyAmount>;
   /**

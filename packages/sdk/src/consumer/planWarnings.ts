@@ -68,7 +68,8 @@ function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
 
 /**
  * Returns warnings about intervals that end before an event group's first recorded event, after its last recorded
- * event, or in the future. `known` contains event groups as read from the exchange.
+ * event, or in the future. `known` contains event groups as read from the exchange. An event group that is not in
+ * `known`, or that has no `dataAvailabilityInterval`, causes no warning.
  */
 export function unrecorded(
   dataProviders: ReadRequest['dataProviders'],

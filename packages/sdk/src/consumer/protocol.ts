@@ -52,8 +52,8 @@ type Asked = Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'> &
   Partial<Record<'reachAndFrequency', { maximumFrequency: number }>>;
 
 /**
- * Returns the measurement's protocol and duchies, or undefined if no duchies compute it. Throws `ProtocolError` if the
- * consumer does not accept them.
+ * Returns the measurement's protocol and duchies, or undefined if no duchies compute it. Throws `ProtocolError` if
+ * `protocolConfig` is invalid or does not fit the request, or if the consumer does not accept one of the duchies.
  */
 export function acceptedProtocol(
   { duchies = [] }: Pick<Dependencies, 'duchies'>,

@@ -16,8 +16,9 @@ export interface WaitOptions {
   /** The time after which the wait ends with `WaitTimedOut`; default: never. */
   timeoutMs?: number;
   /**
-   * The initial polling interval, 500 ms by default. It grows to at most 20 times this value. `wait` polls while the
-   * change stream is unavailable. If `onChange` is set, `wait` also polls while duchies are computing.
+   * The initial polling interval, 500 ms by default. While nothing changes, the interval grows to at most 20 times this
+   * value. `wait` polls while the change stream is unavailable. If `onChange` is set, `wait` also polls while duchies
+   * are computing.
    */
   pollMs?: number;
   /** Called at the start, when the measurement or a requisition changes state, and when a duchy reports progress. */

@@ -60,7 +60,7 @@ export function resultType(call: Call, fail: Fail): CelType {
   }
 }
 
-/** The functions that a filter can call by name. Operators are excluded, because they have names such as `_+_`. */
+/** The functions that a filter can call by name. Excludes operators, whose names, such as `_+_`, are internal. */
 const FUNCTION_NAMES = [...OVERLOADS.keys()].filter((name) => /^[a-z]/i.test(name));
 
 const noFunction = (expr: Expr, name: string, fail: Fail) =>

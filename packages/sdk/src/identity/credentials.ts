@@ -4,7 +4,7 @@ import { fromBase64 } from '@measurement-exchange/contract';
 export interface Credentials {
   /** The party's resource name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   name: string;
-  /** The name of the certificate that `privateKeyPem` belongs to: `dataProviders/…/certificates/…`. */
+  /** The name of the certificate that `privateKeyPem` belongs to, such as `dataProviders/…/certificates/…`. */
   certificate: string;
   /** The signing key, as PKCS #8 in PEM. */
   privateKeyPem: string;

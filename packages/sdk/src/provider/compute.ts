@@ -194,7 +194,7 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
       return { watchDuration: figure(value, first!, 'deterministicSum') };
     }
     case 'POPULATION':
-      // The count needs no noise, because it counts the model's virtual people, not anything that real people did.
+      // The count needs no noise, because it counts the population's virtual people, not anything that real people did.
       return {
         population: {
           value: await population!.count(selection.population?.filter, signal),

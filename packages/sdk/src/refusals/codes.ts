@@ -16,8 +16,8 @@ const REPORT = 'Create the measurement again; if it is refused again, tell the o
 const TRUST = 'Check your certificate, and ask the provider whether it trusts your root.';
 
 /**
- * All refusal codes. A refusal contains only a code and a position, because the exchange can read it. The details are
- * in the provider's log.
+ * All refusal codes. The exchange can read a refusal, so a refusal contains only codes, the field that it is about, and
+ * a position in a filter. The details are in the provider's log.
  */
 export const REFUSAL_CODES = {
   REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),

@@ -24,8 +24,8 @@ export interface Checked<T> {
 export class DoesNotHold extends Error {}
 
 /**
- * The names of errors that, like DoesNotHold and ConsentError, mean that a check failed. Any error that is not listed
- * is rethrown, because it means that the check could not run.
+ * The names of errors that, like DoesNotHold and ConsentError, mean that a check failed. Any other error is rethrown,
+ * because it means that the check could not run.
  */
 const FAULTS = ['RefusalError', 'ResultRejected', 'QuestionRejected', 'CertificateFault'];
 

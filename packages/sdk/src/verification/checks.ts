@@ -27,7 +27,8 @@ export interface Verifier {
 }
 
 /**
- * Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for that party.
+ * Checks that a party's certificate exists, is not revoked, is valid now, and was issued by a root that is trusted for
+ * that party.
  */
 export function checkCertificate(
   list: Checklist,

@@ -58,8 +58,8 @@ function specOf({ measurementSpec }: Requisition, parts: AskedPart[]): OpenedSpe
 }
 
 /**
- * Returns the amount of privacy budget that a response to the requisition costs. Returns undefined for a population
- * measurement, which costs nothing, and for a spec that cannot be decoded.
+ * Returns the amount of privacy budget that a response to the requisition costs for each event group reference and day.
+ * Returns undefined for a population measurement, which costs nothing, and for a spec that cannot be decoded.
  */
 async function chargeOf({ measurementSpec, protocolConfig }: Requisition): Promise<OpenedSpec['charge']> {
   const decoded = decodeMeasurementSpec(measurementSpec!.message);

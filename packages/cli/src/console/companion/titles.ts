@@ -18,8 +18,8 @@ type Pages = AsyncIterator<{ measurements: Measurement[] }>;
 
 /**
  * Returns a function that searches titles. The function caches decrypted titles, and returns the newest matches first.
- * A search reads older titles until it has enough matches, or reaches the maximum number of cached titles or the
- * maximum time.
+ * A search reads older titles until it has enough matches or has read all titles. It ends early after SEARCH_MS, or if
+ * MAX_TITLES titles are cached.
  */
 export function createTitleSearch(client: ExchangeClient, parent: string, questions: Questions) {
   let titles: Titled[] = [];

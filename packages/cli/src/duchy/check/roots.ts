@@ -23,13 +23,13 @@ const MAX_COMPUTATIONS = 2_000;
 
 export interface RootsChecked {
   findings: Finding[];
-  /** The other duchies whose root this duchy has, or that took part in last week's computations. */
+  /** The other duchies whose root this duchy has, or that took part in computations of the last seven days. */
   duchies: string[];
 }
 
 /**
- * Checks every party that took part in last week's computations, and every party whose root this duchy has. If the
- * duchy does not trust one of the parties in a computation, the computation fails.
+ * Checks every party that took part in computations of the last seven days, and every party whose root this duchy has.
+ * If the duchy does not trust one of the parties in a computation, the computation fails.
  */
 export async function checkRoots(subject: Subject, client: ExchangeClient): Promise<RootsChecked> {
   const { ok, warning, problem } = findingsOf('roots');
@@ -42,7 +42,7 @@ export async function checkRoots(subject: Subject, client: ExchangeClient): Prom
     const certificate = needed.get(party) ?? `${party}/certificates/${PREFERRED}`;
     const why = await rejection(subject, client, party, certificate);
     if (why === undefined) continue;
-    // Only warn about a party that took part in none of last week's computations.
+    // Only warn about a party that took part in no computation of the last seven days.
     findings.push(needed.has(party) ? problem(`${party}: ${why}`) : warning(`${party}: ${why}`));
   }
   const without = PARTY_COLLECTIONS.filter((kind) => !parties.some((party) => party.startsWith(`${kind}/`)));
@@ -70,7 +70,7 @@ async function rejection(
   }
 }
 
-/** Maps each party in last week's computations to the name of its certificate. */
+/** Maps each party in the computations of the last seven days to the name of its certificate. */
 async function certificatesInUse(
   { name: parent }: Subject,
   client: ExchangeClient,

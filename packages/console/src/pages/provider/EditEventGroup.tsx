@@ -30,7 +30,7 @@ function ExistingEditor({ id }: { id: string }) {
   );
 }
 
-/** `latest` is updated when the event group changes. `base` is the version that the user started with. */
+/** `latest` is updated when the event group changes. `base` is the version that saving the draft would replace. */
 function Editor({ latest }: { latest?: EventGroup }) {
   const [base, setBase] = useState(latest);
   const [draft, setDraft] = useState(() => draftOf(latest));

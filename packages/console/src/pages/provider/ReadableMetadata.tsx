@@ -4,7 +4,7 @@ import { A } from '../../parts/A.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 
-/** Shows an event group's metadata according to its schema. If the metadata is encrypted, shows only its type. */
+/** Shows an event group's metadata according to its schema. Shows only the type and size of encrypted metadata. */
 export function ReadableMetadata({ group }: { group: EventGroup }) {
   const { metadata, ciphertext, typeUrl } = group.encryptedMetadata ?? {};
   if (metadata) return <Decoded name={group.name!} schema={metadata.eventGroupMetadataDescriptor} />;

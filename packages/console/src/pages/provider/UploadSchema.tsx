@@ -1,6 +1,6 @@
 /**
- * Uploads a schema. First shows the schema's changes and the problems that the changes cause. Sends the schema only
- * after the user agrees.
+ * Uploads a schema. First asks the exchange to check the schema, and shows the schema's changes and the problems that
+ * the changes cause. The exchange stores the schema only after the user agrees.
  */
 import type { EventGroupMetadataDescriptor, Finding, SchemaChange } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';

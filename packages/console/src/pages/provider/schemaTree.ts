@@ -97,8 +97,8 @@ export async function readDescriptorSet(file: Blob): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The file may still be binary. A binary set starts with a line feed (byte 10) and the length of its first file, as
-    // a varint. A length of 123 is the code of a brace.
+    // The file may still be binary. A binary set starts with byte 10, which is also a line feed, and the length of its
+    // first file, as a varint. If this length is 123, the second byte is also the code of a brace.
     if (text.startsWith('\n{')) return toBase64(bytes);
     throw error;
   }

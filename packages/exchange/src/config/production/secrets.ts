@@ -36,7 +36,7 @@ export function keyProblems(
   return [];
 }
 
-/** Reports a private key file that this process cannot read or that users outside its group can access. */
+/** Reports a private key file that this process cannot read, or that users outside the file's group can access. */
 export function secretFileProblems(setting: string, path: string, file: ProcessFacts['file']): string[] {
   const facts = file(path);
   if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];

@@ -1,6 +1,7 @@
 /**
  * Checks that each computation has the duchies of its measurement's configuration, and that its state matches the
- * measurement's state. Also checks the duchies' parameters, confirmations, failures, and result.
+ * measurement's state. Also checks the duchies' parameters, confirmations, failures, and results, and the duchy that
+ * receives each requisition's data.
  */
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 

@@ -1,4 +1,4 @@
-/** Checks populations, and the protocol configurations that refer to them. */
+/** Checks populations, and the protocol configurations of measurements. */
 import {
   equalBytes,
   MAX_VID,

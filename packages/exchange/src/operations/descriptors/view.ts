@@ -27,7 +27,7 @@ export function viewDescriptor(
 }
 
 /**
- * Converts descriptors to API resources. If the encoding is JSON, returns only as many resources as fit into
+ * Converts descriptors to API resources. Unless the encoding is BASE64, returns only as many resources as fit into
  * `maxBytes`, but at least one.
  */
 export async function viewDescriptors(
@@ -53,8 +53,8 @@ export function isTooCostly(error: unknown): boolean {
 
 /**
  * Returns the maximum size of a descriptor in a response. For JSON, the maximum is at least the base64 size, because a
- * set is returned as base64 if its conversion to JSON is too costly. `jsonBytes` is missing if an earlier version of
- * the exchange stored the descriptor.
+ * set is returned as base64 if its conversion to JSON is too costly. If an earlier version of the exchange stored the
+ * descriptor, `jsonBytes` is missing, and the JSON may be larger than the result.
  */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;

@@ -30,8 +30,8 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
-      // Do not lock these certificates: a revocation that commits after this query counts as later than the
-      // fulfillment.
+      // This query does not lock the certificates that it checks: a revocation that commits after the query counts as
+      // later than the fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),
       nonceHashes(body.nonce),

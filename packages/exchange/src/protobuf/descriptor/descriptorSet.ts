@@ -26,8 +26,8 @@ const MAX_SET_FILES = 256;
 
 /**
  * `maxMessages` limits the messages that a set encodes: its files, fields, options, and so on. In an ordinary set, a
- * message takes at least 8 bytes. A malicious set could contain many more messages, because an empty message takes only
- * 2 bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
+ * message takes at least 8 bytes on average. A malicious set could contain many more messages, because an empty message
+ * takes only 2 bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 

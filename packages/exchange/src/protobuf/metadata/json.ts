@@ -191,8 +191,8 @@ interface Shape {
 }
 
 /**
- * Returns whether null is a valid value of the field's type. For all other types, null means that the field is
- * absent.
+ * Returns whether null is a valid value of the field's type. For all other types, a null field counts as absent, and a
+ * null list item or map value is rejected.
  */
 function takesNull({ message, enum: type }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Value' || type?.typeName === 'google.protobuf.NullValue';

@@ -30,7 +30,7 @@ export interface Schema {
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
   /**
-   * Excludes extensions of google.protobuf messages, because such extensions define options, which never appear in
+   * Excludes extensions of messages in well-known files, because such extensions define options, which never appear in
    * data.
    */
   extensions: Map<string, Extension>;

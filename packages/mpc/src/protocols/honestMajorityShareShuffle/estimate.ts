@@ -9,8 +9,8 @@ import type { ShareShuffleParameters } from './limits.ts';
 export interface ShareShuffleEstimate {
   reach: number;
   /**
-   * The share of each frequency among the people reached. The last frequency means "or more". Empty if nobody was
-   * reached.
+   * The share of each frequency among the people reached. The maximum frequency means "or more". Frequencies with share
+   * 0 are omitted, so the map is empty if nobody was reached. Undefined for a reach measurement.
    */
   relativeFrequencyDistribution?: Map<number, number>;
 }
@@ -50,8 +50,8 @@ function estimateReach(
 
 /**
  * Estimates the frequency distribution. Each register stands for one person, and its value is the person's frequency.
- * The duchies count the registers with value 0, and with each value below the maximum frequency. The remaining
- * registers count as the maximum frequency. Their values may be too large for honest providers, but the shares of all
+ * The noisy counts cover value 0 and each value below the maximum frequency. All remaining registers count as the
+ * maximum frequency, even registers with a value that honest providers cannot produce, because the shares of all
  * frequencies must add up to 1.
  */
 function estimateFrequencies(

@@ -10,7 +10,7 @@ export interface ShareShuffleReachParams {
   /** The number of people in the sample, one per register. The methodology in the result states this number. */
   frequencyVectorSize: number;
   width: number;
-  /** The variance of the duchies' combined noise on the number of people who were not reached. */
+  /** The variance of the duchies' combined noise on the number of people reached or, with frequencies, not reached. */
   noiseVariance: number;
 }
 

@@ -66,7 +66,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return work.sort([...tuples, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
   }
 
-  /** Second round, worker: removes a key from the flags of tuples, and adds noise. */
+  /** Second round, worker: removes this worker's encryption from the flags of tuples, and adds noise. */
   async decryptFlags(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const work = new StageWork(this.pool, run, seed);
@@ -81,8 +81,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /**
-   * Second round, aggregator: estimates how many distinct registers represent people. For each register that has a
-   * frequency, also compares its count with 1, 2, …, maximumFrequency − 1.
+   * Second round, aggregator: estimates how many distinct registers represent people. For each tuple that has a
+   * frequency, also compares the tuple's count with 1, 2, …, maximumFrequency − 1.
    */
   async countRegisters(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
@@ -98,7 +98,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return { registers: Math.max(0, tuples.length / TUPLE_BYTES - noise), comparisons };
   }
 
-  /** Third round, worker: removes a key from the comparisons. */
+  /** Third round, worker: removes this worker's encryption from the comparisons. */
   async decryptComparisons(comparisons: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const work = new StageWork(this.pool, run, seed);
     this.checkColumns(comparisons);

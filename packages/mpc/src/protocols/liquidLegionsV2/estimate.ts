@@ -5,8 +5,8 @@
 export { estimateReach } from '../reachOnlyLiquidLegionsV2/estimate.ts';
 
 /**
- * Returns the share of each frequency among the registers that have a frequency. The map is empty if no register has a
- * frequency.
+ * Returns the share of each frequency among the registers that have a frequency. Frequencies with share 0 are omitted,
+ * so the map is empty if no register has a frequency.
  */
 export function relativeFrequencies(frequencies: readonly number[]): Map<number, number> {
   const total = frequencies.reduce((sum, count) => sum + count, 0);

@@ -160,9 +160,9 @@ class Asking {
   }
 
   /**
-   * Creates the measurement of a job. Returns undefined if this is impossible now: if open measurements of this report
-   * must end first, adds the job to `waiting` again. Otherwise, stores the reason in the outcomes. Rethrows an error
-   * that is temporary, and any error after the signal was aborted.
+   * Creates the measurement of a job. Returns undefined if the measurement cannot be created now. If the reason is that
+   * open measurements of this report must end first, adds the job to `waiting` again. For any other reason, stores the
+   * reason in the outcomes. Rethrows an error that is temporary, and any error after the signal was aborted.
    */
   private async createOne(job: Job, waiting: Job[]): Promise<Measurement | undefined> {
     try {
@@ -202,8 +202,8 @@ class Asking {
   }
 
   /**
-   * Returns the measurement that already has this request ID if it asks for the same needs, even if its noise differs.
-   * If it asks for something else, throws `error`.
+   * If `error` is REQUEST_ID_REUSED, returns the measurement that already has the request ID, provided that its stored
+   * question asks for these needs. The noise is allowed to differ. In all other cases, throws `error`.
    */
   private async existing(error: unknown, needs: Job['needs']): Promise<Measurement> {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;

@@ -82,7 +82,10 @@ export class Known {
     return read.filter((measurement) => measurement !== undefined);
   }
 
-  /** Returns the measurement for a need: the last one that succeeded, or else the last one that is still pending. */
+  /**
+   * Returns the measurement for a need: the last one that succeeded and still has its results, or else the last one
+   * that is still pending.
+   */
   async answer(key: string): Promise<Measurement | undefined> {
     const all = await this.measurements(key);
     const succeeded = all.filter(({ state, results }) => state === 'SUCCEEDED' && results !== undefined);

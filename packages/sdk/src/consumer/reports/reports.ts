@@ -28,7 +28,7 @@ import { type StoredReport, StoredReports, type UnreadableReport } from './store
 export interface PlannedReport {
   plan: Plan;
   rehearsal: Rehearsal;
-  /** Maps the key of each need with an existing measurement to the name of that measurement. */
+  /** Maps the key of each need that has a successful or pending measurement to the name of that measurement. */
   reused: ReadonlyMap<string, string>;
   /** For each need that cannot be measured yet, maps the need's key to the reason for the wait. */
   notDue: ReadonlyMap<string, string>;
@@ -198,8 +198,9 @@ export class Reports {
   }
 
   /**
-   * Runs the report repeatedly, at least every 10 minutes, until no need waits for the end of its period or for data.
-   * Yields the answer after each run. Use this for a campaign that has not ended.
+   * Runs the report repeatedly, with pauses of at most 10 minutes, until no need waits for the end of its period or for
+   * data. Yields the answer after each run. Only the first run repeats failed measurements. Use this for a campaign
+   * that has not ended.
    */
   async *watch(name: string, options: RunOptions = {}): AsyncGenerator<ReportAnswer> {
     const { clock } = this.deps;

@@ -40,7 +40,7 @@ export class Attempts {
   private readonly turns: Turns;
   private readonly bounds;
   private readonly awaitingDuchies = new Set<string>();
-  /** The requisitions handled since the current poll began. The poll's list may still show them as open. */
+  /** The requisitions handled since the last poll began. That poll's list may still show them as open. */
   private readonly handled = new Set<string>();
 
   /** `pollIn` schedules a poll after the given number of milliseconds, unless a poll is due sooner. */
@@ -177,7 +177,10 @@ function spanOf({ name = '', dataProvider = '', traceparent }: Requisition): Req
   };
 }
 
-/** Whether the error means that the exchange deleted the requisition because its retention period ended. */
+/**
+ * Whether the error means that the requisition does not exist. The exchange deletes a requisition when its retention
+ * period ends.
+ */
 export function isGone(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'REQUISITION_NOT_FOUND';
 }

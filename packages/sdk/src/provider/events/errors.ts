@@ -1,6 +1,6 @@
 /**
- * Thrown if the events cannot be read now, because a file is missing or corrupt, or because the engine, the network, or
- * the disk failed.
+ * Thrown if the events cannot be read now: for example, because a file is missing or corrupt, or because the engine,
+ * the network, or the disk failed.
  */
 export class EventsUnavailable extends Error {
   override name = 'EventsUnavailable';

@@ -8,7 +8,10 @@ import { filterAttributes, type ResolvedFilter, resolveFilter, type SelectionFil
 import type { EventQuery } from './query.ts';
 import type { EventSource, VidRanges } from './source.ts';
 
-/** The event groups of a query that share an interval and a filter. */
+/**
+ * The event groups of a query that share an interval and a filter. A filter with several parts (see `ResolvedFilter`)
+ * has one selection per part.
+ */
 export interface Selection {
   references: string[];
   interval: { start: Date; end: Date };
@@ -58,8 +61,9 @@ const MAX_STEPS = 5_000_000_000;
 const MAX_SQL_COST = 5000;
 
 /**
- * Checks a query. Throws RefusalError if the query can never be computed, or if its filters would take too long with
- * the maximum number of combinations of attribute values. Reads no events.
+ * Checks a query. Throws RefusalError if the query can never be computed, or if its filters need too many SQL
+ * operations or CEL steps. The number of CEL steps assumes the maximum number of combinations of attribute values.
+ * Reads no events.
  */
 export async function checkQuery(query: EventQuery, data: EventData): Promise<CheckedQuery> {
   const { source, maximumCombinations } = data;

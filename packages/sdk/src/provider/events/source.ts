@@ -76,7 +76,7 @@ export interface SourceOverview {
   /** The number of files. Absent if the events are in a table. */
   files?: number;
   rows: number;
-  /** The first and the last UTC day, such as `2026-07-28`. Absent if there are no events. */
+  /** The first and the last UTC day, such as `2026-07-28`. Absent if no row has a timestamp. */
   firstDay?: string;
   lastDay?: string;
   /** The number of NULLs in each of the source's `columns`. */
@@ -125,7 +125,7 @@ export interface EventReader {
 
 export type Summed = 'events' | 'durationMillis';
 
-/** `small`: a VID outside 1 to MAX_VID is passed as 0. `whole`: every VID is passed unchanged. */
+/** `small`: a VID outside 1 to MAX_VID (see buckets.ts) is passed as 0. `whole`: every VID is passed unchanged. */
 export type VidForm = 'small' | 'whole';
 
 export interface People<F extends VidForm> {

@@ -34,7 +34,8 @@ export async function compile(filter: FilterText): Promise<CompiledFilter> {
 }
 
 /**
- * Returns whether each row matches a part of a filter. A row has the values of the attributes that the part depends on.
+ * Returns one boolean per row: whether the row matches a part of a filter. A row has the values of the attributes that
+ * the part depends on.
  */
 export async function match(
   filter: FilterText,

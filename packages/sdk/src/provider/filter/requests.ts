@@ -25,7 +25,7 @@ export interface Request extends FilterText {
   part?: Part;
 }
 
-/** The whole filter, the conditions that use only attributes of people, or the part that SQL does not evaluate. */
+/** The whole filter, or the conditions that `CompiledFilter` describes in `people` or `rest`. */
 export type Part = 'whole' | 'people' | 'rest';
 
 export interface Response {

@@ -55,7 +55,10 @@ export class Participant {
     return { ...others, ...(shareShuffle && { shareShuffle: { ...shareShuffle, fetchPopulation } }) };
   }
 
-  /** For share shuffle, orders the population's VIDs, which takes a long time. Does nothing for other protocols. */
+  /**
+   * For share shuffle, orders the population's VIDs, which takes seconds if their order is not on disk yet. Does
+   * nothing for other protocols.
+   */
   async prepare(verified: VerifiedRequisition, watch: Watch): Promise<void> {
     if (verified.shareShuffle) await prepareOrder(verified, { ...this.placesOf(verified.name), ...watch });
   }

@@ -50,7 +50,7 @@ export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
   /**
    * `transient`: a retry may succeed soon. `rejected`: the duchy does not accept this upload. `unexpected`: the
-   * response does not have a duchy's format.
+   * response does not have a duchy's format, and its HTTP status does not suggest a retry.
    */
   readonly kind: 'transient' | 'rejected' | 'unexpected';
   /** The reason in the duchy's error, which has the same format as an error from the exchange. */
@@ -70,7 +70,8 @@ export class UploadFailed extends Error {
 }
 
 /**
- * Resolves when the duchy confirms that it stored the upload. Throws UploadFailed if the duchy does not confirm this.
+ * Resolves when the duchy confirms that it stored the upload. Throws UploadFailed if the duchy does not confirm this,
+ * or EndpointRefused if the duchy has a private address that is not allowed.
  */
 export async function sendUpload(options: UploadOptions): Promise<void> {
   const file = await open(options.file);

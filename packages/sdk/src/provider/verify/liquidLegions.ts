@@ -83,8 +83,8 @@ export async function verifyLiquidLegions(
 }
 
 /**
- * Requires the protocol that matches the measurement type. A frequency measurement also requires a sketch that can
- * count up to the requested maximum frequency.
+ * Requires the protocol that matches the measurement type. A frequency measurement also requires that the duchies count
+ * at least up to the requested maximum frequency.
  */
 function requireType(
   protocol: LiquidLegionsProtocol,

@@ -1,4 +1,4 @@
-/** The step of the form that picks the figures. Each choice shows how many measurements it needs. */
+/** The step of the form that picks the figures. */
 import type { ReactNode } from 'react';
 import { count } from '../../../format.ts';
 import { NumberField } from '../../ask/form/NumberField.tsx';
@@ -117,7 +117,7 @@ function OverTime({ form, change }: { form: ReportForm; change: (part: Partial<R
   );
 }
 
-/** Lets the user pick the attributes of the population by which the figures are grouped. */
+/** Lets the user pick the attributes of the population by which the reach is broken down. */
 function GroupBy({ defining: { form, change, catalogue } }: { defining: Defining }) {
   const attributes = Object.entries(catalogue.attributes);
   if (attributes.length === 0) {

@@ -12,7 +12,7 @@ export interface PlannedReport extends Partial<PlannedReportView> {
   retry: () => void;
 }
 
-/** The report is planned once the form has not changed for this long. */
+/** The report is planned when the form has not changed for this long. */
 const PLAN_AFTER_MS = 300;
 
 export function useReportPlan(definition: ReportDefinition | undefined): PlannedReport {

@@ -1,4 +1,4 @@
-/** Creates and starts a report only once, even if the user clicks the button several times. */
+/** Creates and starts a report. Ignores further clicks meanwhile, so that two clicks do not create two reports. */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Shows the cost of a report: the charge to each publisher's budget, and the number of new answers. */
+/** Shows the cost of a report: the charge to each publisher's budget, and the answered and the reused measurements. */
 import { count, counted } from '../../../format.ts';
 import type { NeedView, ReportView } from '../../../reports/types.ts';
 import { shareText } from '../../ask/form/Summary.tsx';

@@ -5,7 +5,7 @@ import { useSession } from '../../../session/session.ts';
 
 /**
  * The polling intervals while the report runs on this machine or elsewhere. Polling is necessary, because the change
- * feed reports neither the progress of a run on this machine, nor the end of a report's measurement.
+ * feed contains no change of the report when a run on this machine progresses, or when one of its measurements ends.
  */
 const RUNNING_MS = 700;
 const ELSEWHERE_MS = 5000;

@@ -1,4 +1,4 @@
-/** A certificate with fewer remaining days than this should be renewed. */
+/** A certificate with at most this many remaining whole days should be renewed. */
 export const SOON_DAYS = 30;
 
 /** Returns the whole days until a time. Negative if the time has passed. */

@@ -1,7 +1,6 @@
 /**
- * The embedded query engine (DuckDB). It reports progress and can be canceled. It can read only the event files: the
- * configured files, the folders of file patterns, and remote addresses with a configured prefix. It has no other access
- * to the network.
+ * The embedded query engine (DuckDB). It reports progress and can be canceled. It can read only the configured files,
+ * the folders of file patterns, and remote addresses with a configured prefix. It has no other access to the network.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';

@@ -43,7 +43,7 @@ const BEHAVIOR: [condition: string, problem: string][] = [
   ],
 ];
 
-/** SQL queries that return one row for each excessive privilege of the account. */
+/** SQL queries for excessive privileges. If a query returns a row, the check fails with the query's problem. */
 const PRIVILEGES: [query: string, problem: (found: string) => string][] = [
   [
     `SELECT rolname FROM pg_roles WHERE rolname = current_user AND

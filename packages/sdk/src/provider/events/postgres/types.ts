@@ -5,9 +5,12 @@ import { quoteName } from './parameters.ts';
 /** A column of the table. */
 export interface TableColumn {
   name: string;
-  /** The type as PostgreSQL writes it, such as `numeric(12,2)`. */
+  /**
+   * The type as PostgreSQL writes it, such as `numeric(12,2)`. For a domain, this is the type that the domain is based
+   * on.
+   */
   type: string;
-  /** The name of the type. For a domain, this is the type that the domain is based on. */
+  /** The name of the same type in `pg_type`, without modifiers, such as `numeric`. */
   base: string;
   isEnum: boolean;
   nullable: boolean;
@@ -50,7 +53,10 @@ export const isInteger = (column: TableColumn) =>
 /** The SQL name of a column. Statements give the event table the alias `e`. */
 export const columnSql = ({ name }: Pick<TableColumn, 'name'>) => `e.${quoteName(name)}`;
 
-/** Writes the SQL expression for an attribute. The expression never fails, and is NULL if the attribute is absent. */
+/**
+ * Writes the SQL expression for an attribute. The expression never fails, and is NULL if the attribute is absent or out
+ * of the range of its type.
+ */
 export function attributeSql(column: TableColumn, type: AttributeType): string {
   const name = columnSql(column);
   switch (type) {
