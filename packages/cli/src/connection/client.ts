@@ -36,7 +36,7 @@ export interface Access {
 export async function accessOf(options: ClientOptions): Promise<Access> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const dev = await readDevFile(dataDir).catch(() => undefined);
-  // Ignore the profile for a demo party, because the data directory contains everything that the demo party needs.
+  // With --as, ignore the profile, because the data directory contains everything that a demo party needs.
   const profile = options.as === undefined ? await chosenProfile() : undefined;
   const named = options.url ?? process.env.MEX_URL ?? profile?.url;
   const url = named ?? dev?.baseUrl;

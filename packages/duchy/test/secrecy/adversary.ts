@@ -141,8 +141,8 @@ export async function findSecrets(
 }
 
 /**
- * Returns all vectors with one value per register: shares, expanded seeds, lists before and after their shuffle is
- * reversed, and sums of two such lists.
+ * Returns the vectors that can be read or computed from `known` and have one value per register: shares, expanded seeds,
+ * shuffled lists (as they are, and with the shuffle reversed), and sums of two such lists, reduced to 0 and 1.
  */
 export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
   const { registerCount, modulus } = parameters;
