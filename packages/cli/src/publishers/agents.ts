@@ -19,9 +19,10 @@ interface AgentsOptions {
   /** The consumer that is allowed to measure the publishers' events. */
   consumer: string;
   /**
- * An event group reference (a publisher's own ID of the event group) that no publisher has confirmed yet, and the
- * consumer that is allowed to measure it. The agents do not answer requisitions for this reference until it is confirmed.
- */
+   * An event group reference (a publisher's own ID of the event group) that no publisher has confirmed yet, and the
+   * consumer that is allowed to measure it. The agents do not answer requisitions for this reference until it is
+   * confirmed.
+   */
   unconfirmed?: { reference: string; consumer: string };
   audiences: Audience[];
   population: PopulationSpec;
