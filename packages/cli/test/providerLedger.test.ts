@@ -144,9 +144,9 @@ describe('mex provider status', () => {
     const counts = { fulfilled: 0, refused: 0, closed: 0, retrying: 0, rejected: 0, deferred: 0, held: 0 };
     const work = { counts, open: 0, waiting: 0, nextRetries: [] };
     try {
-      ledger.storeStatus({ ...polled, ...work, pollDueTime: minutesFromNow(20) });
+      ledger.storeStatus({ ...polled, ...work, overdueTime: minutesFromNow(20) });
       expect(await status()).toContain('The agent has been running since');
-      ledger.storeStatus({ ...polled, ...work, pollDueTime: minutesFromNow(-2) });
+      ledger.storeStatus({ ...polled, ...work, overdueTime: minutesFromNow(-2) });
       expect(await status()).toContain('No agent runs: the last one polled 40 min ago.');
     } finally {
       ledger.close();

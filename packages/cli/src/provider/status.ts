@@ -12,8 +12,6 @@ import { shortTime } from '../terminal/times.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
 const RESPONSES = 5;
-/** If a poll is overdue by more than this, the command reports that no agent is running. */
-const OVERDUE_MS = 60_000;
 
 export function statusCommand(): Command {
   return ledgerCommand(
@@ -62,7 +60,7 @@ function showAgent(agent: AgentStatus | undefined, now: number): void {
     startTime,
     endTime,
     pollTime,
-    pollDueTime,
+    overdueTime,
     unreachable,
     open,
     oldestOpen,
@@ -74,12 +72,12 @@ function showAgent(agent: AgentStatus | undefined, now: number): void {
   if (endTime !== undefined) {
     const ended = ago(now - Date.parse(endTime));
     print(`No agent runs: the last one ended ${ended} ago. Start it with mex provider run.`);
-  } else if (pollTime === undefined || pollDueTime === undefined)
+  } else if (pollTime === undefined || overdueTime === undefined)
     print(`The agent of ${shortTime(startTime)} has not reached the exchange yet.`);
   else {
     const age = now - Date.parse(pollTime);
     const polled = `It polled the exchange ${ago(age)} ago`;
-    if (now - Date.parse(pollDueTime) < OVERDUE_MS)
+    if (now < Date.parse(overdueTime))
       print(`The agent has been running since ${shortTime(startTime)}. ${polled}.`);
     else
       print(

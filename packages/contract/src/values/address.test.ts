@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './address.ts';
 
 /**
- * The first and the last address of each network that is not public, and public addresses before and after the network,
- * or undefined if there are none. For IPv6, some of these addresses are only close to the edge of the network.
+ * The first and the last address of each network that is not public, and public addresses before and after the network.
+ * Undefined stands for an address that does not exist. For IPv6, some addresses are only close to the network's edge.
  */
 it.each([
   ['0.0.0.0', '0.255.255.255', undefined, '1.0.0.0'],

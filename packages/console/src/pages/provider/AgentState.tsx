@@ -7,17 +7,14 @@ import { Icon } from '../../parts/Icon.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 
-/** If a poll is overdue by more than this, the agent counts as stopped. */
-const OVERDUE_MS = 60_000;
-
 type Health = 'running' | 'unreachable' | 'starting' | 'stopped' | 'none';
 
 function healthOf(agent: AgentStatus | undefined, now = Date.now()): Health {
   if (agent === undefined) return 'none';
   if (agent.endTime !== undefined) return 'stopped';
   if (agent.unreachable !== undefined) return 'unreachable';
-  if (agent.pollDueTime === undefined) return 'starting';
-  return now - Date.parse(agent.pollDueTime) > OVERDUE_MS ? 'stopped' : 'running';
+  if (agent.overdueTime === undefined) return 'starting';
+  return now > Date.parse(agent.overdueTime) ? 'stopped' : 'running';
 }
 
 const LOOKS = {

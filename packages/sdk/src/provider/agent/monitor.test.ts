@@ -35,7 +35,7 @@ it('knows the oldest open requisition and the next retry, and forgets what is cl
   expect(monitor.status()).toMatchObject({ open: 1, waiting: 1, counts: { fulfilled: 1 } });
   expect(monitor.status()).toMatchObject({
     pollTime: '2026-07-01T00:00:00.000000Z',
-    pollDueTime: '2026-07-01T00:00:45.000000Z',
+    overdueTime: '2026-07-01T00:01:45.000000Z',
   });
   expect(monitor.status()).not.toHaveProperty('unreachable');
   monitor.polled(new Set());

@@ -13,6 +13,9 @@ import type { AgentEvent } from './logEvents.ts';
 
 const MAX_LISTED = 10;
 
+/** How long a poll may take, and how late a busy machine may start it. */
+const SLACK_MS = 60_000;
+
 export class Monitor {
   private readonly clock: Clock;
   private readonly pollMs: number;
@@ -67,7 +70,10 @@ export class Monitor {
     const byTime = [...retries.values()].sort((a, b) => (a.time < b.time ? -1 : 1));
     return {
       startTime,
-      ...(pollTime && { pollTime, pollDueTime: timestampOf(Date.parse(pollTime) + this.pollMs) }),
+      ...(pollTime && {
+        pollTime,
+        overdueTime: timestampOf(Date.parse(pollTime) + this.pollMs + SLACK_MS),
+      }),
       ...(unreachable && { unreachable }),
       counts: { ...counts },
       open: open.size,

@@ -7,8 +7,8 @@ export interface AgentStatus {
   endTime?: string;
   /** The time of the last successful poll. Absent before the first poll. */
   pollTime?: string;
-  /** The time by which the next poll is due, if the agent still runs. Absent before the first poll. */
-  pollDueTime?: string;
+  /** An agent that has stored no later poll by this time has stopped. Absent before the first poll. */
+  overdueTime?: string;
   /** The reason that the exchange cannot be reached. Absent if it can be reached. */
   unreachable?: string;
   /** The number of log events of each type. */

@@ -7,6 +7,8 @@ import { rowsOf } from './engine.ts';
 import type { Opened } from './files.ts';
 import { Parameters } from './sql.ts';
 
+type Row = [reference: string, rows: bigint, days: bigint, firstDay: string | null, lastDay: string | null];
+
 /** Returns at most `limit` references, sorted by their number of rows in descending order. */
 export function referencesOf(
   { engine, table, columns: { eventGroup, day } }: Opened,
@@ -19,10 +21,7 @@ export function referencesOf(
         CAST(min(${day}) AS VARCHAR), CAST(max(${day}) AS VARCHAR)
       FROM ${table.from(parameters)} WHERE ${eventGroup} IS NOT NULL
       GROUP BY reference ORDER BY n DESC, reference LIMIT ${limit}`;
-    const rows = (await rowsOf(connection, sql, parameters)) as [
-      ...[string, bigint, bigint],
-      ...[string | null, string | null],
-    ][];
+    const rows = (await rowsOf(connection, sql, parameters)) as Row[];
     return rows.map(([reference, n, days, firstDay, lastDay]) => ({
       reference,
       rows: Number(n),
