@@ -162,7 +162,7 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
  * lookups share.
  */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  // Handle `localhost` here, because name servers do not resolve it (RFC 6761).
+  // Handle `localhost` here, because a resolver should not ask a name server for it (RFC 6761).
   if (/^localhost\.?$/.test(hostname)) return LOCALHOST;
   const resolver = new Resolver(QUERY);
   const cancel = () => resolver.cancel();

@@ -1,6 +1,4 @@
-/**
- * Tests the size limits of responses: a page ends at a number of bytes, and a batch at 50 names or a number of bytes.
- */
+/** Tests the limits of responses: a page has a limit of bytes, and a batch has a limit of bytes and one of 50 names. */
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {

@@ -94,8 +94,8 @@ function addBest(squares: LeastSquares<Unknown>, gains: readonly { one: Unknown;
   // Accept even a small decrease. Some kinds of people lower χ² only a little at first, because a constraint limits
   // them. They lower it further once the slack of this constraint is added.
   if (squares.chiSquared < before) return true;
-  // Add the unused unknown with the largest gain. An unknown does not stay in the fit if, for example, it is a linear
-  // combination of used unknowns. Then try the unknown with the next-largest gain.
+  // Add the unused unknown with the largest gain. If it does not stay in the fit, for example because it is a linear
+  // combination of used unknowns, try the one with the next-largest gain, and so on.
   return gains.some(({ one }) => !squares.used.includes(one) && squares.add([one]));
 }
 

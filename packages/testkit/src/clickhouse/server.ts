@@ -1,4 +1,4 @@
-/** Starts a ClickHouse for tests: the server that CLICKHOUSE_URL names, or chDB in a separate process. */
+/** Provides a ClickHouse server for tests: the one at CLICKHOUSE_URL, or else chDB, started in a separate process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

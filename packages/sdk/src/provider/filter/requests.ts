@@ -25,7 +25,7 @@ export interface Request extends FilterText {
   part?: Part;
 }
 
-/** The whole filter, or the conditions that `CompiledFilter` describes in `people` or `rest`. */
+/** The part of the filter to evaluate: all of it, or only the `people` or the `rest` of a `CompiledFilter`. */
 export type Part = 'whole' | 'people' | 'rest';
 
 export interface Response {
